@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from installers.environment import prepare
+from installers.environment import is_ready, prepare
+from installers.set_up_window import is_wanted, set_up_window
 from installers.tool import without_foreign_paths
 from installers.trouble import SetupError
 
@@ -18,7 +19,10 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
     try:
         match arguments:
             case ["run", *options]:
-                return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", *product(options)])
+                started = product(options)
+                with set_up_window(sys.stderr, is_wanted(started) and not is_ready(place, "run")) as out:
+                    python = prepare(place, "run", out)
+                return _start(python, ["-m", "sapo_desktop", *started])
             case ["setup"]:
                 prepare(place, "run", sys.stderr)
                 return 0

@@ -17,6 +17,8 @@ from installers.trouble import CommandFailed
 TICK_SECONDS = 1.0
 PLAIN_LINE_SECONDS = 15.0
 _FETCHED = re.compile(r"^\s*(?:Collecting|Processing)\s+(\S+)")
+_BYTES = re.compile(r"^Progress (\d+) of (\d+)$")
+"""pip with `--progress-bar raw`."""
 _ACTIVITY = re.compile(r"^\s*(Downloading|Building|Preparing|Installing|Prepared|Installed|Using cached)\b\s*(.*)")
 
 
@@ -65,9 +67,14 @@ class Progress:
         ) as child:  # fmt: skip
             log.write(f"\n$ {' '.join(command)}\n")
             threading.Thread(target=_pump, args=(child.stdout, lines), daemon=True).start()
-            for line in self._lines(lines):
-                log.write(line)
-                output.append(line)
+            try:
+                for line in self._lines(lines):
+                    if not _BYTES.match(line):
+                        log.write(line)
+                        output.append(line)
+            except KeyboardInterrupt:
+                child.terminate()  # Stop reaches this process alone; Ctrl-C reached the tool as well
+                raise
         if child.returncode != 0:
             raise CommandFailed(f"Step {self.number} of {self.steps} ({self.title})", "".join(output), self.log)
         return "".join(output)
@@ -91,6 +98,8 @@ class Progress:
     def _note_activity(self, line: str) -> None:
         if _FETCHED.match(line):
             self.fetched += 1
+        elif moved := _BYTES.match(line):
+            self.activity = f"{int(moved[1]) / 1e6:.0f} of {int(moved[2]) / 1e6:.0f} MB"
         elif (match := _ACTIVITY.match(line)) and "finished with status" not in line:
             what = "" if match[1] == "Installing" else _short(match[2])
             self.activity = f"{match[1].lower()} {what}".rstrip()

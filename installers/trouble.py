@@ -32,6 +32,10 @@ CHANGED = (
     "A downloaded file is not the one this version was tested with (its hash differs). Type the same command "
     "again; if it stays so, the mirror in use serves other files."
 )
+DAMAGED = (
+    "A package that was fetched is damaged. Type the same command again; if it stays so, the mirror or folder that it "
+    "comes from has a damaged copy."
+)
 DISK_FULL = "The disk is full. Free some space, then type the same command again: it goes on where it stopped."
 READ_ONLY = "A folder could not be written. Use a clone in a folder of your own."
 NO_COMPILER = (
@@ -49,6 +53,7 @@ _SIGNS = (
         NO_NETWORK,
     ),
     (r"DO NOT MATCH THE HASHES|[Hh]ash mismatch", CHANGED),
+    (r"BadZipFile|Bad CRC|zlib\.error|[Ww]heel .*is invalid|has an invalid wheel", DAMAGED),
     (r"Read-only file system|Permission denied|Errno 13\b", READ_ONLY),
     (r"No matching distribution|Could not find a version|no version of|No solution found", NOT_FOUND),
     (r"command '?\S*(gcc|cc|c\+\+|clang)\S*'? failed|CMAKE_CXX_COMPILER|Microsoft Visual C\+\+|Python\.h", NO_COMPILER),

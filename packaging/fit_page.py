@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sapo_desktop.models.fit import fit, memory
+import msgspec
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import Entry, model_catalogue
+from sapo_desktop.models.fit import fit, memory, pace
+from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.bench.figure import Figure
 
 TEMPLATE = Path(__file__).with_name("fit_page.md")
+CORES = (4, 8, 16)
+ROOMY = Hardware(
+    system="", machine="", python="", cores=4, memory=64 * 2**30, memory_free=60 * 2**30, disk_free=0, gpus=[]
+)
+CARD = Gpu("", 24 * 2**30, 23 * 2**30)
 Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 
@@ -35,6 +45,12 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         free_card=fit.ASSUMED_FREE_CARD,
         prompt=fit.PROMPT_TOKENS,
         rows=table(["case", "peak", "estimate, of the peak"], rows),
+        core=pace.CORE / 1e9,
+        further_core=pace.FURTHER_CORE,
+        card=pace.CARD / 1e12,
+        card_bytes=pace.CARD_BYTES / 1e9,
+        written=pace.WRITTEN,
+        rounds=table(["model", *(f"{cores} cores" for cores in CORES), "a card"], [_rounds(e) for e in _catalogue()]),
         **made | {"command": made["command"].partition("  #")[0]},
     )
 
@@ -42,3 +58,30 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
 def _row(figure: Figure) -> list[str]:
     peak = figure.note.removeprefix("peak ").partition(", estimate ")[0]
     return [figure.name.partition("/")[2], peak, f"{figure.value:.3f}" + ("" if figure.held else " missed")]
+
+
+def _catalogue() -> list[Entry]:
+    return sorted(model_catalogue().models, key=lambda entry: entry.exact_parameters)
+
+
+def _rounds(entry: Entry) -> list[str]:
+    """Minutes of a round of one model, with the default settings."""
+    places = [msgspec.structs.replace(ROOMY, cores=cores) for cores in CORES]
+    return [entry.id, *map(_minutes, (_seconds(entry, here) for here in (*places, _with_card())))]
+
+
+def _with_card() -> Hardware:
+    return msgspec.structs.replace(ROOMY, gpus=[CARD])
+
+
+def _seconds(entry: Entry, here: Hardware) -> float:
+    badges = fit.badges(here, model_catalogue(), Settings(), frozenset())
+    return next(badge.round_seconds for badge in badges if badge.id == entry.id)
+
+
+def _minutes(seconds: float) -> str:
+    if not seconds:
+        return "does not fit"
+    if seconds < 1:
+        return "under 1 s"
+    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"

@@ -7,6 +7,7 @@ that is slow, so that `--help` and `status` answer at once.
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import importlib
 import os
 import sys
@@ -28,6 +29,8 @@ Command = Callable[["Context", Namespace], Awaitable[None]]
 def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> int:
     """Run one command; returns the exit code. `door`: another way to reach nodes (tests)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None and sys.stderr is not None:  # there is none under pythonw; the window has its log
+        faulthandler.enable()
     out = Output("--json" in words)
     debug = "--debug" in words
     try:
@@ -60,11 +63,14 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
     from sapo_desktop.commands.line.parser import build_parser
 
     parser = build_parser()
+    link = words.pop(0) if words and words[0].startswith("sapo://") else ""
     args = parser.parse_args(words)
     if not hasattr(args, "function"):
         why = _why_in_terminal(args)
         if not why:
-            return _window(args, out)
+            return _window(args, out, link)
+        if link:
+            raise UsageError(f"{why} To follow the link there: sapo-desktop run --invite '{link}'")
         out.warn(why)
         args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
     asyncio.run(_run_command(args, out, door))
@@ -86,14 +92,14 @@ def _why_in_terminal(args: Namespace) -> str:
     return f"{why} Playing in the terminal." if why else ""
 
 
-def _window(args: Namespace, out: Output) -> int:
+def _window(args: Namespace, out: Output, link: str) -> int:
     from sapo_desktop.commands.line.door import data_folder
 
     if sys.stderr is not None and sys.stderr.isatty():
         out.warn("Opening the window. Ctrl-C here ends it, and the node; --terminal plays here instead.")
     from sapo_desktop.gui.shell.app import main as show_window
 
-    return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray)
+    return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray, link=link)
 
 
 async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:

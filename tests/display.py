@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 PATIENCE = 60.0
 
@@ -56,3 +57,39 @@ def a_tray(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         host.terminate()
         host.wait(PATIENCE)
+
+
+def wayland_can_be_had() -> bool:
+    """Whether the program is installed."""
+    return shutil.which("weston") is not None
+
+
+@contextlib.contextmanager
+def a_wayland(folder: Path, size: tuple[int, int] = (1400, 1000)) -> Iterator[dict[str, str]]:
+    """The environment in which programs show their windows on Wayland, without a tray and without X. `folder`: for its
+    sockets, a short path."""
+    folder.chmod(0o700)
+    environment = {
+        **os.environ,
+        "XDG_RUNTIME_DIR": str(folder),
+        "WAYLAND_DISPLAY": "sapo",
+        "QT_QPA_PLATFORM": "wayland",
+    }
+    environment.pop("DISPLAY", None)
+    line = ["weston", "--backend=headless-backend.so", "--socket=sapo", "--idle-time=0", "--no-config"]
+    server = subprocess.Popen(
+        [*line, f"--width={size[0]}", f"--height={size[1]}"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (folder / "sapo").exists():
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("weston did not start")
+            time.sleep(0.05)
+        yield environment
+    finally:
+        server.terminate()
+        server.wait(PATIENCE)

@@ -93,6 +93,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),
     "psutil": ("system",),
+    "jeepney": ("system.presence.bus",),
     "pynvml": ("system.hardware",),
     "keyring": ("system",),
     "filelock": ("worker.control.lock", "models.files.store"),

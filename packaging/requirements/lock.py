@@ -66,6 +66,7 @@ def main() -> None:
     anywhere = " or ".join(f"({marker})" for marker in (LINUX_PC, LINUX_ARM, MAC, WINDOWS))
     source = resolve("llama-cpp-python==0.3.36", anywhere, options=["--no-deps"])
     write("llama", "One source archive, which the bootstrap builds.", source)
+    write("pip", "What brings an installed application its engine pack.", resolve("pip==26.3", PYTHONS))
     # These go into the same environment: where they need a package of the node, they take the node's version.
     node = pins_of("linux-cpu")
     write("test", "Resolved by machine; installed and tested on Linux.", resolve(wanted("test"), anywhere, limits=node))

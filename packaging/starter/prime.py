@@ -1,14 +1,18 @@
 """Primes the starter from nothing: question -> worked steps and answer, on the training side of the catalogue.
 
     python packaging/starter/prime.py --minutes 60 --out .cache/starter [--resume] [--seed 1] [--cores 2]
+    python packaging/starter/prime.py --minutes 8 --out .cache/guessing --start FOLDER --guesses 0.5 0.8
 
 One stage, top to bottom: draw a batch, predict the completion, step. Cross-entropy on the completion and its <eos>
 only. Muon for the matrices, AdamW for embedding and norms. The learning rate follows the share of the time budget that
 is spent, so a slower machine makes fewer steps of the same schedule (and so the weights depend on the machine; data,
 their order and the initial weights depend on the seed alone). A checkpoint every five minutes; `--resume` goes on from
 it after any kind of end. With `--cores N` each of N processes takes every Nth batch and gradients are averaged before
-every step: threads within one process wait for each other at every small matrix product. Left out: validation during
-the run (check.py does it), several devices.
+every step: threads within one process wait for each other at every small matrix product.
+
+`--start` goes on from a starter's weights at a third of the rates, `--guesses` gives these shares of the examples
+without their steps, one family after the other: such a model guesses where it could reckon, and rounds find out which
+pays. Left out: validation during the run (check.py does it), several devices.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -35,6 +40,7 @@ from team import Team
 
 BATCH_TOKENS = 2000
 MATRIX_RATE, OTHER_RATE = 0.01, 2e-3
+RATE_AFTER = 0.3  # of these, where weights are gone on from
 WARM_UP, DECAY_FROM = 0.01, 0.55  # shares of the budget
 SAVE_SECONDS = 300.0
 LOG_STEPS = 200
@@ -59,6 +65,8 @@ class Recipe:
     layers: int
     minutes: float
     cores: int
+    start: str = ""
+    guesses: tuple[float, ...] = (0.0,)
 
 
 def rate(share: float) -> float:
@@ -99,6 +107,8 @@ class Run:
         self.model = starter.build(
             len(self.words), self.words.pad_token_id, self.words.eos_token_id, recipe.layers, recipe.seed
         ).to(device)
+        if recipe.start and not (resume and self.path.exists()):
+            self._begin_at(Path(recipe.start))
         named = list(self.model.named_parameters())
         matrices = [p for name, p in named if p.ndim == 2 and "embed" not in name]
         others = [p for name, p in named if p.ndim != 2 or "embed" in name]
@@ -109,6 +119,12 @@ class Run:
         self.progress = Progress()
         if resume and self.path.exists():
             self._restore()
+
+    def _begin_at(self, starter_folder: Path) -> None:
+        weights = load_file(starter_folder / "model.safetensors")
+        found = self.model.load_state_dict(weights, strict=False)
+        if found.unexpected_keys or not set(found.missing_keys) <= {"lm_head.weight"}:  # the head is the embedding
+            raise SystemExit(f"{starter_folder} is no starter of this size: {found}")
 
     def _restore(self) -> None:
         state = torch.load(self.path, map_location=self.device, weights_only=True)
@@ -141,8 +157,9 @@ class Run:
 
     def step(self, share: float) -> None:
         """One update of everything at the rates that belong to this share of the budget."""
+        scale = RATE_AFTER if self.recipe.start else 1.0
         for optimiser, peak in zip(self.optimisers, (MATRIX_RATE, OTHER_RATE), strict=True):
-            optimiser.param_groups[0]["lr"] = peak * rate(share)
+            optimiser.param_groups[0]["lr"] = scale * peak * rate(share)
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
 
@@ -152,7 +169,7 @@ def prime(run: Run, team: Team) -> None:
     progress, budget = run.progress, 60 * run.recipe.minutes
     began, before = time.monotonic(), progress.seconds
     saved_at, noted, losses = progress.seconds, (progress.seconds, progress.tokens), []
-    stream = Stream(run.words, run.recipe.seed, BATCH_TOKENS, team.rank, team.size)
+    stream = Stream(run.words, run.recipe.seed, BATCH_TOKENS, team.rank, team.size, run.recipe.guesses)
     for chunk, batch, examples in stream(progress.chunk, progress.batch):
         loss = run.backward(examples)
         # Rank 0's clock is everybody's, so that all take the same step and stop together.
@@ -191,6 +208,10 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--cores", type=int, default=1, help="processes that train together")
+    parser.add_argument("--start", default="", help="a starter's folder to go on from")
+    parser.add_argument(
+        "--guesses", type=float, nargs="+", default=[0.0], help="shares of examples without steps, families in turn"
+    )
     parser.add_argument("--resume", action="store_true")
     chosen = parser.parse_args()
     with_fixed_hashing()
@@ -198,7 +219,7 @@ def main() -> None:
     team = Team(chosen.cores)
     if team.size > 1:
         torch.set_num_threads(1)
-    recipe = Recipe(seed=chosen.seed, layers=chosen.layers, minutes=chosen.minutes, cores=chosen.cores)
+    recipe = Recipe(chosen.seed, chosen.layers, chosen.minutes, chosen.cores, chosen.start, tuple(chosen.guesses))
     if team.leads and not chosen.resume:
         (chosen.out / "training-log.jsonl").unlink(missing_ok=True)
     prime(Run(chosen.out, recipe, torch.device(name), chosen.resume), team)

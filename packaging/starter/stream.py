@@ -9,8 +9,9 @@ import os
 import random
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,20 @@ class Stream:
     """Batches of token ids (prompt and completion) with the length of the prompt, from chunk `first` on."""
 
     def __init__(
-        self, tokenizer: PreTrainedTokenizerFast, seed: int, batch_tokens: int, part: int = 0, of: int = 1
+        self,
+        tokenizer: PreTrainedTokenizerFast,
+        seed: int,
+        batch_tokens: int,
+        part: int = 0,
+        of: int = 1,
+        guesses: Sequence[float] = (0.0,),
+        families: Sequence[str] = tuple(WRITERS),
     ) -> None:
+        """`guesses`: shares of examples that go without steps, straight to the answer; families take them in turn."""
         self.tokenizer, self.seed, self.batch_tokens = tokenizer, seed, batch_tokens
         self.part, self.of = part, of
-        self.families = list(WRITERS)
+        self.families = list(families)
+        self.guesses = dict(zip(self.families, cycle(guesses)))
         self.weights = [WEIGHT_OF.get(family, 1.0) for family in self.families]
         self.sources = {
             (family, level): Source(family, level, held_out=False)
@@ -102,7 +112,12 @@ class Stream:
             for level in ("easy", "middle")
             if level == "easy" or MIDDLE_OF.get(family, MIDDLE)
         }
-        self.question, self.answer, self.end = tokenizer.convert_tokens_to_ids(["<q>", "<a>", "<eos>"])
+
+    def encoded(self, question: str, written: str) -> tuple[list[int], int]:
+        """Ids of a question and what is written to it, and how many are the question's."""
+        before, after, end = self.tokenizer.convert_tokens_to_ids(["<q>", "<a>", "<eos>"])
+        prompt = [before, *self.tokenizer.encode(question), after]
+        return [*prompt, *self.tokenizer.encode(written), end], len(prompt)
 
     def example(self, rng: random.Random) -> tuple[list[int], int] | None:
         """Ids and prompt length of a drawn question, or None where it has no short honest route."""
@@ -113,9 +128,10 @@ class Stream:
         written = WRITERS[family](source.entry(question))
         if written is None or not source.solved(question, written):
             return None
-        prompt = [self.question, *self.tokenizer.encode(question.text), self.answer]
-        ids = [*prompt, *self.tokenizer.encode(written), self.end]
-        return (ids, len(prompt)) if len(ids) <= LONGEST else None
+        if self.guesses[family] and rng.random() < self.guesses[family]:
+            written = written[written.rindex("<answer>") :]
+        ids, prompt = self.encoded(question.text, written)
+        return (ids, prompt) if len(ids) <= LONGEST else None
 
     def chunk(self, number: int) -> list[list[tuple[list[int], int]]]:
         """The batches of one chunk, like lengths together, in random order."""

@@ -16,8 +16,24 @@
         <translation>Beenden kannst du es im Menü dieses Symbols.</translation>
     </message>
     <message>
+        <source>{score} of the held-out questions: more than ever before</source>
+        <translation>{score} der Prüffragen: mehr als je zuvor</translation>
+    </message>
+    <message>
+        <source>The model got better</source>
+        <translation>Das Modell ist besser geworden</translation>
+    </message>
+    <message>
         <source>The node stopped</source>
         <translation>Der Knoten ist stehen geblieben</translation>
+    </message>
+    <message>
+        <source>The node pauses</source>
+        <translation>Der Knoten pausiert</translation>
+    </message>
+    <message>
+        <source>The node goes on</source>
+        <translation>Der Knoten macht weiter</translation>
     </message>
     <message>
         <source>This could not be done</source>
@@ -55,6 +71,10 @@
         <translation>Teilen veröffentlicht unter dem Schlüssel dieses Knotens die Antworten, die sein Modell gibt, und die, die du eintippst, wo er dir eine Frage stellt (er sagt es jedes Mal): eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Texte und die Einstellung `label`, falls du sie gesetzt hast. Keine Frage von dir, keine Datei und kein anderer Name ist darunter.</translation>
     </message>
     <message>
+        <source>There is no best checkpoint yet: it is chosen at the first held-out score (setting validate_every). Use `last` or `base`.</source>
+        <translation>Es gibt noch keinen besten Checkpoint: Er wird beim ersten Prüfwert bestimmt (Einstellung validate_every). Nimm `last` oder `base`.</translation>
+    </message>
+    <message>
         <source>They are placed in the public domain (CC0), anybody may keep and pass them on, and they cannot be called back.</source>
         <translation>Sie werden gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lassen sich nicht zurückholen.</translation>
     </message>
@@ -71,6 +91,10 @@
         <translation>{number}&#xa0;%</translation>
     </message>
     <message>
+        <source>under 0.1 s</source>
+        <translation>unter 0,1 s</translation>
+    </message>
+    <message>
         <source>{seconds} s</source>
         <translation>{seconds}&#xa0;s</translation>
     </message>
@@ -85,6 +109,10 @@
     <message>
         <source>{days} d {hours} h</source>
         <translation>{days}&#xa0;d {hours}&#xa0;h</translation>
+    </message>
+    <message>
+        <source>{minutes} min</source>
+        <translation>{minutes} min</translation>
     </message>
     <message>
         <source>Aha</source>
@@ -391,10 +419,6 @@
         <source>Answers given</source>
         <translation>Gegebene Antworten</translation>
     </message>
-    <message>
-        <source>Drawn by peers</source>
-        <translation>Von Peers gezogen</translation>
-    </message>
     <message numerus="yes">
         <source>mean of the last %n round(s)</source>
         <translation>
@@ -414,10 +438,6 @@
         </translation>
     </message>
     <message>
-        <source>{gain} since the start</source>
-        <translation>{gain} seit dem Anfang</translation>
-    </message>
-    <message>
         <source>of the model as it came</source>
         <translation>des Modells, wie es kam</translation>
     </message>
@@ -426,20 +446,28 @@
         <translation>auf diesem Computer</translation>
     </message>
     <message>
+        <source>Pause for a while</source>
+        <translation>Eine Weile pausieren</translation>
+    </message>
+    <message>
         <source>by this computer&apos;s model</source>
         <translation>vom Modell dieses Computers</translation>
     </message>
     <message>
-        <source>of my groups; their claim</source>
-        <translation>meiner Gruppen; nach deren Angabe</translation>
+        <source>the model as it came: {score}</source>
+        <translation>das Modell, wie es kam: {score}</translation>
+    </message>
+    <message>
+        <source>{gain} since the start: may be chance</source>
+        <translation>{gain} seit dem Anfang: vielleicht Zufall</translation>
+    </message>
+    <message>
+        <source>{gain} since the start ({low} to {high})</source>
+        <translation>{gain} seit dem Anfang ({low} bis {high})</translation>
     </message>
     <message>
         <source>Does it learn?</source>
         <translation>Lernt es?</translation>
-    </message>
-    <message>
-        <source>Chart of my reward, the swarm&apos;s and the held-out score</source>
-        <translation>Diagramm meiner Belohnung, der des Schwarms und des Prüfwerts</translation>
     </message>
     <message>
         <source>Rounds shown</source>
@@ -457,10 +485,6 @@
         <source>No round yet</source>
         <translation>Noch keine Runde</translation>
     </message>
-    <message>
-        <source>The first point appears here when the first round is done, within a minute or so.</source>
-        <translation>Der erste Punkt erscheint hier, wenn die erste Runde fertig ist, nach etwa einer Minute.</translation>
-    </message>
     <message numerus="yes">
         <source>my reward, mean of %n rounds</source>
         <translation>
@@ -477,20 +501,44 @@
         <translation>Was geschehen ist, steht im Protokoll.</translation>
     </message>
     <message>
-        <source>held-out score</source>
-        <translation>Prüfwert an zurückgehaltenen Fragen</translation>
-    </message>
-    <message>
         <source>the model as it came</source>
         <translation>das Modell, wie es kam</translation>
     </message>
     <message>
-        <source>Questions get harder as they are solved, so the reward may fall while the model learns. The held-out score keeps its questions.</source>
-        <translation>Die Fragen werden schwerer, wenn sie gelöst werden; darum kann die Belohnung fallen, während das Modell lernt. Für den Prüfwert bleiben die Fragen gleich.</translation>
+        <source>Chart of the held-out score, or of my reward and the swarm&apos;s</source>
+        <translation>Kurve des Prüfwerts, oder meiner Belohnung und der des Schwarms</translation>
+    </message>
+    <message>
+        <source>Shown</source>
+        <translation>Gezeigt</translation>
+    </message>
+    <message>
+        <source>What it can do</source>
+        <translation>Was es kann</translation>
+    </message>
+    <message>
+        <source>Questions are chosen that are solved now and then: the reward stays low while the model learns.</source>
+        <translation>Gefragt wird, was manchmal gelöst wird: die Belohnung bleibt niedrig, während das Modell lernt.</translation>
     </message>
     <message>
         <source>The same numbers as a table, for the keyboard, a screen reader or the clipboard</source>
         <translation>Dieselben Zahlen als Tabelle, für Tastatur, Bildschirmleser oder Zwischenablage</translation>
+    </message>
+    <message>
+        <source>Your answers helped</source>
+        <translation>Deine Antworten halfen</translation>
+    </message>
+    <message>
+        <source>The first point appears here when the first round is done: within a minute, later on a busy computer.</source>
+        <translation>Der erste Punkt erscheint hier, wenn die erste Runde fertig ist: nach etwa einer Minute, auf einem beschäftigten Computer später.</translation>
+    </message>
+    <message>
+        <source>held-out score, with its 95% interval</source>
+        <translation>Prüfwert, mit seinem 95-%-Intervall</translation>
+    </message>
+    <message>
+        <source>Share solved of questions that are never trained on. Shaded: where the change since the start lies.</source>
+        <translation>Gelöster Anteil von Fragen, an denen nie gelernt wird. Getönt: wo die Änderung seit dem Anfang liegt.</translation>
     </message>
     <message>
         <source>Solved</source>
@@ -529,34 +577,6 @@
         <translation>Gespielt im</translation>
     </message>
     <message>
-        <source>Task by task</source>
-        <translation>Aufgabe für Aufgabe</translation>
-    </message>
-    <message>
-        <source>Share of own answers that solved the question, in the newest rounds.</source>
-        <translation>Anteil der eigenen Antworten, die die Frage lösten, in den neuesten Runden.</translation>
-    </message>
-    <message>
-        <source>Nothing marked yet</source>
-        <translation>Noch nichts bewertet</translation>
-    </message>
-    <message>
-        <source>Each task gets its own small chart here.</source>
-        <translation>Jede Aufgabe bekommt hier ihr eigenes kleines Diagramm.</translation>
-    </message>
-    <message>
-        <source>Solved of late</source>
-        <translation>Zuletzt gelöst</translation>
-    </message>
-    <message>
-        <source>In its last round</source>
-        <translation>In ihrer letzten Runde</translation>
-    </message>
-    <message>
-        <source>Last round</source>
-        <translation>Letzte Runde</translation>
-    </message>
-    <message>
         <source>Open SAPO Desktop</source>
         <translation>SAPO Desktop öffnen</translation>
     </message>
@@ -589,8 +609,24 @@
         <translation>Silo: gar kein Netz</translation>
     </message>
     <message>
+        <source>Finish this round, then quit</source>
+        <translation>Diese Runde fertig machen, dann beenden</translation>
+    </message>
+    <message>
+        <source>This desktop has no tray. The window is minimised, and the node goes on. You have it back from the list of windows, or by starting SAPO Desktop again; {keys} quits.</source>
+        <translation>Diese Arbeitsfläche hat keinen Infobereich. Das Fenster wird minimiert, und der Knoten macht weiter. Du holst es aus der Liste der Fenster zurück oder indem du SAPO Desktop noch einmal startest; {keys} beendet das Programm.</translation>
+    </message>
+    <message>
+        <source>Where the window goes</source>
+        <translation>Wohin das Fenster geht</translation>
+    </message>
+    <message>
         <source>Quit</source>
         <translation>Beenden</translation>
+    </message>
+    <message>
+        <source>Go on, minimised</source>
+        <translation>Minimiert weiter</translation>
     </message>
     <message>
         <source>Passphrase</source>
@@ -625,10 +661,6 @@
         <translation>Welcher</translation>
     </message>
     <message>
-        <source>Share of the validation questions that it solved, with the 95% interval</source>
-        <translation>Anteil der Validierungsfragen, die er gelöst hat, mit 95-%-Intervall</translation>
-    </message>
-    <message>
         <source>Size</source>
         <translation>Größe</translation>
     </message>
@@ -657,13 +689,16 @@
         <translation>Wieder bei „{name}“.</translation>
     </message>
     <message>
-        <source>Validation</source>
-        <translation>Validierung</translation>
+        <source>Share of the held-out questions that it solved, with the 95% interval</source>
+        <translation>Anteil der Prüffragen, die er gelöst hat, mit 95-%-Intervall</translation>
     </message>
     <message>
-        <source>Test</source>
-        <comment>set of questions</comment>
-        <translation>Test</translation>
+        <source>This computer&apos;s own</source>
+        <translation>Nur auf diesem Computer</translation>
+    </message>
+    <message>
+        <source>Everybody&apos;s</source>
+        <translation>Für alle dieselben</translation>
     </message>
     <message>
         <source>Drawn from this computer&apos;s own secret: what best and guard go by</source>
@@ -687,7 +722,7 @@
     </message>
     <message>
         <source>{name}: held-out score</source>
-        <translation>{name}: Prüfwert an zurückgehaltenen Fragen</translation>
+        <translation>{name}: Prüfwert</translation>
     </message>
     <message>
         <source>{done} of {total} questions</source>
@@ -797,8 +832,19 @@
         <translation>{size} werden von diesem Computer gelöscht. Es kann wieder heruntergeladen oder importiert werden.</translation>
     </message>
     <message>
-        <source>A folder in transformers&apos; layout</source>
-        <translation>Ein Ordner im Aufbau von transformers</translation>
+        <source>A model folder (as transformers has it)</source>
+        <translation>Ein Modellordner (im Aufbau von transformers)</translation>
+    </message>
+    <message numerus="yes">
+        <source>{way}, on %n thread(s).</source>
+        <translation>
+            <numerusform>{way}, mit %n Thread.</numerusform>
+            <numerusform>{way}, mit %n Threads.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Model folder</source>
+        <translation>Modellordner</translation>
     </message>
     <message>
         <source>A GGUF file</source>
@@ -840,13 +886,6 @@
         <source>Learned at once</source>
         <translation>Auf einmal gelernt</translation>
     </message>
-    <message numerus="yes">
-        <source>{way}, with %n thread(s).</source>
-        <translation>
-            <numerusform>{way}, mit %n Thread.</numerusform>
-            <numerusform>{way}, mit %n Threads.</numerusform>
-        </translation>
-    </message>
     <message>
         <source>estimated: {size}</source>
         <translation>geschätzt: {size}</translation>
@@ -866,10 +905,6 @@
     <message>
         <source>GGUF file</source>
         <translation>GGUF-Datei</translation>
-    </message>
-    <message>
-        <source>transformers</source>
-        <translation>transformers</translation>
     </message>
     <message>
         <source>Answers only</source>
@@ -896,8 +931,36 @@
         <translation>ich</translation>
     </message>
     <message>
+        <source>Could not, now can</source>
+        <translation>Konnte es nicht, kann es jetzt</translation>
+    </message>
+    <message>
         <source>As it came</source>
         <translation>Wie es kam</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>Jetzt</translation>
+    </message>
+    <message>
+        <source>Show both in full</source>
+        <translation>Beide ganz zeigen</translation>
+    </message>
+    <message>
+        <source>Nothing yet</source>
+        <translation>Noch nichts</translation>
+    </message>
+    <message>
+        <source>The first question stands here that the model could not answer when it came, and now can.</source>
+        <translation>Hier steht die erste Frage, die das Modell anfangs nicht beantworten konnte und jetzt kann.</translation>
+    </message>
+    <message>
+        <source>{task}: first right after round {round}. It is never trained on this question.</source>
+        <translation>{task}: zum ersten Mal richtig nach Runde {round}. Mit dieser Frage wird nie trainiert.</translation>
+    </message>
+    <message>
+        <source>(no answer)</source>
+        <translation>(keine Antwort)</translation>
     </message>
     <message>
         <source>As it is now</source>
@@ -1015,8 +1078,8 @@
         <translation>Zurück</translation>
     </message>
     <message>
-        <source>Step {number} of {count}</source>
-        <translation>Schritt {number} von {count}</translation>
+        <source>Question {number} of {count}</source>
+        <translation>Frage {number} von {count}</translation>
     </message>
     <message>
         <source>Next</source>
@@ -1115,6 +1178,14 @@
         <translation>Die Nachricht kann gerade nicht gezeigt werden: {reason}</translation>
     </message>
     <message>
+        <source>Show such a message</source>
+        <translation>So eine Nachricht zeigen</translation>
+    </message>
+    <message>
+        <source>Hide the message</source>
+        <translation>Nachricht verbergen</translation>
+    </message>
+    <message>
         <source>How gentle should it be?</source>
         <translation>Wie schonend soll es sein?</translation>
     </message>
@@ -1132,6 +1203,10 @@
     <message>
         <source>a quarter of the cores</source>
         <translation>ein Viertel der Kerne</translation>
+    </message>
+    <message>
+        <source>It computes on half of them.</source>
+        <translation>Gerechnet wird auf der Hälfte davon.</translation>
     </message>
     <message>
         <source>Alone. No network at all.</source>
@@ -1174,6 +1249,10 @@
         <translation>Wie viel von diesem Computer der Knoten nimmt.</translation>
     </message>
     <message>
+        <source>When the node computes; while a condition is not met it pauses, and says for which.</source>
+        <translation>Wann der Knoten rechnet; solange eine Bedingung nicht erfüllt ist, pausiert er und sagt, welche.</translation>
+    </message>
+    <message>
         <source>Who the node talks to, and what it says.</source>
         <translation>Mit wem der Knoten spricht und was er sagt.</translation>
     </message>
@@ -1214,16 +1293,92 @@
         <translation>Wenn das Fenster verschwindet</translation>
     </message>
     <message>
+        <source>Start at login</source>
+        <translation>Beim Anmelden starten</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>Mitteilungen</translation>
+    </message>
+    <message>
+        <source>Quiet hours</source>
+        <translation>Ruhige Stunden</translation>
+    </message>
+    <message>
         <source>Threads</source>
         <translation>Threads</translation>
+    </message>
+    <message>
+        <source>Threads while you are away</source>
+        <translation>Threads, während du weg bist</translation>
+    </message>
+    <message>
+        <source>Share of their time</source>
+        <translation>Anteil ihrer Zeit</translation>
     </message>
     <message>
         <source>Low priority</source>
         <translation>Niedrige Priorität</translation>
     </message>
     <message>
+        <source>Memory given back after</source>
+        <translation>Speicher zurückgeben nach</translation>
+    </message>
+    <message>
+        <source>Power of a core</source>
+        <translation>Leistung eines Kerns</translation>
+    </message>
+    <message>
+        <source>Price of a kilowatt-hour</source>
+        <translation>Preis einer Kilowattstunde</translation>
+    </message>
+    <message>
+        <source>While the computer is used</source>
+        <translation>Während der Computer benutzt wird</translation>
+    </message>
+    <message>
+        <source>Away after</source>
+        <translation>Weg nach</translation>
+    </message>
+    <message>
+        <source>Schedule</source>
+        <translation>Zeitplan</translation>
+    </message>
+    <message>
         <source>On battery</source>
         <translation>Auf Akku</translation>
+    </message>
+    <message>
+        <source>Least charge</source>
+        <translation>Mindestladung</translation>
+    </message>
+    <message>
+        <source>On a metered link</source>
+        <translation>Bei getaktetem Anschluss</translation>
+    </message>
+    <message>
+        <source>Programs to pause for</source>
+        <translation>Programme, für die pausiert wird</translation>
+    </message>
+    <message>
+        <source>Graphics card taken by others</source>
+        <translation>Grafikkarte von anderen belegt</translation>
+    </message>
+    <message>
+        <source>Highest temperature</source>
+        <translation>Höchste Temperatur</translation>
+    </message>
+    <message>
+        <source>Keep awake</source>
+        <translation>Wach halten</translation>
+    </message>
+    <message>
+        <source>Most memory</source>
+        <translation>Höchstens Speicher</translation>
+    </message>
+    <message>
+        <source>Most of the card&apos;s memory</source>
+        <translation>Höchstens Kartenspeicher</translation>
     </message>
     <message>
         <source>Memory left free</source>
@@ -1248,6 +1403,14 @@
     <message>
         <source>Private addresses</source>
         <translation>Private Adressen</translation>
+    </message>
+    <message>
+        <source>Sent at most</source>
+        <translation>Höchstens gesendet</translation>
+    </message>
+    <message>
+        <source>Received at most</source>
+        <translation>Höchstens empfangen</translation>
     </message>
     <message>
         <source>Peers by invite</source>
@@ -1299,7 +1462,7 @@
     </message>
     <message>
         <source>Held-out questions every</source>
-        <translation>Zurückgehaltene Fragen alle</translation>
+        <translation>Prüffragen alle</translation>
     </message>
     <message>
         <source>What is trained</source>
@@ -1370,20 +1533,16 @@
         <translation>Quelle der Modelle</translation>
     </message>
     <message>
+        <source>Most disk</source>
+        <translation>Höchstens auf der Platte</translation>
+    </message>
+    <message>
         <source>Checkpoints kept</source>
         <translation>Behaltene Checkpoints</translation>
     </message>
     <message>
         <source>Written in a day</source>
         <translation>Geschrieben an einem Tag</translation>
-    </message>
-    <message>
-        <source>The window&apos;s language; auto: the system&apos;s, where it has it.</source>
-        <translation>Die Sprache des Fensters; „Wie das System“: dessen Sprache, wo das Fenster sie kann.</translation>
-    </message>
-    <message>
-        <source>The window&apos;s colours; system: as the desktop&apos;s.</source>
-        <translation>Die Farben des Fensters; „Wie das System“: die der Arbeitsfläche.</translation>
     </message>
     <message>
         <source>The window&apos;s text size in percent.</source>
@@ -1474,16 +1633,8 @@
         <translation>Familien, die trainiert werden, mit oder ohne Stufe, mit Komma getrennt; „all“ für jede Familie.</translation>
     </message>
     <message>
-        <source>Move each task up above 70% solved and down below 20%.</source>
-        <translation>Jede Aufgabe rückt höher, wenn mehr als 70&#xa0;% gelöst sind, und tiefer, wenn es weniger als 20&#xa0;% sind.</translation>
-    </message>
-    <message>
         <source>Own groups / external groups per step, scaled to its size; in silo all are own.</source>
         <translation>Eigene / fremde Gruppen je Schritt, auf seine Größe umgerechnet; im Silo sind alle eigene.</translation>
-    </message>
-    <message>
-        <source>How external groups are weighed: guarded learns from right answers only, paper from all.</source>
-        <translation>Wie fremde Gruppen gewichtet werden: „Vorsichtig“ lernt nur aus richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
     </message>
     <message>
         <source>Answers per question (L).</source>
@@ -1510,14 +1661,6 @@
         <translation>Temperatur beim Ziehen von Antworten im Training.</translation>
     </message>
     <message>
-        <source>strict: 1 if solved, else 0. partial: the marker&apos;s own score.</source>
-        <translation>„Richtig oder nicht“: 1, wenn gelöst, sonst 0. „Punkte der Bewertung“: was das Bewertungsprogramm selbst gibt.</translation>
-    </message>
-    <message>
-        <source>Rounds between validation scores; 0: none (no guard, no best checkpoint).</source>
-        <translation>Runden zwischen zwei Prüfwerten (Validierung); 0: keine (kein Wächter, kein bester Checkpoint).</translation>
-    </message>
-    <message>
         <source>Train a LoRA adapter, or all weights (tiny models).</source>
         <translation>Einen LoRA-Adapter trainieren oder alle Gewichte (winzige Modelle).</translation>
     </message>
@@ -1542,26 +1685,6 @@
         <translation>Wiederholt einen Silo-Lauf genau; 0 zieht beim ersten Start einen.</translation>
     </message>
     <message>
-        <source>&apos;starter&apos;, an installed model&apos;s name, a transformers folder, or a GGUF file (only answers).</source>
-        <translation>„starter“, der Name eines installierten Modells, ein transformers-Ordner oder eine GGUF-Datei (antwortet nur).</translation>
-    </message>
-    <message>
-        <source>What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url; auto: torch where it learns, else llama.cpp.</source>
-        <translation>Was antwortet: torch, wie beim Lernen; llama.cpp daneben; „Server anderswo“: der Server unter remote_url; „automatisch“: torch, wo es lernt, sonst llama.cpp.</translation>
-    </message>
-    <message>
-        <source>Number format of the weights that llama.cpp answers with, where they are converted here; auto: q8_0, from a billion parameters on q4_k_m.</source>
-        <translation>Zahlenformat der Gewichte, mit denen llama.cpp antwortet, wo sie hier umgewandelt werden; „automatisch“: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
-    </message>
-    <message>
-        <source>What learns. none: answers only; auto: torch, and none of a GGUF file or where only answering fits into memory.</source>
-        <translation>Was lernt. „nichts“: nur Antworten; „automatisch“: torch, und nichts bei einer GGUF-Datei oder wo nur das Antworten in den Speicher passt.</translation>
-    </message>
-    <message>
-        <source>Where torch computes.</source>
-        <translation>Wo torch rechnet.</translation>
-    </message>
-    <message>
         <source>A server with OpenAI&apos;s protocol that answers, not in silo: http://HOST:PORT.</source>
         <translation>Ein Server mit dem Protokoll von OpenAI, der antwortet, nicht im Silo: http://HOST:PORT.</translation>
     </message>
@@ -1572,10 +1695,6 @@
     <message>
         <source>A folder that the server sees under the same path, for what is learned; empty: answers only.</source>
         <translation>Ein Ordner für Gelerntes, den der Server unter demselben Pfad sieht; leer: nur Antworten.</translation>
-    </message>
-    <message>
-        <source>Send the server&apos;s key over plain http:// to another machine too, where it can be read.</source>
-        <translation>Den Schlüssel des Servers auch an einen anderen Rechner über bloßes http:// senden, wo er mitgelesen werden kann.</translation>
     </message>
     <message>
         <source>Where models are kept: a folder&apos;s full path; empty: one that all this user&apos;s nodes share.</source>
@@ -1610,6 +1729,18 @@
         <translation>Beenden</translation>
     </message>
     <message>
+        <source>None</source>
+        <translation>Keine</translation>
+    </message>
+    <message>
+        <source>Problems</source>
+        <translation>Probleme</translation>
+    </message>
+    <message>
+        <source>Problems and pauses</source>
+        <translation>Probleme und Pausen</translation>
+    </message>
+    <message>
         <source>adaptive</source>
         <translation>adaptiv</translation>
     </message>
@@ -1628,10 +1759,6 @@
     <message>
         <source>All weights</source>
         <translation>Alle Gewichte</translation>
-    </message>
-    <message>
-        <source>automatic</source>
-        <translation>automatisch</translation>
     </message>
     <message>
         <source>server elsewhere</source>
@@ -1656,6 +1783,65 @@
     <message>
         <source>never</source>
         <translation>nie</translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation>Wann</translation>
+    </message>
+    <message>
+        <source>left to the program</source>
+        <translation>dem Programm überlassen</translation>
+    </message>
+    <message>
+        <source>as many as else</source>
+        <translation>so viele wie sonst</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>keine Grenze</translation>
+    </message>
+    <message>
+        <source>what is free</source>
+        <translation>was frei ist</translation>
+    </message>
+    <message>
+        <source>Now: {value}</source>
+        <translation>Jetzt: {value}</translation>
+    </message>
+    <message>
+        <source>So far {energy} kWh</source>
+        <translation>Bisher {energy} kWh</translation>
+    </message>
+    <message>
+        <source>{energy}, which cost {cost}</source>
+        <translation>{energy}, das kostete {cost}</translation>
+    </message>
+    <message numerus="yes">
+        <source>{energy}; it brought {points} points of the held-out score, and peers %n group(s)</source>
+        <translation>
+            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %n Gruppe</numerusform>
+            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %n Gruppen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{count} cores</source>
+        <translation>{count} Kerne</translation>
+    </message>
+    <message>
+        <source>{size} a second</source>
+        <translation>{size} in der Sekunde</translation>
+    </message>
+    <message>
+        <source>{watts} W</source>
+        <translation>{watts} W</translation>
+    </message>
+    <message>
+        <source> KB/s</source>
+        <translation> KB/s</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
     </message>
     <message>
         <source> tokens</source>
@@ -1806,6 +1992,10 @@
         <translation>Entfernen</translation>
     </message>
     <message>
+        <source>In silo nobody is dialled.</source>
+        <translation>Im Silo wird niemand angewählt.</translation>
+    </message>
+    <message>
         <source>Blocked</source>
         <translation>Gesperrt</translation>
     </message>
@@ -1830,32 +2020,92 @@
         <translation>Entsperren</translation>
     </message>
     <message>
-        <source>An address that somebody runs a node or relay at, or an invite link of a private swarm.</source>
-        <translation>Eine Adresse, unter der jemand einen Knoten oder ein Relay betreibt, oder ein Einladungslink eines privaten Schwarms.</translation>
-    </message>
-    <message>
-        <source>Test the connection</source>
-        <translation>Verbindung prüfen</translation>
-    </message>
-    <message>
-        <source>Add</source>
-        <translation>Hinzufügen</translation>
-    </message>
-    <message>
-        <source>With #KEY at its end only that node is accepted there. An invite begins with sapo://</source>
-        <translation>Mit #KEY am Ende wird dort nur dieser Knoten angenommen. Eine Einladung beginnt mit sapo://</translation>
-    </message>
-    <message>
         <source>Address or invite link</source>
         <translation>Adresse oder Einladungslink</translation>
     </message>
     <message>
-        <source>Go there</source>
-        <translation>Dorthin gehen</translation>
+        <source>Join others</source>
+        <translation>Anderen anschließen</translation>
+    </message>
+    <message>
+        <source>This leaves silo: the network is used from then on. The switch at the left goes back.</source>
+        <translation>Das verlässt das Silo: Ab dann wird das Netz benutzt. Der Schalter links führt zurück.</translation>
+    </message>
+    <message>
+        <source>By an address or link</source>
+        <translation>Über Adresse oder Link</translation>
+    </message>
+    <message>
+        <source>On this local network</source>
+        <translation>In diesem lokalen Netz</translation>
+    </message>
+    <message>
+        <source>How</source>
+        <translation>Wie</translation>
+    </message>
+    <message>
+        <source>Somebody who runs a node or relay tells you its address. An invite begins with sapo://</source>
+        <translation>Die Adresse sagt dir, wer einen Knoten oder ein Relay betreibt. Eine Einladung beginnt mit sapo://</translation>
     </message>
     <message>
         <source>Go there all the same</source>
         <translation>Trotzdem dorthin gehen</translation>
+    </message>
+    <message>
+        <source>Join, and publish answers from now on</source>
+        <translation>Anschließen und ab jetzt Antworten veröffentlichen</translation>
+    </message>
+    <message>
+        <source>Join</source>
+        <translation>Anschließen</translation>
+    </message>
+    <message>
+        <source>Go on in the background</source>
+        <translation>Im Hintergrund weiter</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>Fertig</translation>
+    </message>
+    <message>
+        <source>Only learn</source>
+        <translation>Nur lernen</translation>
+    </message>
+    <message>
+        <source>The answers of your model stay on this computer.</source>
+        <translation>Die Antworten deines Modells bleiben auf diesem Computer.</translation>
+    </message>
+    <message>
+        <source>Share too</source>
+        <translation>Auch teilen</translation>
+    </message>
+    <message>
+        <source>Others learn from the answers of your model.</source>
+        <translation>Andere lernen aus den Antworten deines Modells.</translation>
+    </message>
+    <message>
+        <source>Who sees what</source>
+        <translation>Wer was sieht</translation>
+    </message>
+    <message>
+        <source>The computers on this network that look for nodes see this one, and which tasks it learns.</source>
+        <translation>Computer in diesem Netz, die nach Knoten suchen, sehen diesen und welche Aufgaben er lernt.</translation>
+    </message>
+    <message>
+        <source>Whoever this computer links to sees its internet address, its key and which tasks it learns.</source>
+        <translation>Wer mit diesem Computer verbunden ist, sieht seine Internetadresse, seinen Schlüssel und welche Aufgaben er lernt.</translation>
+    </message>
+    <message>
+        <source>Answers of others come in as text. Each is marked here before the model learns from it.</source>
+        <translation>Antworten anderer kommen als Text herein. Jede wird hier bewertet, bevor das Modell daraus lernt.</translation>
+    </message>
+    <message>
+        <source>Your model&apos;s answers are published for good, for everybody, under this computer&apos;s key.</source>
+        <translation>Die Antworten deines Modells werden für immer und für alle veröffentlicht, unter dem Schlüssel dieses Computers.</translation>
+    </message>
+    <message>
+        <source>Nothing that your model writes leaves this computer.</source>
+        <translation>Nichts, was dein Modell schreibt, verlässt diesen Computer.</translation>
     </message>
     <message>
         <source>This node goes to the private swarm {key}.</source>
@@ -1925,6 +2175,10 @@
         <translation>Der Knoten wurde beendet. Nichts wird berechnet.</translation>
     </message>
     <message>
+        <source>{sentence}, {time} left</source>
+        <translation>{sentence}, noch {time}</translation>
+    </message>
+    <message>
         <source>Loading the model</source>
         <translation>Das Modell wird geladen</translation>
     </message>
@@ -1968,6 +2222,41 @@
         <translation>Pausiert: auf Akku</translation>
     </message>
     <message>
+        <source>Paused: on battery, below {percent}%</source>
+        <translation>Pausiert: im Akkubetrieb, unter {percent} %</translation>
+    </message>
+    <message>
+        <source>Paused, and out of the swarm: the link is metered</source>
+        <translation>Pausiert und nicht im Schwarm: der Anschluss ist getaktet</translation>
+    </message>
+    <message>
+        <source>Paused by your schedule until {time}</source>
+        <translation>Pausiert nach deinem Zeitplan bis {time}</translation>
+    </message>
+    <message>
+        <source>Paused: hotter than {limit} degrees</source>
+        <translation>Pausiert: heißer als {limit} Grad</translation>
+    </message>
+    <message>
+        <source>Paused while {program} runs</source>
+        <translation>Pausiert, solange {program} läuft</translation>
+    </message>
+    <message>
+        <source>Paused: other programs hold more than {percent}% of the graphics card&apos;s memory</source>
+        <translation>Pausiert: andere Programme belegen mehr als {percent} % des Grafikspeichers</translation>
+    </message>
+    <message numerus="yes">
+        <source>Paused while you use the computer, until %n minute(s) without keyboard and mouse</source>
+        <translation>
+            <numerusform>Pausiert, während du den Computer benutzt, bis %n Minute ohne Tastatur und Maus</numerusform>
+            <numerusform>Pausiert, während du den Computer benutzt, bis %n Minuten ohne Tastatur und Maus</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Waiting: {reason}</source>
+        <translation>Wartet: {reason}</translation>
+    </message>
+    <message>
         <source>Done: round {round} was the last one ordered</source>
         <translation>Fertig: Runde {round} war die letzte bestellte</translation>
     </message>
@@ -1983,6 +2272,18 @@
         <translation>Wird beendet</translation>
     </message>
     <message>
+        <source>Starting: {step}</source>
+        <translation>Startet: {step}</translation>
+    </message>
+    <message>
+        <source>{sentence}, anyway until {time}</source>
+        <translation>{sentence}, trotzdem bis {time}</translation>
+    </message>
+    <message>
+        <source>{sentence}, until {time}</source>
+        <translation>{sentence}, bis {time}</translation>
+    </message>
+    <message>
         <source>Learn alone</source>
         <translation>Allein lernen</translation>
     </message>
@@ -1991,16 +2292,16 @@
         <translation>Mitmachen</translation>
     </message>
     <message>
+        <source>Run anyway for 1 h</source>
+        <translation>Trotzdem für 1 h laufen</translation>
+    </message>
+    <message>
         <source>Go on</source>
         <translation>Weiter</translation>
     </message>
     <message>
         <source>Pause</source>
         <translation>Pause</translation>
-    </message>
-    <message>
-        <source>Go on despite battery</source>
-        <translation>Trotz Akku weiter</translation>
     </message>
     <message>
         <source>Start again</source>
@@ -2110,6 +2411,10 @@
         <translation>Die Pause beenden.</translation>
     </message>
     <message>
+        <source>Go on for an hour, whatever your settings hold it back for.</source>
+        <translation>Eine Stunde lang weitermachen, was immer deine Einstellungen dagegen haben.</translation>
+    </message>
+    <message>
         <source>Stop computing at once. The round in hand is kept and goes on later.</source>
         <translation>Sofort aufhören zu rechnen. Die laufende Runde bleibt erhalten und geht später weiter.</translation>
     </message>
@@ -2130,22 +2435,6 @@
         <translation>{number} Millionen</translation>
     </message>
     <message>
-        <source>llama.cpp answers ({format}), nothing learns</source>
-        <translation>llama.cpp antwortet ({format}), nichts lernt</translation>
-    </message>
-    <message>
-        <source>torch answers and learns</source>
-        <translation>torch antwortet und lernt</translation>
-    </message>
-    <message>
-        <source>llama.cpp answers ({format}), torch learns</source>
-        <translation>llama.cpp antwortet ({format}), torch lernt</translation>
-    </message>
-    <message>
-        <source>a server answers, torch learns</source>
-        <translation>ein Server antwortet, torch lernt</translation>
-    </message>
-    <message>
         <source>on the card</source>
         <translation>auf der Grafikkarte</translation>
     </message>
@@ -2156,38 +2445,6 @@
     <message>
         <source>answers only</source>
         <translation>nur Antworten</translation>
-    </message>
-    <message>
-        <source>torch</source>
-        <translation>torch</translation>
-    </message>
-    <message>
-        <source>llama.cpp + torch</source>
-        <translation>llama.cpp + torch</translation>
-    </message>
-    <message>
-        <source>server + torch</source>
-        <translation>Server + torch</translation>
-    </message>
-    <message>
-        <source>torch answers</source>
-        <translation>torch antwortet</translation>
-    </message>
-    <message>
-        <source>llama.cpp answers</source>
-        <translation>llama.cpp antwortet</translation>
-    </message>
-    <message>
-        <source>a server answers</source>
-        <translation>ein Server antwortet</translation>
-    </message>
-    <message>
-        <source>torch learns</source>
-        <translation>torch lernt</translation>
-    </message>
-    <message>
-        <source>nothing is learned</source>
-        <translation>gelernt wird nichts</translation>
     </message>
     <message>
         <source>on the processor</source>
@@ -2224,6 +2481,34 @@
     <message>
         <source>Adapter</source>
         <translation>Adapter</translation>
+    </message>
+    <message>
+        <source>server + PyTorch</source>
+        <translation>Server + PyTorch</translation>
+    </message>
+    <message>
+        <source>Answers and learns with PyTorch</source>
+        <translation>Antwortet und lernt mit PyTorch</translation>
+    </message>
+    <message>
+        <source>Answers with PyTorch</source>
+        <translation>Antwortet mit PyTorch</translation>
+    </message>
+    <message>
+        <source>Answers with llama.cpp</source>
+        <translation>Antwortet mit llama.cpp</translation>
+    </message>
+    <message>
+        <source>Answers through a server</source>
+        <translation>Antwortet über einen Server</translation>
+    </message>
+    <message>
+        <source>learns with PyTorch</source>
+        <translation>lernt mit PyTorch</translation>
+    </message>
+    <message>
+        <source>learns nothing</source>
+        <translation>lernt nichts</translation>
     </message>
     <message>
         <source>Optimiser</source>
@@ -2469,7 +2754,7 @@
     </message>
     <message>
         <source>Held-out questions</source>
-        <translation>Zurückgehaltene Fragen</translation>
+        <translation>Prüffragen</translation>
     </message>
     <message>
         <source>In silo: no network at all.</source>
@@ -2563,7 +2848,7 @@
     </message>
     <message>
         <source>Any mark</source>
-        <translation>Jede Wertung</translation>
+        <translation>Jede Bewertung</translation>
     </message>
     <message>
         <source>Task</source>
@@ -2623,7 +2908,7 @@
     </message>
     <message>
         <source>Choose any task, any mark and anybody to see all.</source>
-        <translation>Wähle „Jede Aufgabe“, „Jede Wertung“ und „Von allen“, um alle zu sehen.</translation>
+        <translation>Wähle „Jede Aufgabe“, „Jede Bewertung“ und „Von allen“, um alle zu sehen.</translation>
     </message>
     <message>
         <source>No answers yet</source>
@@ -2717,7 +3002,7 @@
     </message>
     <message>
         <source>The held-out score decides: the rounds between two scores are played with one of the four mixes, and those under which it rose come more often.</source>
-        <translation>Der Prüfwert an zurückgehaltenen Fragen entscheidet: Die Runden zwischen zwei Prüfwerten werden mit einer der vier Mischungen gespielt, und die, unter denen er stieg, kommen öfter.</translation>
+        <translation>Der Prüfwert entscheidet: Die Runden zwischen zwei Prüfwerten werden mit einer der vier Mischungen gespielt, und die, unter denen er stieg, kommen öfter.</translation>
     </message>
     <message>
         <source>No held-out score is taken (validate_every is 0), so rounds are played 4/4.</source>
@@ -2846,6 +3131,10 @@
         <translation>Die eigenen Antworten dieses Computers, sobald sie bewertet sind.</translation>
     </message>
     <message>
+        <source>Just now</source>
+        <translation>Gerade eben</translation>
+    </message>
+    <message>
         <source>While a round runs, its answers pass by here.</source>
         <translation>Während eine Runde läuft, ziehen ihre Antworten hier vorbei.</translation>
     </message>
@@ -2866,8 +3155,8 @@
         <translation>Der Knoten wird nach seinen Aufgaben gefragt.</translation>
     </message>
     <message>
-        <source>Moves each task up a level above 70% solved and down below 20%.</source>
-        <translation>Rückt jede Aufgabe eine Stufe höher, wenn mehr als 70&#xa0;% gelöst sind, und tiefer, wenn es weniger als 20&#xa0;% sind.</translation>
+        <source>Asks each task at the levels that are solved now and then, and such questions again: the rest teaches nothing.</source>
+        <translation>Fragt jede Aufgabe auf den Stufen, die manchmal gelöst werden, und solche Fragen noch einmal: der Rest lehrt nichts.</translation>
     </message>
     <message>
         <source>Off: each task stays at the second of its levels.</source>
@@ -2894,16 +3183,28 @@
         <translation>aus</translation>
     </message>
     <message>
+        <source>seldom</source>
+        <translation>selten</translation>
+    </message>
+    <message>
+        <source>The levels that rounds ask for now; seldom: all or nothing is solved, so it teaches nothing</source>
+        <translation>Die Stufen, die Runden jetzt fragen; selten: alles oder nichts wird gelöst, so lehrt es nichts</translation>
+    </message>
+    <message>
+        <source>By level</source>
+        <translation>Nach Stufe</translation>
+    </message>
+    <message>
+        <source>Share solved at each of its levels, from easy to hard</source>
+        <translation>Gelöster Anteil auf jeder Stufe, von leicht bis schwer</translation>
+    </message>
+    <message>
         <source>on</source>
         <translation>an</translation>
     </message>
     <message>
         <source>Practised</source>
         <translation>Geübt</translation>
-    </message>
-    <message>
-        <source>The levels that rounds ask for now</source>
-        <translation>Die Stufen, nach denen die Runden jetzt fragen</translation>
     </message>
     <message>
         <source>Share of own answers in the newest rounds</source>
@@ -3098,10 +3399,6 @@
     <message>
         <source>No network is used at all. Outside of silo this node draws others&apos; answers, checks every one itself and learns from them. Its own answers are published only if you switch on sharing.</source>
         <translation>Es wird gar kein Netz benutzt. Außerhalb des Silos zieht dieser Knoten die Antworten anderer, prüft jede selbst und lernt aus ihnen. Seine eigenen Antworten werden nur veröffentlicht, wenn du das Teilen einschaltest.</translation>
-    </message>
-    <message>
-        <source>Leave silo</source>
-        <translation>Silo verlassen</translation>
     </message>
     <message>
         <source>No node, no peers</source>
@@ -3536,6 +3833,18 @@
         <translation>Die richtige Antwort wird gezeigt, wenn beide da sind.</translation>
     </message>
     <message>
+        <source>Steps</source>
+        <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>Show the steps</source>
+        <translation>Schritte zeigen</translation>
+    </message>
+    <message>
+        <source>Hide the steps</source>
+        <translation>Schritte verbergen</translation>
+    </message>
+    <message>
         <source>Where the question comes from</source>
         <translation>Woher die Frage kommt</translation>
     </message>
@@ -3576,8 +3885,32 @@
         <translation>Beide fragen</translation>
     </message>
     <message>
+        <source>This program answers already. What learns, PyTorch, is fetched when you want it: 200 MB, and 1 GB of disk; with a usable NVIDIA card some gigabytes. It can be stopped, and goes on later.</source>
+        <translation>Dieses Programm antwortet schon. Was lernt, PyTorch, wird geholt, wenn du es willst: 200 MB, und 1 GB auf der Platte; mit einer brauchbaren NVIDIA-Karte einige Gigabyte. Es lässt sich anhalten und geht später weiter.</translation>
+    </message>
+    <message>
+        <source>Get what learns</source>
+        <translation>Hol, was lernt</translation>
+    </message>
+    <message>
+        <source>Take it from a folder</source>
+        <translation>Aus einem Ordner nehmen</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>Anhalten</translation>
+    </message>
+    <message>
+        <source>A folder that `sapo-desktop engine fetch` filled</source>
+        <translation>Ein Ordner, den `sapo-desktop engine fetch` gefüllt hat</translation>
+    </message>
+    <message>
+        <source>It is here. Quit and start again, and this computer learns.</source>
+        <translation>Es ist da. Beende das Programm und starte es neu, dann lernt dieser Computer.</translation>
+    </message>
+    <message>
+        <source>Stopped. What was fetched is kept.</source>
+        <translation>Angehalten. Was geholt wurde, bleibt.</translation>
     </message>
     <message>
         <source>Question:</source>
@@ -3634,6 +3967,24 @@
     <message>
         <source>{size}/s</source>
         <translation>{size}/s</translation>
+    </message>
+    <message>
+        <source>nobody has said so yet</source>
+        <translation>das hat noch niemand gesagt</translation>
+    </message>
+    <message numerus="yes">
+        <source>by their own word: %n group(s) used</source>
+        <translation>
+            <numerusform>nach ihren Angaben: %n Gruppe benutzt</numerusform>
+            <numerusform>nach ihren Angaben: %n Gruppen benutzt</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n computer(s)</source>
+        <translation>
+            <numerusform>%n Computer</numerusform>
+            <numerusform>%n Computern</numerusform>
+        </translation>
     </message>
     <message>
         <source>{number} ms</source>
@@ -3888,6 +4239,10 @@
         <translation>Nicht aus dem Katalog: Wie viel Speicher es braucht, zeigt sich, wenn es geladen wird.</translation>
     </message>
     <message>
+        <source>A round takes some {span}, estimated.</source>
+        <translation>Eine Runde dauert geschätzt {span}.</translation>
+    </message>
+    <message>
         <source>{parameters} parameters.</source>
         <translation>{parameters} Parameter.</translation>
     </message>
@@ -3906,6 +4261,14 @@
     <message>
         <source>It comes with the program.</source>
         <translation>Es kommt mit dem Programm.</translation>
+    </message>
+    <message>
+        <source>About {size} to download: {left} more than there is on the disk.</source>
+        <translation>Etwa {size} zum Herunterladen: {left} mehr, als auf der Platte frei ist.</translation>
+    </message>
+    <message>
+        <source>About {size} to download; then {left} are left on the disk.</source>
+        <translation>Etwa {size} zum Herunterladen; dann sind noch {left} auf der Platte frei.</translation>
     </message>
     <message>
         <source>In silo nothing is downloaded: leave silo for it, or import the model.</source>
@@ -3991,8 +4354,8 @@
         <translation>Der Speicher wird angesehen</translation>
     </message>
     <message>
-        <source>{memory} of memory, {free} free now.</source>
-        <translation>{memory} Speicher, davon jetzt {free} frei.</translation>
+        <source>{memory} of memory; a model can have {free} of it now.</source>
+        <translation>{memory} Speicher; ein Modell kann jetzt {free} davon haben.</translation>
     </message>
     <message>
         <source>{card} with {memory}, {free} free now.</source>
@@ -4209,10 +4572,6 @@
     <message>
         <source>A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.</source>
         <translation>Ein Server nimmt einen LoRA-Adapter, nicht alle Gewichte. Stelle method auf lora oder trainer auf none.</translation>
-    </message>
-    <message>
-        <source>A task family without a level cannot be trained on; name one in the catalogue.</source>
-        <translation>Eine Aufgabenfamilie ohne Stufe lässt sich nicht trainieren; nenne eine im Katalog.</translation>
     </message>
     <message>
         <source>A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.</source>
@@ -4455,12 +4814,12 @@
         <translation>Lass ihn dir noch einmal schicken, und setze ihn in Anführungszeichen: Eine Shell schneidet ihn an jedem &amp; ab.</translation>
     </message>
     <message>
-        <source>Importing {path}.</source>
-        <translation>{path} wird importiert.</translation>
+        <source>How peers&apos; groups are weighed: guarded learns from their right answers only, the paper&apos;s way from all.</source>
+        <translation>Wie die Gruppen der Peers gewichtet werden: „Vorsichtig“ lernt nur aus ihren richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
     </message>
     <message>
-        <source>In silo nothing leaves this machine, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
-        <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten neu, oder stelle silo auf off.</translation>
+        <source>Importing {path}.</source>
+        <translation>{path} wird importiert.</translation>
     </message>
     <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
@@ -4599,12 +4958,16 @@
         <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen: sapo-desktop peers found</translation>
     </message>
     <message>
-        <source>No weights in safetensors or GGUF are among these files.</source>
-        <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF.</translation>
+        <source>No skill was lost for {count} held-out scores: half of the caution ends.</source>
+        <translation>Seit {count} Prüfwerten ging kein Können verloren: Die Hälfte der Vorsicht endet.</translation>
     </message>
     <message>
-        <source>Nobody can be reached at {address}.</source>
-        <translation>Unter {address} ist niemand zu erreichen.</translation>
+        <source>No skill was lost for {count} held-out scores: learning goes on as before.</source>
+        <translation>Seit {count} Prüfwerten ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
+    </message>
+    <message>
+        <source>No weights in safetensors or GGUF are among these files.</source>
+        <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF.</translation>
     </message>
     <message>
         <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
@@ -4629,6 +4992,10 @@
     <message>
         <source>Nothing was written to {folder}: {reason}. Name a folder that you may write to.</source>
         <translation>Nach {folder} wurde nichts geschrieben: {reason}. Nenne einen Ordner, in den du schreiben darfst.</translation>
+    </message>
+    <message>
+        <source>Number format of the weights that llama.cpp answers with, where they are converted here; left to the program: q8_0, from a billion parameters on q4_k_m.</source>
+        <translation>Zahlenformat der Gewichte, mit denen llama.cpp antwortet, wo sie hier umgewandelt werden; dem Programm überlassen: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
     </message>
     <message>
         <source>Of {count} cards the one with the most free memory is used.</source>
@@ -4675,10 +5042,6 @@
         <translation>Der Speicher ist voll. {error}</translation>
     </message>
     <message>
-        <source>Pause for a time above zero, such as 15m or 1h.</source>
-        <translation>Eine Pause dauert länger als null, etwa 15m oder 1h.</translation>
-    </message>
-    <message>
         <source>Prime factors</source>
         <translation>Primfaktoren</translation>
     </message>
@@ -4723,8 +5086,16 @@
         <translation>Runden zählen ab 1, nicht ab {count}.</translation>
     </message>
     <message>
+        <source>Rounds between held-out scores; 0: none (no guard, no best checkpoint).</source>
+        <translation>Runden zwischen zwei Prüfwerten; 0: keine (kein Wächter, kein bester Checkpoint).</translation>
+    </message>
+    <message>
         <source>Saved.</source>
         <translation>Gespeichert.</translation>
+    </message>
+    <message>
+        <source>Send the server&apos;s key over plain http:// to another computer too, where it can be read.</source>
+        <translation>Den Schlüssel des Servers auch an einen anderen Computer über bloßes http:// senden, wo er mitgelesen werden kann.</translation>
     </message>
     <message>
         <source>Sharing needs your consent: sapo-desktop run --share.</source>
@@ -4761,10 +5132,6 @@
     <message>
         <source>The adapters that {url} was started with are left out of its answers.</source>
         <translation>Die Adapter, mit denen {url} gestartet wurde, werden bei den Antworten weggelassen.</translation>
-    </message>
-    <message>
-        <source>The adaptive mix goes by validation scores, and there are none: rounds are played {mix}. To have scores: settings set validate_every 40</source>
-        <translation>Die adaptive Mischung richtet sich nach Prüfwerten, und es gibt keine: Die Runden werden {mix} gespielt. Damit es Prüfwerte gibt: settings set validate_every 40</translation>
     </message>
     <message>
         <source>The added token &apos;{token}&apos; takes spaces or word borders into account (single_word, lstrip or rstrip); llama.cpp cannot do that.</source>
@@ -4860,7 +5227,7 @@
     </message>
     <message>
         <source>The engine was asked to work before a model was loaded.</source>
-        <translation>Die Engine sollte arbeiten, bevor ein Modell geladen war.</translation>
+        <translation>Der Rechenprozess sollte arbeiten, bevor ein Modell geladen war.</translation>
     </message>
     <message>
         <source>The engine was busy.</source>
@@ -4913,6 +5280,10 @@
     <message>
         <source>The header of {file} is not that of a safetensors file.</source>
         <translation>Der Kopf von {file} ist nicht der einer safetensors-Datei.</translation>
+    </message>
+    <message>
+        <source>The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: back to checkpoint {number}, with {remedy} for a while.</source>
+        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler unter die {count} Werte davor: zurück zu Checkpoint {number}, eine Zeitlang mit {remedy}.</translation>
     </message>
     <message>
         <source>The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints and training are not affected.</source>
@@ -4973,10 +5344,6 @@
     <message>
         <source>The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper</source>
         <translation>Die Liste der Aufgaben ist leer. Beispiel: --tasks gcd,lcm/middle,paper</translation>
-    </message>
-    <message>
-        <source>The mark of the best checkpoint could not be removed</source>
-        <translation>Die Markierung des besten Checkpoints konnte nicht entfernt werden</translation>
     </message>
     <message>
         <source>The missing angle</source>
@@ -5092,7 +5459,7 @@
     </message>
     <message>
         <source>The scripted engine was cancelled.</source>
-        <translation>Die Engine nach Drehbuch wurde abgebrochen.</translation>
+        <translation>Der Rechenprozess nach Drehbuch wurde abgebrochen.</translation>
     </message>
     <message>
         <source>The setting `proxy` cannot be used</source>
@@ -5191,10 +5558,6 @@
         <translation>Der Trainingsstand konnte nicht gespeichert werden ({reason}): Schaffe Platz.</translation>
     </message>
     <message>
-        <source>The validation secret must have 32 bytes, not {count}.</source>
-        <translation>Das Geheimnis der Validierung muss 32 Bytes haben, nicht {count}.</translation>
-    </message>
-    <message>
         <source>The vocabulary of {name} names no end-of-sequence token.</source>
         <translation>Der Wortschatz von {name} nennt kein Endtoken.</translation>
     </message>
@@ -5211,6 +5574,14 @@
         <translation>Die Gewichte in {folder} sind keine safetensors. Andere Formate können beim Lesen Code ausführen; hole das Modell als safetensors.</translation>
     </message>
     <message>
+        <source>The window&apos;s colours: the desktop&apos;s, or always light or dark.</source>
+        <translation>Die Farben des Fensters: die der Arbeitsfläche oder immer hell oder dunkel.</translation>
+    </message>
+    <message>
+        <source>The window&apos;s language: the system&apos;s where the window speaks it, or always this one.</source>
+        <translation>Die Sprache des Fensters: die des Systems, wo das Fenster sie kann, oder immer diese.</translation>
+    </message>
+    <message>
         <source>The work was given up on purpose.</source>
         <translation>Die Arbeit wurde absichtlich abgebrochen.</translation>
     </message>
@@ -5223,12 +5594,116 @@
         <translation>Daraus wird nicht gelernt: Es ist keine Antwort auf diese Frage darin zu lesen, sie ist länger, als eigene des Modells sein dürfen, zu viele andere warten auf eine Runde, oder hier wird nichts trainiert.</translation>
     </message>
     <message>
-        <source>No skill was lost for {count} validation scores: half of the caution ends.</source>
-        <translation>Seit {count} Prüfungen ging kein Können verloren: Die Hälfte der Vorsicht endet.</translation>
+        <source>&apos;{part}&apos; is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24</source>
+        <translation>„{part}“ ist kein Teil eines Zeitplans: Tage und volle Stunden schreibt man wie mon-fri 18-8; sat,sun 0-24</translation>
     </message>
     <message>
-        <source>No skill was lost for {count} validation scores: learning goes on as before.</source>
-        <translation>Seit {count} Prüfungen ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
+        <source>A schedule without an hour never runs: leave it empty for always, or pause the node instead.</source>
+        <translation>Ein Zeitplan ohne Stunde läuft nie: lass ihn leer für immer, oder pausiere stattdessen den Knoten.</translation>
+    </message>
+    <message>
+        <source>Ask what teaches: levels solved now and then, and mixed questions again.</source>
+        <translation>Fragen, was etwas lehrt: manchmal gelöste Stufen, und gemischte Fragen noch einmal.</translation>
+    </message>
+    <message>
+        <source>GB of disk for this node&apos;s folder and the models; 0: no limit. Above it older checkpoints go, never the best, then the oldest kept answers.</source>
+        <translation>GB auf der Platte für den Ordner dieses Knotens und die Modelle; 0: keine Grenze. Darüber gehen ältere Checkpoints, nie der beste, dann die ältesten aufgehobenen Antworten.</translation>
+    </message>
+    <message>
+        <source>GB of memory that all of this node&apos;s processes may hold together; 0: no limit. Above it the model is loaded anew, with less at once.</source>
+        <translation>GB Speicher, die alle Prozesse dieses Knotens zusammen halten dürfen; 0: keine Grenze. Darüber wird das Modell neu geladen, mit weniger auf einmal.</translation>
+    </message>
+    <message>
+        <source>GB of the graphics card&apos;s memory to plan with; 0: what is free there.</source>
+        <translation>GB Grafikspeicher, mit denen geplant wird; 0: was dort frei ist.</translation>
+    </message>
+    <message>
+        <source>Give a time above zero, such as 15m or 1h.</source>
+        <translation>Gib eine Zeit über null an, etwa 15m oder 1h.</translation>
+    </message>
+    <message>
+        <source>Hours of the week in which it tells nothing, like mon-sun 22-7.</source>
+        <translation>Stunden der Woche, in denen er nichts mitteilt, wie mon-sun 22-7.</translation>
+    </message>
+    <message>
+        <source>Hours of the week to compute in, like mon-fri 18-8; sat,sun 0-24. Empty: at any time.</source>
+        <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
+    </message>
+    <message>
+        <source>How much of the time of so many threads the node computes, in percent.</source>
+        <translation>Wie viel der Zeit so vieler Threads der Knoten rechnet, in Prozent.</translation>
+    </message>
+    <message>
+        <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
+        <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
+    </message>
+    <message>
+        <source>KB a second that come from peers at most, and of models; 0: no limit.</source>
+        <translation>KB in der Sekunde, die höchstens von Peers und an Modellen kommen; 0: keine Grenze.</translation>
+    </message>
+    <message>
+        <source>KB a second that go to peers at most, over all links; 0: no limit.</source>
+        <translation>KB in der Sekunde, die höchstens an Peers gehen, über alle Verbindungen; 0: keine Grenze.</translation>
+    </message>
+    <message>
+        <source>Keep the computer from falling asleep by itself while it computes on mains power.</source>
+        <translation>Den Computer nicht von selbst einschlafen lassen, während er am Netz rechnet.</translation>
+    </message>
+    <message>
+        <source>Minutes of a pause after which its memory is given back too; 0: never.</source>
+        <translation>Minuten einer Pause, nach denen auch der Speicher zurückgegeben wird; 0: nie.</translation>
+    </message>
+    <message>
+        <source>Minutes without keyboard and mouse after which nobody uses it.</source>
+        <translation>Minuten ohne Tastatur und Maus, nach denen ihn niemand benutzt.</translation>
+    </message>
+    <message>
+        <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
+        <translation>Hier läuft kein Programm {name} und keines wird gefunden. Starte es und such seinen Namen in einer Liste der Prozesse.</translation>
+    </message>
+    <message>
+        <source>No program {name} runs or is found here: did you mean {near}?</source>
+        <translation>Hier läuft kein Programm {name} und keines wird gefunden: meintest du {near}?</translation>
+    </message>
+    <message>
+        <source>Nobody answers at {address}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
+        <translation>Unter {address} antwortet niemand: Sieh nach, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft, das von hier erreichbar ist.</translation>
+    </message>
+    <message>
+        <source>Nothing here can keep the computer awake: it may fall asleep by itself.</source>
+        <translation>Nichts hier kann den Computer wach halten: er kann von selbst einschlafen.</translation>
+    </message>
+    <message>
+        <source>Nothing learns here before the engine pack is there: sapo-desktop engine install</source>
+        <translation>Hier lernt nichts, bevor das Lernpaket da ist: sapo-desktop engine install</translation>
+    </message>
+    <message>
+        <source>Out of the swarm: the link is metered.</source>
+        <translation>Nicht im Schwarm: der Anschluss ist getaktet.</translation>
+    </message>
+    <message>
+        <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
+        <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
+    </message>
+    <message>
+        <source>Pause on battery below this charge in percent, where it goes on there.</source>
+        <translation>Im Akkubetrieb unter dieser Ladung in Prozent pausieren, wo er dort weitermacht.</translation>
+    </message>
+    <message>
+        <source>Pause while other programs hold more of the graphics card&apos;s memory, in percent; 0: never.</source>
+        <translation>Pausieren, solange andere Programme mehr vom Grafikspeicher belegen, in Prozent; 0: nie.</translation>
+    </message>
+    <message>
+        <source>Programs during which the node pauses, by comma: blender, steam.exe.</source>
+        <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
+    </message>
+    <message>
+        <source>Start the window in the tray when you log in, and go on with what the node did.</source>
+        <translation>Beim Anmelden das Fenster im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
+    </message>
+    <message>
+        <source>The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To have scores: settings set validate_every 40</source>
+        <translation>Die adaptive Mischung richtet sich nach Prüfwerten, und es gibt keine: Die Runden werden {mix} gespielt. Damit es Prüfwerte gibt: settings set validate_every 40</translation>
     </message>
     <message>
         <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>
@@ -5239,16 +5714,36 @@
         <translation>Der Datenordner {folder} wurde entfernt; was darauf lief, endet.</translation>
     </message>
     <message>
+        <source>The engine was asked aside for what needs its turn.</source>
+        <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template takes too much time or memory to put a question: no model of use does that. Choose another one.</source>
         <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>The models alone take {size}, and no model is deleted: remove one yourself (sapo-desktop models), or allow more.</source>
+        <translation>Allein die Modelle belegen {size}, und kein Modell wird gelöscht: entfern selbst eines (sapo-desktop models), oder erlaub mehr.</translation>
+    </message>
+    <message>
+        <source>The name best could not be taken from its checkpoint</source>
+        <translation>Der Name best konnte seinem Checkpoint nicht genommen werden</translation>
+    </message>
+    <message>
+        <source>The same while nobody uses the computer; 0: as many as else.</source>
+        <translation>Dasselbe, während niemand den Computer benutzt; 0: so viele wie sonst.</translation>
+    </message>
+    <message>
+        <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
+        <translation>Das Geheimnis der Prüffragen muss 32 Bytes haben, nicht {count}.</translation>
     </message>
     <message>
         <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM (docs/remote.md).</source>
         <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
     </message>
     <message>
-        <source>The validation score fell by {points} to {score}, {errors} standard errors below the {count} scores before: back to checkpoint {number}, with {remedy} for a while.</source>
-        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler unter die {count} Werte davor: zurück zum Checkpoint {number}, für eine Weile mit {remedy}.</translation>
+        <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
+        <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
     </message>
     <message>
         <source>The worker did nothing for {seconds} s while it started and was ended; see {path}.</source>
@@ -5341,10 +5836,6 @@
         <translation>Es gibt keine Antwortgrammatik „{name}“; bekannt sind {known}.</translation>
     </message>
     <message>
-        <source>There is no best checkpoint yet: it is chosen at the first validation score (setting validate_every). Use `last` or `base`.</source>
-        <translation>Es gibt noch keinen besten Checkpoint: Er wird beim ersten Prüfwert bestimmt (Einstellung validate_every). Nimm `last` oder `base`.</translation>
-    </message>
-    <message>
         <source>There is no checkpoint &apos;{name}&apos;; say base, best, last or a number.</source>
         <translation>Es gibt keinen Checkpoint „{name}“; sage base, best, last oder eine Nummer.</translation>
     </message>
@@ -5359,10 +5850,6 @@
     <message>
         <source>There is no keyring here, and {path} holds the key so far: a passphrase is needed to keep another one there.</source>
         <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
-    </message>
-    <message>
-        <source>There is no level {level}; known are {levels}.</source>
-        <translation>Es gibt keine Stufe {level}; bekannt sind {levels}.</translation>
     </message>
     <message>
         <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Download it (sapo-desktop models download {name}), import it (models import PATH), or name &apos;starter&apos;, a folder or a GGUF file.</source>
@@ -5425,6 +5912,14 @@
         <translation>Für {hub} gab es kein Zugangstoken.</translation>
     </message>
     <message>
+        <source>This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.</source>
+        <translation>Dieses Programm hat kein eigenes Python bei sich ({marker} fehlt): Installiere SAPO Desktop neu.</translation>
+    </message>
+    <message>
+        <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
+        <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
+    </message>
+    <message>
         <source>This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in the environment instead.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse bewahrt; nicht aufgehoben: {kind}. Setze stattdessen {variable} in der Umgebung.</translation>
     </message>
@@ -5439,6 +5934,10 @@
     <message>
         <source>This computer is on no local network: no nodes are looked for there.</source>
         <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht.</translation>
+    </message>
+    <message>
+        <source>This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
+        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
     </message>
     <message>
         <source>This folder is a relay&apos;s: it answers `status`, `peers` and `quit`.</source>
@@ -5473,8 +5972,20 @@
         <translation>Dieses Modell ist quantisiert; zum Training braucht es seine einfachen Gewichte (bf16, f16 oder f32).</translation>
     </message>
     <message>
+        <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model (sapo-desktop models).</source>
+        <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell (sapo-desktop models).</translation>
+    </message>
+    <message>
         <source>This node has no identity that could sign now, so this example was signed with a key that was thrown away. The real one is made, or opened, when you join the swarm.</source>
         <translation>Dieser Knoten hat keine Identität, die jetzt unterschreiben könnte, darum wurde dieses Beispiel mit einem Schlüssel unterschrieben, der weggeworfen wurde. Der echte wird gemacht oder geöffnet, wenn du dem Schwarm beitrittst.</translation>
+    </message>
+    <message>
+        <source>This node holds {held} of memory, and memory_most allows {most}: the model is loaded anew, with less at once.</source>
+        <translation>Dieser Knoten hält {held} Speicher, und memory_most erlaubt {most}: das Modell wird neu geladen, mit weniger auf einmal.</translation>
+    </message>
+    <message>
+        <source>This node holds {held} of memory, memory_most allows {most}, and there is nothing left to do less of: raise it, or choose a smaller model.</source>
+        <translation>Dieser Knoten hält {held} Speicher, memory_most erlaubt {most}, und weniger geht nicht: erhöh es, oder wähl ein kleineres Modell.</translation>
     </message>
     <message>
         <source>This node is in its own private swarm, {key}.</source>
@@ -5541,12 +6052,36 @@
         <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
     </message>
     <message>
+        <source>Watts of a computing core, where the processor does not tell its energy.</source>
+        <translation>Watt eines rechnenden Kerns, wo der Prozessor seine Energie nicht meldet.</translation>
+    </message>
+    <message>
         <source>Weights are quantised to {known}, not to &apos;{weights}&apos;.</source>
         <translation>Gewichte werden zu {known} quantisiert, nicht zu „{weights}“.</translation>
     </message>
     <message>
         <source>Weights in safetensors and in GGUF together: download them as two models.</source>
         <translation>Gewichte in safetensors und in GGUF zusammen: Lade sie als zwei Modelle herunter.</translation>
+    </message>
+    <message>
+        <source>What a kilowatt-hour costs, in your currency; 0: no cost is shown.</source>
+        <translation>Was eine Kilowattstunde kostet, in deiner Währung; 0: es werden keine Kosten gezeigt.</translation>
+    </message>
+    <message>
+        <source>What a node in the swarm does on a link that is paid by volume: pause leaves the swarm too.</source>
+        <translation>Was ein Knoten im Schwarm bei einem Anschluss tut, der nach Menge bezahlt wird: eine Pause verlässt auch den Schwarm.</translation>
+    </message>
+    <message>
+        <source>What a working node does while somebody uses the computer&apos;s keyboard or mouse.</source>
+        <translation>Was ein arbeitender Knoten tut, während jemand Tastatur oder Maus des Computers benutzt.</translation>
+    </message>
+    <message>
+        <source>What an answer earns: 1 if solved, else 0; or the marker&apos;s own score.</source>
+        <translation>Was eine Antwort einbringt: 1, wenn sie richtig ist, sonst 0; oder was das Bewertungsprogramm selbst gibt.</translation>
+    </message>
+    <message>
+        <source>What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server elsewhere is the one at remote_url.</source>
+        <translation>Was antwortet. Dem Programm überlassen: PyTorch, wo es lernt, sonst llama.cpp. Ein Server anderswo ist der unter remote_url.</translation>
     </message>
     <message>
         <source>What comes of {name} differs from what has arrived of it.</source>
@@ -5557,12 +6092,28 @@
         <translation>Was hier gelernt wird, kann den Server nicht erreichen. Stelle remote_adapters auf einen Ordner, den beide sehen (docs/remote.md), oder trainer auf none.</translation>
     </message>
     <message>
+        <source>What learns is not installed here yet, and the settings need it. Get the engine pack (`sapo-desktop engine install`), then start the node again.</source>
+        <translation>Was lernt, ist hier noch nicht installiert, und die Einstellungen brauchen es. Hol das Lernpaket (`sapo-desktop engine install`) und starte den Knoten dann neu.</translation>
+    </message>
+    <message>
+        <source>What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack (`sapo-desktop engine install`), then start the node again.</source>
+        <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket (`sapo-desktop engine install`) und starte den Knoten dann neu.</translation>
+    </message>
+    <message>
+        <source>What learns. Left to the program: PyTorch, and nothing with a GGUF file or where only answering fits into memory.</source>
+        <translation>Was lernt. Dem Programm überlassen: PyTorch, und nichts bei einer GGUF-Datei oder wo nur das Antworten in den Speicher passt.</translation>
+    </message>
+    <message>
         <source>What listens on the worker&apos;s port does not speak as a worker does: {error}</source>
         <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer: {error}</translation>
     </message>
     <message>
         <source>What listens on the worker&apos;s port is not the worker: it does not know the secret. The worker has probably ended and another program has its port; start the worker again.</source>
         <translation>Was am Port des Arbeitsprozesses lauscht, ist er nicht: Es kennt das Geheimnis nicht. Wahrscheinlich ist er beendet, und ein anderes Programm hat seinen Port; starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>What the desktop tells while the window is closed: at most one an hour, problems at once.</source>
+        <translation>Was der Desktop bei geschlossenem Fenster mitteilt: höchstens eines in der Stunde, Probleme sofort.</translation>
     </message>
     <message>
         <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>
@@ -5573,16 +6124,20 @@
         <translation>Was du verlangt hast, gilt jetzt, konnte aber nicht aufgeschrieben werden ({error}): Der nächste Start weiß vielleicht nichts davon. Sieh nach dem freien Platz auf dieser Platte.</translation>
     </message>
     <message>
+        <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>
+        <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
+    </message>
+    <message>
+        <source>Where PyTorch computes.</source>
+        <translation>Wo PyTorch rechnet.</translation>
+    </message>
+    <message>
         <source>Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.</source>
         <translation>Wo nichts trainiert wird, antwortet llama.cpp. Stelle generator auf llama.cpp oder auf auto.</translation>
     </message>
     <message>
         <source>Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not &apos;{where}&apos;.</source>
         <translation>Wo Verbindungen angenommen werden, schreibt sich HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
-    </message>
-    <message>
-        <source>Who answers at {address} is no peer of this swarm: {reason}.</source>
-        <translation>Wer unter {address} antwortet, ist kein Peer dieses Schwarms: {reason}.</translation>
     </message>
     <message>
         <source>Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the name of the task, the time in steps of ten minutes, the answers and how many tokens each has, and your label &apos;{label}&apos;.</source>
@@ -5693,6 +6248,22 @@
         <translation>eine Antwort ohne Text</translation>
     </message>
     <message>
+        <source>answers and learns with PyTorch</source>
+        <translation>antwortet und lernt mit PyTorch</translation>
+    </message>
+    <message>
+        <source>answers through a server, learns with PyTorch</source>
+        <translation>antwortet über einen Server, lernt mit PyTorch</translation>
+    </message>
+    <message>
+        <source>answers with llama.cpp ({weights}), learns nothing</source>
+        <translation>antwortet mit llama.cpp ({weights}), lernt nichts</translation>
+    </message>
+    <message>
+        <source>answers with llama.cpp ({weights}), learns with PyTorch</source>
+        <translation>antwortet mit llama.cpp ({weights}), lernt mit PyTorch</translation>
+    </message>
+    <message>
         <source>biases that a model of this kind rarely has</source>
         <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
     </message>
@@ -5737,6 +6308,10 @@
         <translation>Runde beenden</translation>
     </message>
     <message>
+        <source>getting ready for the first round, step 4 of 4</source>
+        <translation>macht sich für die erste Runde bereit, Schritt 4 von 4</translation>
+    </message>
+    <message>
         <source>gradients</source>
         <translation>Gradienten</translation>
     </message>
@@ -5761,8 +6336,16 @@
         <translation>installiere SAPO Desktop neu, oder stelle ihn mit `git checkout -- resources/starter` wieder her.</translation>
     </message>
     <message>
+        <source>it does not hold the key that it names</source>
+        <translation>er hat den Schlüssel nicht, den er nennt</translation>
+    </message>
+    <message>
         <source>it ended by itself with exit code {code}</source>
         <translation>er endete von selbst mit dem Exitcode {code}</translation>
+    </message>
+    <message>
+        <source>it has no room now; this node tries again by itself</source>
+        <translation>er hat gerade keinen Platz; dieser Knoten versucht es von selbst wieder</translation>
     </message>
     <message>
         <source>it hung up</source>
@@ -5773,8 +6356,28 @@
         <translation>er ist überlastet oder gestört</translation>
     </message>
     <message>
+        <source>it is busy; this node tries again by itself</source>
+        <translation>er ist beschäftigt; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
+        <source>it is in another swarm; into a private one leads an invite of its founder</source>
+        <translation>er ist in einem anderen Schwarm; in einen privaten führt eine Einladung des Gründers</translation>
+    </message>
+    <message>
         <source>it is meant for a larger tier</source>
         <translation>es ist für eine größere Geräteklasse gedacht</translation>
+    </message>
+    <message>
+        <source>it is not admitted to this private swarm, or this node is not</source>
+        <translation>er oder dieser Knoten ist in diesem privaten Schwarm nicht zugelassen</translation>
+    </message>
+    <message>
+        <source>it is this node itself</source>
+        <translation>das ist dieser Knoten selbst</translation>
+    </message>
+    <message>
+        <source>it speaks another version of the protocol; the older of the two needs an update</source>
+        <translation>er spricht eine andere Version des Protokolls; der ältere von beiden braucht eine Aktualisierung</translation>
     </message>
     <message>
         <source>it was ended by {name}</source>
@@ -5785,8 +6388,24 @@
         <translation>er wurde abgeschossen (SIGKILL): Vielleicht ging dem Computer der Speicher aus</translation>
     </message>
     <message>
+        <source>it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.</source>
+        <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); memory_most lässt ihm {free}. Stelle memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass es nur antworten.</translation>
+    </message>
+    <message>
+        <source>it {way} in no less than {needed} ({largest}, {second}); {free} are free.</source>
+        <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); {free} sind frei.</translation>
+    </message>
+    <message>
+        <source>it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.</source>
+        <translation>es {way} mit nicht weniger als {needed} von {card} ({largest}, {second}); {free} sind frei.</translation>
+    </message>
+    <message>
         <source>its key is not 64 hex digits.</source>
         <translation>ihr Schlüssel hat nicht 64 Hexadezimalziffern.</translation>
+    </message>
+    <message>
+        <source>its key is not the one that the address names; ask for the address anew</source>
+        <translation>sein Schlüssel ist nicht der, den die Adresse nennt; frag noch einmal nach der Adresse</translation>
     </message>
     <message>
         <source>its manifest is that of checkpoint {number}</source>
@@ -5795,14 +6414,6 @@
     <message>
         <source>kv cache</source>
         <translation>KV-Cache</translation>
-    </message>
-    <message>
-        <source>llama.cpp answers ({weights}), nothing learns</source>
-        <translation>llama.cpp antwortet ({weights}), nichts lernt</translation>
-    </message>
-    <message>
-        <source>llama.cpp answers ({weights}), torch learns</source>
-        <translation>llama.cpp antwortet ({weights}), torch lernt</translation>
     </message>
     <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
@@ -5837,6 +6448,10 @@
         <translation>llama.cpp hat keinen Platz für den Tensor {name}; exportiere als `merged`.</translation>
     </message>
     <message>
+        <source>llama.cpp is not built here; it answers where memory is too short to learn. To build it: installers/bootstrap.py llama</source>
+        <translation>llama.cpp ist hier nicht gebaut; es antwortet, wo der Speicher zum Lernen nicht reicht. So wird es gebaut: installers/bootstrap.py llama</translation>
+    </message>
+    <message>
         <source>llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to torch, and train a model in transformers&apos; layout.</source>
         <translation>llama.cpp ist hier nicht installiert (siehe `python3 installers/bootstrap.py`). Stelle generator auf torch, und trainiere ein Modell im Aufbau von transformers.</translation>
     </message>
@@ -5845,8 +6460,16 @@
         <translation>llama.cpp sagt: {words}</translation>
     </message>
     <message>
+        <source>loading what answers and what marks, step 2 of 4</source>
+        <translation>was antwortet und was bewertet, wird geladen, Schritt 2 von 4</translation>
+    </message>
+    <message>
         <source>logits</source>
         <translation>Logits</translation>
+    </message>
+    <message>
+        <source>looking at what was learned before, step 1 of 4</source>
+        <translation>sieht nach, was schon gelernt wurde, Schritt 1 von 4</translation>
     </message>
     <message>
         <source>more than {count} MiB</source>
@@ -5869,6 +6492,10 @@
         <translation>on oder off</translation>
     </message>
     <message>
+        <source>one of the two blocks the other</source>
+        <translation>einer von beiden sperrt den anderen</translation>
+    </message>
+    <message>
         <source>one of {choices}</source>
         <translation>eines von {choices}</translation>
     </message>
@@ -5887,6 +6514,10 @@
     <message>
         <source>pause</source>
         <translation>Pause</translation>
+    </message>
+    <message>
+        <source>reading the model {model}, step 3 of 4</source>
+        <translation>liest das Modell {model}, Schritt 3 von 4</translation>
     </message>
     <message>
         <source>remote key</source>
@@ -5929,6 +6560,10 @@
         <translation>gleitende Aufmerksamkeit</translation>
     </message>
     <message>
+        <source>starter, an installed model&apos;s name, a model folder, or a GGUF file (which only answers).</source>
+        <translation>starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei (die nur antwortet).</translation>
+    </message>
+    <message>
         <source>starting</source>
         <translation>dabei zu starten</translation>
     </message>
@@ -5959,6 +6594,10 @@
     <message>
         <source>the disk is full: free some space</source>
         <translation>die Platte ist voll: Schaffe etwas Platz</translation>
+    </message>
+    <message>
+        <source>the node was started outside a desktop session</source>
+        <translation>der Knoten wurde außerhalb einer Desktopsitzung gestartet</translation>
     </message>
     <message>
         <source>the port is missing.</source>
@@ -6037,6 +6676,10 @@
         <translation>Wörter nur aus Buchstaben, wie NEW ORDER</translation>
     </message>
     <message>
+        <source>{address} answers, and takes no link: {reason}.</source>
+        <translation>{address} antwortet und nimmt keine Verbindung an: {reason}.</translation>
+    </message>
+    <message>
         <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: settings set private_addresses on</source>
         <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://, oder sage es ausdrücklich: settings set private_addresses on</translation>
     </message>
@@ -6067,10 +6710,6 @@
     <message>
         <source>{error}: check the folder and its permissions</source>
         <translation>{error}: Prüfe den Ordner und seine Zugriffsrechte</translation>
-    </message>
-    <message>
-        <source>{family} moves to level {after}: {percent}% solved at {before}.</source>
-        <translation>{family} kommt auf die Stufe {after}: {percent} % gelöst auf {before}.</translation>
     </message>
     <message>
         <source>{fewer} external groups a round instead of {count}</source>
@@ -6233,6 +6872,10 @@
         <translation>{model} macht weiter, wo es stehen blieb. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
     </message>
     <message>
+        <source>{model} has to be written anew for llama.cpp, which takes the engine pack. Get it (`sapo-desktop engine install`), or set model to starter or to a GGUF file.</source>
+        <translation>{model} muss für llama.cpp neu geschrieben werden, und das tut erst das Lernpaket. Hol es (`sapo-desktop engine install`) oder setze model auf starter oder auf eine GGUF-Datei.</translation>
+    </message>
+    <message>
         <source>{model} is being downloaded already.</source>
         <translation>{model} wird schon heruntergeladen.</translation>
     </message>
@@ -6291,6 +6934,10 @@
     <message>
         <source>{name} could not be written</source>
         <translation>{name} konnte nicht geschrieben werden</translation>
+    </message>
+    <message>
+        <source>{name} does not answer on D-Bus ({error}).</source>
+        <translation>{name} antwortet nicht auf D-Bus ({error}).</translation>
     </message>
     <message>
         <source>{name} does not fit into the memory that is free: close other programs, or choose a smaller model or fewer bits a weight (`generator_weights`).</source>
@@ -6509,6 +7156,10 @@
         <translation>{path} ist beschädigt ({error}); beende den Arbeitsprozess, und starte ihn wieder.</translation>
     </message>
     <message>
+        <source>{path} is damaged ({reason}): install SAPO Desktop again.</source>
+        <translation>{path} ist beschädigt ({reason}): Installiere SAPO Desktop neu.</translation>
+    </message>
+    <message>
         <source>{path} is damaged: its tensor &apos;{name}&apos; has the shape {shape}.</source>
         <translation>{path} ist beschädigt: Der Tensor „{name}“ hat die Form {shape}.</translation>
     </message>
@@ -6621,12 +7272,20 @@
         <translation>{reason} Es geht mit {model} weiter. Um dabei zu bleiben: sapo-desktop settings set model {model}</translation>
     </message>
     <message>
+        <source>{reason} Settings that depend on it do nothing.</source>
+        <translation>{reason} Einstellungen, die davon abhängen, tun nichts.</translation>
+    </message>
+    <message>
+        <source>{reason} So PyTorch answers.</source>
+        <translation>{reason} Darum antwortet PyTorch.</translation>
+    </message>
+    <message>
         <source>{reason} So this node only answers, until it is started with more free memory.</source>
         <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
     </message>
     <message>
-        <source>{reason} So torch answers.</source>
-        <translation>{reason} Darum antwortet torch.</translation>
+        <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
+        <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nimm https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mitlesen kann, stelle remote_key_in_clear auf on.</translation>
     </message>
     <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
@@ -6647,6 +7306,10 @@
     <message>
         <source>{reason} Until then this node only answers.</source>
         <translation>{reason} Bis dahin antwortet dieser Knoten nur.</translation>
+    </message>
+    <message>
+        <source>{reason} What was learned waits, and the node goes on by itself.</source>
+        <translation>{reason} Was gelernt wurde, wartet, und der Knoten macht von selbst weiter.</translation>
     </message>
     <message>
         <source>{repository} has its weights only as {name}, and files of that kind can carry programs: they are never taken. Look for a safetensors or GGUF version.</source>
@@ -6767,10 +7430,6 @@
         <translation>{url} ist überlastet oder gestört ({reason})</translation>
     </message>
     <message>
-        <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this machine. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
-        <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nutze https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mithören kann, setze remote_key_in_clear auf on.</translation>
-    </message>
-    <message>
         <source>{url} only chats: questions go into a template of its own, which may not be the one trained on.</source>
         <translation>{url} chattet nur: Fragen kommen in eine eigene Vorlage des Servers, die nicht die sein muss, mit der trainiert wird.</translation>
     </message>
@@ -6807,14 +7466,6 @@
         <translation>{way} auf der Grafikkarte</translation>
     </message>
     <message>
-        <source>{way} takes {needed} on {card} with one short answer at a time ({largest}, {second}); {free} are free.</source>
-        <translation>{way}: Das braucht {needed} auf {card}, mit je einer kurzen Antwort zugleich ({largest}, {second}); {free} sind frei.</translation>
-    </message>
-    <message>
-        <source>{way} takes {needed} with one short answer at a time ({largest}, {second}); {free} are free.</source>
-        <translation>{way}: Das braucht {needed}, mit je einer kurzen Antwort zugleich ({largest}, {second}); {free} sind frei.</translation>
-    </message>
-    <message>
         <source>{what} ({advice}). What was stored before is untouched.</source>
         <translation>{what} ({advice}). Was vorher gespeichert war, ist unberührt.</translation>
     </message>
@@ -6829,6 +7480,46 @@
     <message>
         <source>{who} already runs on {folder}. Commands with `--data {folder}` reach it (`status`, `pause`, `quit`); a second node needs another --data folder.</source>
         <translation>{who} arbeitet schon mit {folder}. Befehle mit `--data {folder}` erreichen ihn (`status`, `pause`, `quit`); ein zweiter Knoten braucht einen anderen Ordner für --data.</translation>
+    </message>
+    <message>
+        <source>{name}: {day}, {hour}, {state}</source>
+        <translation>{name}: {day}, {hour}, {state}</translation>
+    </message>
+    <message>
+        <source>Connecting</source>
+        <translation>Verbinden</translation>
+    </message>
+    <message>
+        <source>Looking for nodes on this network</source>
+        <translation>Knoten in diesem Netz werden gesucht</translation>
+    </message>
+    <message>
+        <source>No other node was found on this network so far. This one goes on looking, and can be found: on the other computer choose the local network too.</source>
+        <translation>In diesem Netz wurde bisher kein anderer Knoten gefunden. Dieser sucht weiter und kann gefunden werden: Wähle auch auf dem anderen Computer das lokale Netz.</translation>
+    </message>
+    <message>
+        <source>It answers in {latency}. Linking</source>
+        <translation>Er antwortet in {latency}. Die Verbindung wird aufgebaut</translation>
+    </message>
+    <message>
+        <source>The address is kept, and this node goes on trying.</source>
+        <translation>Die Adresse bleibt gemerkt, und dieser Knoten versucht es weiter.</translation>
+    </message>
+    <message>
+        <source>Linked</source>
+        <translation>Verbunden</translation>
+    </message>
+    <message>
+        <source>{program}, key {key}</source>
+        <translation>{program}, Schlüssel {key}</translation>
+    </message>
+    <message>
+        <source>This computer now learns from answers of others too.</source>
+        <translation>Dieser Computer lernt jetzt auch aus den Antworten anderer.</translation>
+    </message>
+    <message>
+        <source>Not linked yet</source>
+        <translation>Noch nicht verbunden</translation>
     </message>
 </context>
 </TS>

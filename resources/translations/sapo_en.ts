@@ -60,6 +60,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>Paused while you use the computer, until %n minute(s) without keyboard and mouse</source>
+        <translation>
+            <numerusform>Paused while you use the computer, until %n minute without keyboard and mouse</numerusform>
+            <numerusform>Paused while you use the computer, until %n minutes without keyboard and mouse</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Stopped after %n failure(s) in a row: {reason}</source>
         <translation>
             <numerusform>Stopped after %n failure: {reason}</numerusform>
@@ -158,13 +165,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>{way}, with %n thread(s).</source>
-        <translation>
-            <numerusform>{way}, with %n thread.</numerusform>
-            <numerusform>{way}, with %n threads.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Solved {score} of %n questions ({low} to {high}), in {span}.</source>
         <translation>
             <numerusform>Solved {score} of %n question ({low} to {high}), in {span}.</numerusform>
@@ -190,6 +190,34 @@
         <translation>
             <numerusform>Answer, %n character</numerusform>
             <numerusform>Answer, %n characters</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{energy}; it brought {points} points of the held-out score, and peers %n group(s)</source>
+        <translation>
+            <numerusform>{energy}; it brought {points} points of the held-out score, and peers %n group</numerusform>
+            <numerusform>{energy}; it brought {points} points of the held-out score, and peers %n groups</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>by their own word: %n group(s) used</source>
+        <translation>
+            <numerusform>by their own word: %n group used</numerusform>
+            <numerusform>by their own word: %n groups used</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n computer(s)</source>
+        <translation>
+            <numerusform>%n computer</numerusform>
+            <numerusform>%n computers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{way}, on %n thread(s).</source>
+        <translation>
+            <numerusform>{way}, on %n thread.</numerusform>
+            <numerusform>{way}, on %n threads.</numerusform>
         </translation>
     </message>
 </context>

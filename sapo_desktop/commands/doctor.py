@@ -1,7 +1,9 @@
-"""doctor: what this installation and this node look like, for a person or for a bug report."""
+"""doctor: what this installation and this node look like, for a person or for a bug report; engine: what an installed
+application gets later, the engine pack."""
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import sys
 import time
@@ -11,9 +13,9 @@ from pathlib import Path
 from sapo_desktop import __version__
 from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system import diagnosis
+from sapo_desktop.system import diagnosis, installation, processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
@@ -44,6 +46,7 @@ def _own_facts(context: Context) -> dict[str, str]:
         "command line": __version__,
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": platform.platform(),
+        "engine pack": _engine_fact(),
         "data folder": str(context.folder) if context.folder.exists() else f"{context.folder} (not there yet)",
         "terminal": f"{sys.stdout.encoding}, {'interactive' if sys.stdout.isatty() else 'no terminal'}",
     }
@@ -67,3 +70,61 @@ def _settings(folder: DataFolder, facts: dict[str, str]) -> Settings | None:
     except SapoError as error:
         facts["settings"] = str(error)
         return None
+
+
+async def engine(context: Context, args: Namespace) -> None:
+    """Say whether what learns is here."""
+    fact = _engine_fact()
+    context.out.emit("engine", learns=installation.can_learn(), fact=fact)
+    context.out.say(f"{fact[:1].upper()}{fact[1:]}.")
+
+
+async def install_engine(context: Context, args: Namespace) -> None:
+    """Get the engine pack, or another one in its place; a stopped one goes on."""
+    _installed_only()
+    source = ["--from", str(_absolute(args.source))] if args.source else []
+    await _engine_pack("install", str(installation.engine_folder()), *source)
+    context.out.emit("installed", engine=str(installation.engine_folder()))
+    context.out.say("A node that is started from now on learns.")
+
+
+async def fetch_engine(context: Context, args: Namespace) -> None:
+    """Fill a folder, for a stick."""
+    _installed_only()
+    await _engine_pack("fetch", str(_absolute(args.folder)))
+    context.out.say(f"There: sapo-desktop engine install --from {args.folder}")
+
+
+async def remove_engine(context: Context, args: Namespace) -> None:
+    """Delete the engine pack of this user."""
+    await _engine_pack("remove", str(installation.engine_folder()))
+    context.out.say("The engine pack is gone. A node that is started from now on only answers.")
+
+
+def _engine_fact() -> str:
+    if installation.payload() is None:
+        return "part of this set-up" if installation.can_learn() else "not here: set this clone or wheel up again"
+    found = installation.engine_pack()
+    return f"in {found}" if found else "not here, or of another version: sapo-desktop engine install"
+
+
+def _installed_only() -> None:
+    if installation.payload() is None:
+        raise UsageError("Only an installed application has an engine pack: in a clone or a wheel torch is set up.")
+
+
+def _absolute(folder: str) -> Path:
+    return Path(folder).expanduser().absolute()
+
+
+async def _engine_pack(*words: str) -> None:
+    """Have it done by a process of its own, which shows on standard error how far it is."""
+    process = await asyncio.create_subprocess_exec(
+        *processes.python_command("installers.engine_pack"), *words, env=processes.python_environment({})
+    )
+    try:
+        if await process.wait():
+            raise SapoError("The engine pack is not as it should be; the reason stands above.")
+    finally:
+        if process.returncode is None:  # Ctrl-C reaches it too, and it has a last word
+            await process.wait()

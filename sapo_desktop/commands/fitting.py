@@ -12,7 +12,7 @@ from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue
-from sapo_desktop.terminal.wording import size
+from sapo_desktop.terminal.wording import duration, size
 from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
 
 _UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
@@ -36,11 +36,14 @@ async def show_models(context: Context, args: Namespace) -> None:
     for model in models:
         context.out.emit("model", **_builtins(model))
     context.out.table(
-        ["model", "parameters", "needs", "of free", "fits", "way", "licence", "here"],
+        ["model", "parameters", "needs", "of free", "fits", "a round", "way", "licence", "here"],
         [_model_row(model) for model in models],
-        right=["parameters", "needs", "of free"],
+        right=["parameters", "needs", "of free", "a round"],
     )
-    context.out.say("\nneeds: to learn, with as much at once as fits, else with one short answer at a time.")
+    context.out.say(
+        "\nneeds: to learn, with as much at once as fits, else with one short answer at a time."
+        "\na round: estimated, for a processor like the one that was measured (docs/fit.md); far less sure on a card."
+    )
 
 
 async def _use(context: Context, way: Way) -> None:
@@ -148,6 +151,7 @@ def _model_row(model: ModelBadge) -> list[str]:
         size(model.estimate),
         size(model.free),
         model.badge,
+        f"~{duration(model.round_seconds)}" if model.round_seconds else "",
         str(model.way),
         licence,
         "yes" if model.downloaded else "",

@@ -23,7 +23,9 @@ async def evaluate(context: Context, args: Namespace) -> None:
     name = checkpoint_name(args.checkpoint)
     if args.samples > MOST_SAMPLES:
         raise UsageError(f"At most {MOST_SAMPLES} answers are drawn to each question.")
-    request = Evaluate(checkpoint=name, which=args.which, samples=args.samples)
+    if args.temperature and not args.samples:
+        raise UsageError("--temperature is for drawn answers: say how many with --samples.")
+    request = Evaluate(checkpoint=name, which=args.which, samples=args.samples, temperature=args.temperature)
     report = (await context.ask(request, Evaluated)).report
     context.out.emit("eval", **eval_fields(report))
     context.out.table(
@@ -32,6 +34,8 @@ async def evaluate(context: Context, args: Namespace) -> None:
         right=["questions", "solved", "partial"],
     )
     context.out.say(f"{eval_line(report)}, in {duration(report.seconds)}")
+    if report.samples > 1:
+        context.out.say(f"{percent(report.pass_at_k)} have a right one among {report.samples} answers.")
 
 
 async def ask(context: Context, args: Namespace) -> None:

@@ -6,12 +6,14 @@ import time
 from argparse import Namespace
 from datetime import datetime
 
+import msgspec
+
 from sapo_desktop.commands.line.context import Context, call, expect
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.json_lines import round_fields, share
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
-from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
+from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
 from sapo_desktop.worker.control.messages.replies import Ok, RelayStatus, StartingStatus, Status
 from sapo_desktop.worker.control.messages.requests import Finish, GetStatus, Pause, Quit, Request, Resume, SetSilo
 
@@ -54,7 +56,8 @@ async def pause(context: Context, args: Namespace) -> None:
 
 
 async def resume(context: Context, args: Namespace) -> None:
-    await _tell(context, Resume(), "Training goes on.")
+    """Go on; the reply says until when, where something holds the node back."""
+    await _tell(context, Resume(anyway=parse_duration(args.anyway) if args.anyway else None), "Training goes on.")
 
 
 async def finish(context: Context, args: Namespace) -> None:
@@ -119,6 +122,7 @@ def _emit_status(context: Context, found: Status) -> None:
         base_validation=share(found.base_validation),
         best_validation=share(found.best_validation),
         resume_in=found.resume_in,
+        until=getattr(found.why, "until", None),
         rounds_per_hour=found.rounds_per_hour,
         last=None if found.last is None else round_fields(found.last),
         pid=found.pid,
@@ -127,7 +131,20 @@ def _emit_status(context: Context, found: Status) -> None:
         rounds_total=found.rounds_total,
         answers_own=found.answers_own,
         answers_shared=found.answers_shared,
+        usage=msgspec.to_builtins(found.usage),
     )
+
+
+def _energy(found: Status) -> str:
+    """What it took over all history, and what it brought."""
+    said = f"{found.usage.joules / 3.6e6:,.3f} kWh"
+    if found.price_per_kwh:
+        said += f" for {found.price_per_kwh * found.usage.joules / 3.6e6:,.2f}"
+    if not found.usage.measured:
+        said += " (estimated)"
+    if found.best_validation is not None and found.base_validation is not None:
+        said += f"; {100 * (found.best_validation - found.base_validation):+.1f} points held-out"
+    return f"{said}; {found.swarm.used_total:,} groups that peers used" if not found.silo else said
 
 
 def _status_lines(context: Context, found: Status) -> list[str]:
@@ -151,6 +168,10 @@ def _status_lines(context: Context, found: Status) -> list[str]:
         lines.append(f"Held-out  base {percent(found.base_validation)}, best {percent(found.best_validation)}")
     if found.checkpoint is not None:
         lines.append(f"Kept      checkpoint {found.checkpoint} in {context.folder}")
+    taken = found.usage
+    lines.append(f"Takes     {taken.cores:.2f} cores, {size(taken.memory)} of memory, {taken.watts:.0f} W")
+    if taken.joules:
+        lines.append(f"Energy    {_energy(found)}")
     if found.resume_in is not None:
         lines.append(f"Goes on   in {duration(found.resume_in)}")
     lines.append(f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}")

@@ -16,6 +16,7 @@ from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings
@@ -72,7 +73,10 @@ def _read(context: Context) -> Settings:
 
 
 def _write(context: Context, settings: Settings) -> Ok:
-    settings_file.write(DataFolder.open(context.folder).settings, settings)
+    folder = DataFolder.open(context.folder)
+    if settings.start_at_login != _read(context).start_at_login:
+        autostart.follow(settings.start_at_login, folder.root)
+    settings_file.write(folder.settings, settings)
     return Ok(text="Saved.")
 
 

@@ -141,6 +141,14 @@ class HistoryError(SapoError):
     """The history database cannot be used."""
 
 
+class HistoryDamaged(HistoryError):
+    """What was written cannot be read; the next start sets it aside and begins anew."""
+
+
+class HistoryUnavailable(HistoryError):
+    """Not now: the disk is full or may not be written, or another program holds the file. It is whole."""
+
+
 def error_class(name: str) -> type[SapoError]:
     """The class of that name in this tree, SapoError for others: how an error keeps its kind between
     processes."""

@@ -110,13 +110,13 @@ class Way(Record, frozen=True):
         """Who answers, who learns, and where."""
         match self.generator, self.trainer:
             case _, "none":
-                return sentence("llama.cpp answers ({weights}), nothing learns", weights=self.weights)
+                return sentence("answers with llama.cpp ({weights}), learns nothing", weights=self.weights)
             case "torch", _:
-                text = sentence("torch answers and learns")
+                text = sentence("answers and learns with PyTorch")
             case "remote", _:
-                text = sentence("a server answers, torch learns")
+                text = sentence("answers through a server, learns with PyTorch")
             case _:
-                text = sentence("llama.cpp answers ({weights}), torch learns", weights=self.weights)
+                text = sentence("answers with llama.cpp ({weights}), learns with PyTorch", weights=self.weights)
         if self.device == "cuda":
             text = sentence("{way} on the card", way=text)
         elif self.device == "mps":
@@ -133,6 +133,8 @@ class Available(Record, frozen=True):
     device_name: str = ""
     device_memory: int = 0
     device_memory_free: int = 0
+    allowed: int | None = None
+    """Of the memory, beside the reserve; None: all that is free."""
     unified: bool = False
     """The graphics card works in the computer's own memory."""
     unmeasured: bool = False
@@ -170,3 +172,5 @@ class ModelBadge(Record, frozen=True):
     way: Text
     """In words: who answers, who learns; empty where nothing fits."""
     unverified: list[str]
+    round_seconds: float = 0.0
+    """Of a round with the default settings, roughly (models/fit/pace.py); 0 where it cannot learn here."""

@@ -58,6 +58,8 @@ class Access(Record, frozen=True):
 
     endpoint: str = PUBLIC_HUB
     token: str | None = None
+    most_bytes: int = 0
+    """A second; 0: as fast as it comes."""
 
     def __repr__(self) -> str:
         return f"Access(endpoint={self.endpoint!r})"  # a token has no business in a log or a traceback

@@ -219,6 +219,26 @@ class RoundReport(Record, frozen=True):
     """Groups of peers that were fit but had nothing to teach: others were drawn in their place."""
 
 
+class Gain(Record, frozen=True):
+    """A difference of two shares on the same questions, with its 95% interval (McNemar's)."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Learned(Record, frozen=True):
+    """A held-out question that the model as it came answers wrongly and the trained one rightly, both greedily."""
+
+    round: int
+    """After which it was first seen."""
+    task: str
+    question: str
+    before: str
+    """What the model as it came writes."""
+    now: str
+
+
 class EvalReport(Record, frozen=True):
     """A held-out score. `score` is the share solved, of greedy answers or of `samples` drawn ones a question."""
 
@@ -236,13 +256,40 @@ class EvalReport(Record, frozen=True):
     """Per answer, in the set's fixed order, question by question: what paired tests need."""
     seconds: float
     samples: int = 0
-    """Answers drawn to each question at the training temperature; 0: one, greedily."""
+    """Answers drawn to each question; 0: one, greedily."""
+    temperature: float = 0.0
+    """That they were drawn at; 0: the training temperature."""
+    gain: Gain | None = None
+    """Over the untrained model's answers to the same questions, where these are at hand."""
+    learned: Learned | None = None
+    """One of the questions that were answered rightly for the first time just now, if there are any."""
+
+    @property
+    def kind(self) -> str:
+        """Set and way of answering: scores of two kinds must never be compared."""
+        if not self.samples:
+            return self.which
+        return f"{self.which} (sampled at {self.temperature:g})" if self.temperature else f"{self.which} (sampled)"
+
+    @property
+    def pass_at_k(self) -> float:
+        """Share of the questions to which at least one answer is right; k is `samples`."""
+        return sum(rate > 0 for rate in self.rates) / max(len(self.rates), 1)
 
     @property
     def rates(self) -> list[float]:
         """Share solved of each question's answers."""
         count = max(self.samples, 1)
         return [sum(self.solved[at : at + count]) / count for at in range(0, len(self.solved), count)]
+
+
+class Confined(Record, frozen=True):
+    """What is forbidden to a process: `held`, or why it is not."""
+
+    network: str
+    writing: str
+    programs: str
+    """Starting any."""
 
 
 def json_line(record: msgspec.Struct) -> str:

@@ -28,14 +28,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # learning
     model: Annotated[
         str,
-        Meta(description="'starter', an installed model's name, a transformers folder, or a GGUF file (only answers)."),
+        Meta(description="starter, an installed model's name, a model folder, or a GGUF file (which only answers)."),
         RENEWS,
     ] = "starter"
     generator: Annotated[
         Literal["auto", "torch", "llama.cpp", "remote"],
         Meta(
-            description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url; "
-            "auto: torch where it learns, else llama.cpp."
+            description="What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server "
+            "elsewhere is the one at remote_url."
         ),
         RENEWS,
     ] = "auto"
@@ -43,15 +43,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["auto", "f32", "f16", "q8_0", "q4_0", "q4_k_m"],
         Meta(
             description="Number format of the weights that llama.cpp answers with, where they are converted here; "
-            "auto: q8_0, from a billion parameters on q4_k_m."
+            "left to the program: q8_0, from a billion parameters on q4_k_m."
         ),
         RENEWS,
     ] = "auto"
     trainer: Annotated[
         Literal["auto", "torch", "none"],
         Meta(
-            description="What learns. none: answers only; auto: torch, and none of a GGUF file or where only answering "
-            "fits into memory."
+            description="What learns. Left to the program: PyTorch, and nothing with a GGUF file or where only "
+            "answering fits into memory."
         ),
         RENEWS,
     ] = "auto"
@@ -75,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = ""
     remote_key_in_clear: Annotated[
         bool,
-        Meta(description="Send the server's key over plain http:// to another machine too, where it can be read."),
+        Meta(description="Send the server's key over plain http:// to another computer too, where it can be read."),
         RENEWS,
     ] = False
     seed: Annotated[
@@ -89,7 +89,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
         RENEWS,
     ] = "all"
-    curriculum: Annotated[bool, Meta(description="Move each task up above 70% solved and down below 20%.")] = True
+    curriculum: Annotated[
+        bool, Meta(description="Ask what teaches: levels solved now and then, and mixed questions again.")
+    ] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
     questions: Annotated[
         int, Meta(ge=0, le=256, description="Groups in a training step (I + J); 0: the model's recommended number.")
@@ -101,14 +103,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     temperature: Annotated[float, Meta(gt=0, le=5, description="Sampling temperature while training."), RENEWS] = 1.0
     reward: Annotated[
         Literal["strict", "partial"],
-        Meta(description="strict: 1 if solved, else 0. partial: the marker's own score."),
+        Meta(description="What an answer earns: 1 if solved, else 0; or the marker's own score."),
     ] = "strict"
     mix: Annotated[
         Mix, Meta(description="Own groups / external groups per step, scaled to its size; in silo all are own.")
     ] = "4/4"
     weighting: Annotated[
         WeightingName,
-        Meta(description="How external groups are weighed: guarded learns from right answers only, paper from all."),
+        Meta(
+            description="How peers' groups are weighed: guarded learns from their right answers only, the paper's way "
+            "from all."
+        ),
     ] = "guarded"
     method: Annotated[
         Literal["lora", "full"], Meta(description="Train a LoRA adapter, or all weights (tiny models)."), RENEWS
@@ -134,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             ge=0,
             le=100000,
-            description="Rounds between validation scores; 0: none (no guard, no best checkpoint).",
+            description="Rounds between held-out scores; 0: none (no guard, no best checkpoint).",
         ),
     ] = 40
     # being a good guest
@@ -188,6 +193,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             extra={"secret": True},
         ),
     ] = ""
+    upload_kilobytes: Annotated[
+        int, Meta(ge=0, le=10**7, description="KB a second that go to peers at most, over all links; 0: no limit.")
+    ] = 0
+    download_kilobytes: Annotated[
+        int,
+        Meta(ge=0, le=10**7, description="KB a second that come from peers at most, and of models; 0: no limit."),
+    ] = 0
     hub_endpoint: Annotated[
         str,
         Meta(
@@ -210,20 +222,88 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$", description="A name that stands beside shared answers; no secret."),
     ] = ""
     threads: Annotated[int, Meta(ge=0, le=1024, description="Threads for computing; 0: half the cores.")] = 0
+    threads_away: Annotated[
+        int, Meta(ge=0, le=1024, description="The same while nobody uses the computer; 0: as many as else.")
+    ] = 0
+    processor_percent: Annotated[
+        int, Meta(ge=5, le=100, description="How much of the time of so many threads the node computes, in percent.")
+    ] = 100
     low_priority: Annotated[bool, Meta(description="Give way to every other program.")] = True
+    when_in_use: Annotated[
+        Literal["pause", "continue"],
+        Meta(description="What a working node does while somebody uses the computer's keyboard or mouse."),
+    ] = "continue"
+    away_after: Annotated[
+        int, Meta(ge=1, le=1440, description="Minutes without keyboard and mouse after which nobody uses it.")
+    ] = 10
+    schedule: Annotated[
+        str,
+        Meta(
+            max_length=1000,
+            description="Hours of the week to compute in, like mon-fri 18-8; sat,sun 0-24. Empty: at any time.",
+        ),
+    ] = ""
     on_battery: Annotated[
         Literal["pause", "continue"],
         Meta(description="What a working node does when the computer loses its power supply."),
     ] = "pause"
+    battery_least: Annotated[
+        int, Meta(ge=0, le=100, description="Pause on battery below this charge in percent, where it goes on there.")
+    ] = 30
+    on_metered: Annotated[
+        Literal["pause", "continue"],
+        Meta(description="What a node in the swarm does on a link that is paid by volume: pause leaves the swarm too."),
+    ] = "pause"
+    pause_for: Annotated[
+        str, Meta(max_length=2000, description="Programs during which the node pauses, by comma: blender, steam.exe.")
+    ] = ""
+    card_share: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="Pause while other programs hold more of the graphics card's memory, in percent; 0: never.",
+        ),
+    ] = 50
+    hottest: Annotated[
+        int,
+        Meta(ge=0, le=120, description="Pause above this temperature of processor or card, in degrees; 0: never."),
+    ] = 0
+    memory_back_after: Annotated[
+        int, Meta(ge=0, le=1440, description="Minutes of a pause after which its memory is given back too; 0: never.")
+    ] = 15
+    core_watts: Annotated[
+        float,
+        Meta(ge=0, le=1000, description="Watts of a computing core, where the processor does not tell its energy."),
+    ] = 10.0
+    price_per_kwh: Annotated[
+        float,
+        Meta(ge=0, le=10**6, description="What a kilowatt-hour costs, in your currency; 0: no cost is shown."),
+    ] = 0.0
+    keep_awake: Annotated[
+        bool, Meta(description="Keep the computer from falling asleep by itself while it computes on mains power.")
+    ] = False
     when_window_closes: Annotated[
         Literal["end", "continue"],
         Meta(description="What the worker does when the window or terminal that started it goes away."),
     ] = "end"
+    notify: Annotated[
+        Literal["none", "problems", "pauses", "all"],
+        Meta(description="What the desktop tells while the window is closed: at most one an hour, problems at once."),
+    ] = "problems"
+    quiet_hours: Annotated[
+        str, Meta(max_length=1000, description="Hours of the week in which it tells nothing, like mon-sun 22-7.")
+    ] = ""
+    start_at_login: Annotated[
+        bool, Meta(description="Start the window in the tray when you log in, and go on with what the node did.")
+    ] = False
     theme: Annotated[
-        Literal["system", "light", "dark"], Meta(description="The window's colours; system: as the desktop's.")
+        Literal["system", "light", "dark"],
+        Meta(description="The window's colours: the desktop's, or always light or dark."),
     ] = "system"
     language: Annotated[
-        Literal["auto", "en", "de"], Meta(description="The window's language; auto: the system's, where it has it.")
+        Literal["auto", "en", "de"],
+        Meta(description="The window's language: the system's where the window speaks it, or always this one."),
     ] = "auto"
     text_size: Annotated[int, Meta(ge=80, le=200, description="The window's text size in percent.")] = 100
     close_to_tray: Annotated[
@@ -232,13 +312,38 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     memory_reserve: Annotated[
         float, Meta(ge=0, le=1000, description="GB of free memory that this node leaves to other programs."), RENEWS
     ] = 0.5
+    memory_most: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="GB of memory that all of this node's processes may hold together; 0: no limit. "
+            "Above it the model is loaded anew, with less at once.",
+        ),
+    ] = 0.0
+    card_memory_most: Annotated[
+        float,
+        Meta(ge=0, le=10_000, description="GB of the graphics card's memory to plan with; 0: what is free there."),
+        RENEWS,
+    ] = 0.0
     keep_checkpoints: Annotated[
         int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best."), RENEWS
     ] = 5
+    disk_gigabytes: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=100_000,
+            description="GB of disk for this node's folder and the models; 0: no limit. Above it older checkpoints go, "
+            "never the best, then the oldest kept answers.",
+        ),
+    ] = 0.0
     write_gigabytes_a_day: Annotated[
         float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB."), RENEWS
     ] = 10.0
-    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes."), RENEWS] = "auto"
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where PyTorch computes."), RENEWS] = (
+        "auto"
+    )
 
 
 def listed(text: str) -> list[str]:

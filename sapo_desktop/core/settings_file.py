@@ -20,6 +20,7 @@ import tomlkit
 from msgspec import inspect
 from tomlkit.exceptions import TOMLKitError
 
+from sapo_desktop.core import schedule
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, write_atomically
 from sapo_desktop.core.files.reading import UnfitFile, read_text
@@ -38,6 +39,11 @@ def _from_version_1(values: dict[str, object]) -> dict[str, object]:
     return {RENAMED.get(key, key): value for key, value in values.items() if key not in GONE}
 
 
+_READ: Mapping[str, Callable[[str], object]] = {
+    "schedule": schedule.parse,
+    "quiet_hours": schedule.parse,
+}
+"""What else must read a text; it raises SettingsError where it cannot."""
 MIGRATIONS: tuple[Migration, ...] = (_from_version_1,)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
@@ -178,6 +184,8 @@ def parse_value(key: str, text: str) -> bool | int | float | str:
                 description=Sentence(template=field.info.description),  # the window has them translated
             )
         )
+    if key in _READ:
+        _READ[key](str(value))
     return value
 
 
@@ -267,6 +275,8 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
                     allowed=field.info.allowed,
                 )
             )
+        if key in _READ:
+            _READ[key](str(value))
     return msgspec.convert(dict(values), Settings)
 
 

@@ -21,6 +21,8 @@ class Reason(Record, frozen=True, kw_only=True, tag=True):
 class Starting(Reason, frozen=True, kw_only=True):
     """The node is put together."""
 
+    step: Text = ""
+    """What is done now, and which step of how many that is."""
     busy: Text = ""
     """That it takes longer because the computer is busy, where it is."""
 
@@ -29,16 +31,22 @@ class Ready(Reason, frozen=True, kw_only=True):
     """Nothing was ordered."""
 
 
-class Training(Reason, frozen=True, kw_only=True):
-    """A round is played, and ends with a step of the trainer."""
+class Working(Reason, frozen=True, kw_only=True):
+    """A round is played."""
 
     round: int
+    until: float | None = None
+    """Unix time at which the schedule, or what was allowed in spite of something, ends."""
+    anyway: bool = False
+    """Whether it is the latter."""
 
 
-class Answering(Reason, frozen=True, kw_only=True):
-    """A round is played without a trainer."""
+class Training(Working, frozen=True, kw_only=True):
+    """The round ends with a step of the trainer."""
 
-    round: int
+
+class Answering(Working, frozen=True, kw_only=True):
+    """The round is played without a trainer."""
 
 
 class Finishing(Reason, frozen=True, kw_only=True):
@@ -60,8 +68,60 @@ class PausedAfterRound(Reason, frozen=True, kw_only=True):
     round: int
 
 
-class OnBattery(Reason, frozen=True, kw_only=True):
-    """Paused because the computer runs on its battery."""
+class HeldBack(Reason, frozen=True, kw_only=True):
+    """Base of what pauses a node without anybody having said so; a person may let it run anyway."""
+
+
+class OnBattery(HeldBack, frozen=True, kw_only=True):
+    """The computer runs on its battery."""
+
+    below: int | None = None
+    """Percent of charge, where it is only a low one that counts."""
+
+
+class Metered(HeldBack, frozen=True, kw_only=True):
+    """The link to the internet is paid by volume."""
+
+
+class OutOfHours(HeldBack, frozen=True, kw_only=True):
+    """The schedule says so."""
+
+    until: float
+    """Unix time."""
+
+
+class TooHot(HeldBack, frozen=True, kw_only=True):
+    """Processor or card."""
+
+    limit: int
+    """Degrees."""
+
+
+class ProgramRuns(HeldBack, frozen=True, kw_only=True):
+    """One of those that the user named."""
+
+    name: str
+
+
+class CardTaken(HeldBack, frozen=True, kw_only=True):
+    """Other programs hold more of the graphics card's memory than they may beside us."""
+
+    limit: int
+    """Percent."""
+
+
+class InUse(HeldBack, frozen=True, kw_only=True):
+    """Somebody uses the computer."""
+
+    minutes: int
+    """Without input, after which nobody does."""
+
+
+class NotKept(Reason, frozen=True, kw_only=True):
+    """What was learned cannot be written now: the disk is full, say. It goes on by itself."""
+
+    text: Text
+    """What is in the way."""
 
 
 class RoundsDone(Reason, frozen=True, kw_only=True):
@@ -92,6 +152,13 @@ Why = (
     | Paused
     | PausedAfterRound
     | OnBattery
+    | Metered
+    | OutOfHours
+    | TooHot
+    | ProgramRuns
+    | CardTaken
+    | InUse
+    | NotKept
     | RoundsDone
     | Failed
     | Ending
@@ -106,28 +173,53 @@ def given_up(text: Text, failures: int) -> Sentence:
 def in_english(why: Why, now: float) -> str:
     """In English. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
-        case Starting(busy=busy):
-            return f"Starting. {busy}".rstrip(".") if busy else "Starting"
+        case Starting(step=step, busy=busy):
+            told = f"Starting: {step}" if step else "Starting"
+            return f"{told}. {busy}".rstrip(".") if busy else told
         case Ready():
             return "Ready"
         case Training(round=number):
-            return f"Training round {number}"
+            return f"Training round {number}{_bounds(why, now)}"
         case Answering(round=number):
-            return f"Answering round {number}; nothing is trained"
+            return f"Answering round {number}{_bounds(why, now)}; nothing is trained"
         case Finishing(round=number):
             return f"Finishing round {number}, then pausing"
         case Paused(until=until):
-            if until is None:
-                return "Paused"
-            form = "%H:%M" if until - now < DAY_AND_CLOCK_FROM else "%A %H:%M"
-            return f"Paused until {time.strftime(form, time.localtime(until))}"
+            return "Paused" if until is None else f"Paused until {_moment(until, now)}"
         case PausedAfterRound(round=number):
             return f"Paused after round {number}"
-        case OnBattery():
+        case OnBattery(below=None):
             return "Paused: on battery"
+        case OnBattery(below=below):
+            return f"Paused: on battery, below {below}%"
+        case Metered():
+            return "Paused, and out of the swarm: the link is metered"
+        case OutOfHours(until=until):
+            return f"Paused by the schedule until {_moment(until, now)}"
+        case TooHot(limit=limit):
+            return f"Paused: hotter than {limit} degrees"
+        case ProgramRuns(name=name):
+            return f"Paused while {name} runs"
+        case CardTaken(limit=limit):
+            return f"Paused: other programs hold more than {limit}% of the graphics card's memory"
+        case InUse(minutes=minutes):
+            return f"Paused while the computer is used, until {minutes} min without keyboard and mouse"
+        case NotKept(text=text):
+            return f"Waiting: {text}"
         case RoundsDone(round=number):
             return f"{number} rounds done"
         case Failed(text=text, failures=failures):
             return str(given_up(text, failures))
         case Ending():
             return "Ending"
+
+
+def _bounds(why: Working, now: float) -> str:
+    if why.until is None:
+        return ""
+    return f"{', anyway' if why.anyway else ''} until {_moment(why.until, now)}"
+
+
+def _moment(until: float, now: float) -> str:
+    form = "%H:%M" if until - now < DAY_AND_CLOCK_FROM else "%A %H:%M"
+    return time.strftime(form, time.localtime(until))

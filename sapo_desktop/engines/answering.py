@@ -29,7 +29,7 @@ class GenerationJob:
     batch: int = 0
     """Most sequences at once; 0: all."""
     prompt_tokens: int = 0
-    """Most tokens of prompts in the cache when a batch begins; 0: any number."""
+    """Most tokens of different prompts in the cache; 0: any number."""
 
     @property
     def total(self) -> int:

@@ -24,7 +24,7 @@ INSTRUCTIONS = (
     "the question shows what an answer looks like, keep exactly to that form."
 )
 TAG = "<answer>"
-"""As tasks/extraction.py has it."""
+"""As core/extraction.py has it."""
 _PLACE = "\ue000question\ue001"
 """Stands for a question in a template: private characters that no template touches."""
 

@@ -84,13 +84,15 @@ class Loaded(EngineMessage, frozen=True):
 
 
 class Generate(EngineMessage, frozen=True):
-    """Answer each question `answers` times with the current adapter, or with the base where `base` is set."""
+    """Answer each question `answers` times with the current adapter, or with the base where `base` is set. `averaged`:
+    with the average of its recent selves, which is what a learner has to show."""
 
     prompts: list[str]
     """Question texts; the engine applies the model's chat template."""
     answers: int
     sampling: Sampling
     base: bool = False
+    averaged: bool = False
 
 
 class Encode(EngineMessage, frozen=True):
@@ -117,7 +119,10 @@ class Stepped(EngineMessage, frozen=True):
 
 
 class Save(EngineMessage, frozen=True):
+    """Write all that `Restore` needs; the adapter's own file has the average, or what learns now."""
+
     folder: str
+    averaged: bool = True
 
 
 class Restore(EngineMessage, frozen=True):
@@ -125,7 +130,7 @@ class Restore(EngineMessage, frozen=True):
 
     folder: str | None
     weights_only: bool = False
-    """Roll back the adapter but start the optimiser afresh (the guard)."""
+    """Go on from the checkpoint's averaged adapter, with a fresh optimiser (the guard)."""
 
 
 class Configure(EngineMessage, frozen=True):
@@ -137,7 +142,7 @@ class Configure(EngineMessage, frozen=True):
 
 
 class Export(EngineMessage, frozen=True):
-    """Write the current weights for use elsewhere: `peft` (adapter), `merged` (transformers folder) or
+    """Write the averaged weights for use elsewhere: `peft` (adapter), `merged` (transformers folder) or
     `gguf`."""
 
     format: str
@@ -154,10 +159,12 @@ class WriteGguf(EngineMessage, frozen=True):
 
 
 class WriteAdapter(EngineMessage, frozen=True):
-    """Write the adapter as it is now, or that of a checkpoint's folder, as a GGUF file beside `WriteGguf`'s."""
+    """Write the adapter as it is now, its average, or that of a checkpoint's folder, as a GGUF file beside
+    `WriteGguf`'s."""
 
     file: str
     folder: str | None = None
+    averaged: bool = False
 
 
 # -- what the host of a generator without a trainer is asked, beside Generate, Encode and Configure ----------

@@ -20,21 +20,21 @@ from sapo_desktop.core.records import Generated, Group, Phase, Question, Record,
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.lab.arm import QUARTERS, Arm, Budget
 from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat, signer_of
+from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.plan import (
-    Levels,
     after_round,
     answer_tokens,
+    choose_questions,
     group_levels,
     groups_of,
-    levels_of_interest,
     next_learning_rate,
     plan_round,
-    sample_tasks,
     tasks_in_training,
+    tasks_of_interest,
     trainer_settings,
 )
-from sapo_desktop.learning.reasoning import medians, with_new
+from sapo_desktop.learning.reasoning import medians
 from sapo_desktop.learning.round import Ended, Progress, RoundPlan, RoundResult, round_seed, run_round
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, level_of, parse_tasks
 from sapo_desktop.worker.hosts.choice import BaseModel
@@ -215,9 +215,7 @@ class Node:
             await self.engine.configure(learning_rate=rate)
         self._member.want(self._interest(), plan.share.external)
         result = await run_round(plan, ground.examiner, self.engine, Watcher(), self._member)
-        counters, _ = after_round(self.counters, result.report, self._levels)
-        reasoning = with_new(counters.reasoning, result.reasoning)
-        self.counters = msgspec.structs.replace(counters, reasoning=reasoning)
+        self.counters = after_round(self.counters, result, self._levels)
         return self._played(result, time.process_time() - began)
 
     @property
@@ -254,14 +252,14 @@ class Node:
             levels = {family: [chosen.choice(order)] for family, order in sorted(levels.items())}
         plan = plan_round(settings, self.counters, levels, self._model.parameters, trains=self.honest)
         answered = ground.arm.answered(self._share)
-        tasks = sample_tasks(settings, self.counters, levels, number, answered)
-        return dataclasses.replace(plan, share=self._share, tasks=tasks)
+        again, tasks = choose_questions(settings, self.counters, levels, number, answered)
+        return dataclasses.replace(plan, share=self._share, again=again, tasks=tasks)
 
     def _interest(self) -> Sequence[TaskKey]:
         """The tasks whose groups it draws: also those that it is no specialist for."""
         ground = self._ground
         if ground.settings.curriculum:
-            return levels_of_interest(ground.settings, self.counters, ground.levels)
+            return tasks_of_interest(ground.settings, self.counters, ground.levels)
         return [*ground.ids]
 
     def _yardstick(self) -> Yardstick:

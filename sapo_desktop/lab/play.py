@@ -21,8 +21,8 @@ from sapo_desktop.lab.arm import Arm, Plan, arms_of, budget_of
 from sapo_desktop.lab.folder import FORMAT, ArmFolder, Manifest, Score, commit
 from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, levels_played
 from sapo_desktop.lab.swarm import Room
+from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.heldout import Evaluator, Subject
-from sapo_desktop.learning.plan import Levels
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue
 from sapo_desktop.tasks.examiner import Examiner as Marker
@@ -44,7 +44,7 @@ KEEP_EVERY = 10
 """Rounds between two states on disk: what a kill costs at most."""
 _SECRET = digest(b"sapo/lab/held out")
 _NONE = "a node's own examiner has it"
-_NO_LIMITS = Limits(time=_NONE, memory=_NONE, network=_NONE, writing=_NONE, processes=_NONE, hook=_NONE)
+_NO_LIMITS = Limits(time=_NONE, memory=_NONE, writing=_NONE, processes=_NONE, hook=_NONE)
 """Here all texts are of our own models, and torch lives in the same process."""
 
 
@@ -79,7 +79,7 @@ class Lab:
         self._marker = Marker(self._catalogue)
         self._key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
         kept = KeptIds(out / "task-ids.json", self._key)
-        examining = ExaminerService(self._marker, network=_NONE, limits=_NO_LIMITS)
+        examining = ExaminerService(self._marker, _NO_LIMITS)
         self._examiner = Examiner(InProcess(examining), kept)
         self._sets: dict[bytes, list[Question]] = {}
         self._base: dict[bytes, list[Score]] = {}

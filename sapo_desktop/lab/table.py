@@ -129,7 +129,9 @@ def read_runs(out: Path) -> list[Run]:
 
 def table(runs: Sequence[Run], at: Budget = "rounds", against: str = "8/0") -> list[Line]:
     """A line for each way to play, the more is shared the later it stands."""
-    others = {_rivals(run.arm): run for run in runs if run.arm.mix == against and not run.arm.budget}
+    rivals = [run for run in runs if run.arm.mix == against]
+    rivals.sort(key=lambda run: not run.arm.budget)  # of two the one that was not ended early
+    others = {_rivals(run.arm): run for run in rivals}
     by_way = sorted(runs, key=lambda run: (_way(run.arm), run.arm.seed))
     return [_line([*alike], others, at) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
 

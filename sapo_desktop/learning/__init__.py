@@ -7,8 +7,8 @@ and tested by itself.
 | step of the paper                                  | where it is                                                    |
 |----------------------------------------------------|----------------------------------------------------------------|
 | the round, from top to bottom                      | `round.py`, `run_round`                                        |
-| 1 SampleBatch: which tasks, levels and seeds       | `plan.py`; levels by `curriculum.py`; `questions.py` keeps     |
-|                                                    | the held-out side of the split out                             |
+| 1 SampleBatch: which tasks, levels and seeds       | `plan.py`; what is worth asking: `asking.py`; `questions.py`   |
+|                                                    | keeps the held-out side of the split out                       |
 | 2 Generate L answers to each question              | `round.py` asks the engine (`engines/`)                        |
 | 3 share a subset as decoded text                   | `round.py` hands groups to `worker/membership/publishing.py`   |
 | 4 I own groups and J that others shared            | `mixing.py`; by the validation score `adaptive.py`             |
@@ -18,6 +18,8 @@ and tested by itself.
 
 Beside the paper:
 
+- What others shared is drawn before anything is answered, and spares as many own questions: I of them are answered at
+  least, more only where the swarm has fewer than J that teach.
 - `counters.py`: where a node stands beside its adapter; every checkpoint holds it, and a round depends on nothing else.
 - `heldout.py`: scores on questions that are never trained on. *Validation* comes from a local secret and drives the
   guard, the best checkpoint and the adaptive mix; *test* is public and drives figures.

@@ -6,8 +6,9 @@ import msgspec
 
 from sapo_desktop.core.records import Record
 from sapo_desktop.learning.adaptive import AdaptiveState
-from sapo_desktop.learning.curriculum import FamilyProgress
+from sapo_desktop.learning.asking import Asking
 from sapo_desktop.learning.guard import GuardState
+from sapo_desktop.learning.heldout import Standing
 
 
 class Counters(Record, frozen=True):
@@ -24,8 +25,11 @@ class Counters(Record, frozen=True):
     model: str = ""
     """Hash of the base model's folder: an adapter fits no other one."""
     solve_rates: dict[str, float] = msgspec.field(default_factory=dict)
-    """Smoothed share solved per task, for displays; the curriculum keeps its own."""
-    curriculum: dict[str, FamilyProgress] = msgspec.field(default_factory=dict)
+    """Smoothed share solved per task: the baseline of external groups, and for displays."""
+    asking: Asking = Asking()
+    """Which questions were worth asking."""
+    standing: Standing = Standing()
+    """The newest answers to the validation questions."""
     guard: GuardState = GuardState()
     adaptive: AdaptiveState = AdaptiveState()
     """What the mixes earned, where the mix is adaptive."""

@@ -189,8 +189,8 @@ def _decide(action: Action, state: GuardState) -> Decision:
         learning_rate_factor=factor,
         remedy_left=REMEDY_EVALUATIONS if remains else 0,
     )
-    whole = sentence("No skill was lost for {count} validation scores: learning goes on as before.", count=_LASTED)
-    part = sentence("No skill was lost for {count} validation scores: half of the caution ends.", count=_LASTED)
+    whole = sentence("No skill was lost for {count} held-out scores: learning goes on as before.", count=_LASTED)
+    part = sentence("No skill was lost for {count} held-out scores: half of the caution ends.", count=_LASTED)
     return Decision(action=action, state=eased, reason=part if remains else whole)
 
 
@@ -215,7 +215,7 @@ def _roll_back(state: GuardState, score: float, fall: Fall, external_groups: int
             "{fewer} external groups a round instead of {count}", fewer=external_groups - less, count=external_groups
         )
     reason = sentence(
-        "The validation score fell by {points} to {score}, {errors} standard errors below the {count} scores before: "
+        "The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: "
         "back to checkpoint {number}, with {remedy} for a while.",
         points=f"{fall.points:.3f}",
         score=f"{score:.3f}",

@@ -15,12 +15,14 @@ from typing import Protocol
 
 import msgspec
 
-from sapo_desktop.core.records import Completion, EvalReport, Generated, Group, Mark, Question, Sampling
-from sapo_desktop.core.statistics import mean_with_error, wilson
-from sapo_desktop.learning.round import Progress, task_marks
+from sapo_desktop.core.records import EvalReport, Gain, Generated, Learned, Mark, Question, Record, Sampling, TaskMark
+from sapo_desktop.core.statistics import mean_with_error, paired_difference, wilson
+from sapo_desktop.learning.round import Progress
 from sapo_desktop.tasks.heldout import SetName
 
 _SEED = 20_260_101
+_MOST_SHOWN = 1200
+"""Characters of a question with an answer to it that a person reads at a glance."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,26 @@ class Subject:
     round: int
     folder: Path | None
     live: bool = False
+
+
+class Result(Record, frozen=True, array_like=True):
+    """Of one answer."""
+
+    solved: bool
+    partial: float
+
+
+class Standing(Record, frozen=True):
+    """The newest greedy answer to every validation question, of which a part is asked anew at a time: what a node can
+    do, measured all along at the price of a score now and then. Part of every checkpoint."""
+
+    questions: str = ""
+    """Names the set, and how it is answered."""
+    results: list[Result] = msgspec.field(default_factory=list)
+    base: list[bool] = msgspec.field(default_factory=list)
+    """Whether the untrained model solves each."""
+    part: int = 0
+    """Which part is asked next."""
 
 
 class Engine(Protocol):
@@ -86,50 +108,110 @@ class Evaluator:
     ) -> EvalReport:
         """Answer and mark the whole set, each question once greedily or `samples` times by `sampling`. The live
         adapter is left as it was."""
-        started = time.perf_counter()
+        began = time.perf_counter()
         held_out = await self.held_out(which)
-        answers = max(samples, 1)
+        # One seed for all: two checkpoints are compared under the same chance.
+        sampling = msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED)
+        results, _ = await self._results(subject, held_out.questions, sampling, progress, max(samples, 1))
+        return _report(held_out, subject, results, samples, time.perf_counter() - began)
+
+    async def refresh(
+        self, subject: Subject, standing: Standing, parts: int, sampling: Sampling, progress: Progress
+    ) -> tuple[EvalReport, Standing]:
+        """Answer one of `parts` parts of the validation set anew, greedily: the score that all newest answers make, and
+        how the set stands now. All of it where nothing is known yet."""
+        began = time.perf_counter()
+        held_out = await self.held_out("validation")
+        count = len(held_out.questions)
+        known = len(standing.results) == count
+        asked = range(standing.part % parts, count, parts) if known else range(count)
+        questions = [held_out.questions[place] for place in asked]
+        sampling = msgspec.structs.replace(sampling, greedy=True, seed=_SEED)
+        results = dict(enumerate(standing.results)) if known else {}
+        fresh, texts = await self._results(subject, questions, sampling, progress, 1)
+        new = [
+            (question, text)
+            for place, question, row, text in zip(asked, questions, fresh, texts, strict=True)
+            if row[0].solved and len(standing.base) == count and not standing.base[place]
+            if not (known and standing.results[place].solved)
+        ]
+        learned = await self._learned(new, subject.round, sampling)
+        results.update((place, row[0]) for place, row in zip(asked, fresh, strict=True))
+        newest = [results[place] for place in range(count)]
+        after = msgspec.structs.replace(standing, results=newest, part=(standing.part + 1) % parts if known else 0)
+        report = _report(held_out, subject, [[result] for result in newest], 0, time.perf_counter() - began)
+        return msgspec.structs.replace(report, gain=_gain(report.solved, standing.base), learned=learned), after
+
+    async def _learned(self, new: Sequence[tuple[Question, str]], number: int, sampling: Sampling) -> Learned | None:
+        """Of the questions solved for the first time, with their answers, the shortest: that is the one to show. What
+        the untrained model says to it is asked again, since its answers are not kept."""
+        short = [(question, text) for question, text in new if len(question.text) + len(text) <= _MOST_SHOWN]
+        if not short:
+            return None
+        question, now = min(short, key=lambda one: (len(one[0].text) + len(one[1]), one[0].text))
+        base = Subject("", 0, None)
+        results, texts = await self._results(base, [question], sampling, _silent, 1)
+        if results[0][0].solved or len(texts[0]) > _MOST_SHOWN:
+            return None
+        return Learned(round=number, task=question.task, question=question.text, before=texts[0], now=now)
+
+    async def _results(
+        self, subject: Subject, questions: Sequence[Question], sampling: Sampling, progress: Progress, answers: int
+    ) -> tuple[list[list[Result]], list[str]]:
+        """Of each question the results of so many answers; all the texts."""
         answered = await self._engine.generate_with(
             subject.folder,
-            [question.text for question in held_out.questions for _ in range(answers)],
-            # One seed for all: two checkpoints are compared under the same chance.
-            msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED),
+            [question.text for question in questions for _ in range(answers)],
+            sampling,
             progress,
             live=subject.live,
         )
-        drawn = [row[0] for row in answered.completions]
-        rows = [drawn[at : at + answers] for at in range(0, len(drawn), answers)]
-        marks = await self._examiner.mark(held_out.questions, [[c.text for c in row] for row in rows], strict=True)
-        return _report(held_out, subject, rows, marks, samples, time.perf_counter() - started)
+        texts = [row[0].text for row in answered.completions]
+        rows = [texts[at : at + answers] for at in range(0, len(texts), answers)]
+        marks = await self._examiner.mark(questions, rows, strict=True)
+        return [[Result(solved=mark.solved, partial=mark.partial) for mark in row] for row in marks], texts
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress of an answer that is over in a moment."""
+
+
+def _gain(solved: Sequence[bool], base: Sequence[bool]) -> Gain | None:
+    if len(base) != len(solved):
+        return None
+    found = paired_difference(solved, base)
+    return Gain(value=found.value, low=found.low, high=found.high)
 
 
 def _report(
-    held_out: HeldOutSet,
-    subject: Subject,
-    completions: Sequence[list[Completion]],
-    marks: Sequence[list[Mark]],
-    samples: int,
-    seconds: float,
+    held_out: HeldOutSet, subject: Subject, results: Sequence[Sequence[Result]], samples: int, seconds: float
 ) -> EvalReport:
-    groups = [
-        Group(question=question, completions=row, marks=row_marks)
-        for question, row, row_marks in zip(held_out.questions, completions, marks, strict=True)
-    ]
-    answers = [mark for row in marks for mark in row]
-    solved = [mark.solved for mark in answers]
-    by_question = [sum(mark.solved for mark in row) / max(len(row), 1) for row in marks]
-    interval = mean_with_error(by_question) if samples else wilson(sum(solved), len(solved))
+    by_task: dict[str, list[Result]] = {}
+    for question, row in zip(held_out.questions, results, strict=True):
+        by_task.setdefault(question.task, []).extend(row)
+    marks = [_task_mark(task, found) for task, found in by_task.items()]
+    every = _task_mark("", [result for row in results for result in row])
+    solved = [result.solved for row in results for result in row]
+    shares = [_task_mark("", row).solved for row in results]
+    interval = mean_with_error(shares) if samples else wilson(sum(solved), len(solved))
     return EvalReport(
         checkpoint=subject.checkpoint,
         round=subject.round,
         which=held_out.which,
-        score=sum(solved) / max(len(solved), 1),
-        partial=sum(mark.partial for mark in answers) / max(len(answers), 1),
-        questions=len(marks),
+        score=every.solved,
+        partial=every.partial,
+        questions=len(results),
         low=interval.low,
         high=interval.high,
-        tasks=task_marks(groups),
+        tasks=marks,
         solved=solved,
         seconds=seconds,
         samples=samples,
     )
+
+
+def _task_mark(task: str, results: Sequence[Result]) -> TaskMark:
+    count = max(len(results), 1)
+    solved = sum(result.solved for result in results) / count
+    partial = sum(result.partial for result in results) / count
+    return TaskMark(task=task, answers=len(results), solved=solved, partial=partial, reward=solved)

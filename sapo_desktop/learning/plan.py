@@ -8,23 +8,25 @@ can be read and tested without a process.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
 
 from sapo_desktop.core.fitting import TINY_PARAMETERS, recommended_tokens
-from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
+from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning import adaptive, curriculum, guard
+from sapo_desktop.learning import adaptive, asking, guard
+from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.mixing import MixShare, mix_share
-from sapo_desktop.learning.round import RoundPlan, round_seed
-
-Levels = Mapping[str, Sequence[str]]
-"""Per family its levels, from easy to hard."""
+from sapo_desktop.learning.reasoning import with_new
+from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed
+from sapo_desktop.tasks.service import QuestionRef
 
 _SMOOTHING = 0.05
+_MASTERED = 0.95
+"""Share solved from which on others' answers to a task are not asked for."""
 UNJUDGED_MIX = "4/4"
 """Played where the mix is adaptive and no validation score decides on it."""
 _LEAST_SHARE = 0.1
@@ -46,12 +48,14 @@ def plan_round(
     """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
     number = counters.round + 1
     groups = groups_of(settings, parameters)
+    again, tasks = choose_questions(settings, counters, levels, number, groups)
     mixed = _after_guard(share_of(settings, counters, parameters), counters)
     share = mixed if trains else MixShare(local=groups, external=0)
     return RoundPlan(
         number=number,
         seed=counters.seed,
-        tasks=sample_tasks(settings, counters, levels, number, groups),
+        again=again,
+        tasks=tasks,
         share=share,
         answers=settings.answers,
         sampling=Sampling(
@@ -102,60 +106,71 @@ def mix_shown(settings: Settings, counters: Counters) -> str:
     return f"adaptive (now {now})" if settings.mix == "adaptive" and not settings.silo else now
 
 
-def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int, groups: int) -> tuple[str, ...]:
-    """Draw a task for each of `groups`, families uniformly with replacement as in the paper, levels by the curriculum's
-    weights."""
+def choose_questions(
+    settings: Settings, counters: Counters, levels: Levels, number: int, count: int
+) -> tuple[tuple[QuestionRef, ...], tuple[str, ...]]:
+    """The `count` own questions of round `number`: those asked again, and the tasks of the fresh ones.
+
+    Without the curriculum all are fresh, and families are drawn uniformly with replacement as in the paper.
+    """
     random = Random(round_seed(counters.seed, number, "tasks"))
-    drawn = random.choices(sorted(levels), k=groups)
-    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
-    return tuple(f"{name}/{_draw_level(random, levels[name], progress.get(name))}" for name in drawn)
+    if not settings.curriculum:
+        return (), tuple(f"{name}/{asking.second_of(levels[name])}" for name in random.choices(sorted(levels), k=count))
+    again = asking.choose_again(counters.asking, tasks_of(levels), number, count)
+    fresh = asking.choose_tasks(counters.asking, levels, count - len(again), random)
+    return tuple(QuestionRef(task=one.task, seed=one.seed) for one in again), tuple(fresh)
 
 
 def draw_task(settings: Settings, counters: Counters, levels: Levels, random: Random, family: str | None = None) -> str:
     """One task as a round would draw it; with `family`, which must be in training, one of its levels."""
-    name = family or random.choice(sorted(levels))
-    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
-    return f"{name}/{_draw_level(random, levels[name], progress.get(name))}"
+    if family:
+        levels = {family: levels[family]}
+    if not settings.curriculum:
+        name = random.choice(sorted(levels))
+        return f"{name}/{asking.second_of(levels[name])}"
+    return asking.choose_tasks(counters.asking, levels, 1, random)[0]
 
 
-def _draw_level(random: Random, order: Sequence[str], progress: curriculum.FamilyProgress | None) -> str:
-    weights = curriculum.level_weights(order, progress)
-    return random.choices([w.level for w in weights], weights=[w.weight for w in weights])[0]
+def tasks_of(levels: Levels) -> list[str]:
+    """Every level of every family, as task names."""
+    return [f"{family}/{level}" for family in sorted(levels) for level in levels[family]]
 
 
-def levels_of_interest(settings: Settings, counters: Counters, levels: Levels) -> tuple[str, ...]:
-    """The tasks whose foreign groups are asked for: each family at the level it is trained at, one up and one down."""
-    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+def tasks_of_interest(settings: Settings, counters: Counters, levels: Levels) -> tuple[str, ...]:
+    """The tasks whose foreign groups are asked for: those that this node does not solve already; without the curriculum
+    the level that each family is trained at, one up and one down."""
+    if settings.curriculum:
+        wanted = [task for task in tasks_of(levels) if counters.solve_rates.get(task, 0.0) < _MASTERED]
+        return tuple(wanted or tasks_of(levels))
     wanted = []
     for family in sorted(levels):
-        order = levels[family]
-        weights = curriculum.level_weights(order, progress.get(family))
-        place = order.index(max(weights, key=lambda one: one.weight).level)
-        wanted += [f"{family}/{level}" for level in order[max(0, place - 1) : place + 2]]
+        place = levels[family].index(asking.second_of(levels[family]))
+        wanted += [f"{family}/{level}" for level in levels[family][max(0, place - 1) : place + 2]]
     return tuple(wanted)
 
 
 def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) -> frozenset[str]:
-    """The tasks that the next round may ask for."""
-    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
-    return frozenset(
-        f"{family}/{weight.level}"
-        for family, order in levels.items()
-        for weight in curriculum.level_weights(order, progress.get(family))
-        if weight.weight > 0
-    )
+    """The tasks that rounds ask for now; with the curriculum, those that they ask for often."""
+    if settings.curriculum:
+        return asking.practised(counters.asking, levels)
+    return frozenset(f"{family}/{asking.second_of(order)}" for family, order in levels.items())
 
 
-def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tuple[Counters, list[curriculum.Move]]:
-    """The counters once a round is done, and which families changed level."""
-    observed = curriculum.observe(counters.curriculum, levels, report.tasks)
+def after_round(counters: Counters, result: RoundResult, levels: Levels) -> Counters:
+    """The counters once a round is done."""
+    report = result.report
     rates = dict(counters.solve_rates)
     for mark in report.tasks:
         rates[mark.task] = rates.get(mark.task, mark.solved) + _SMOOTHING * (
             mark.solved - rates.get(mark.task, mark.solved)
         )
-    after = msgspec.structs.replace(counters, round=report.round, curriculum=observed.families, solve_rates=rates)
-    return after, observed.moves
+    return msgspec.structs.replace(
+        counters,
+        round=report.round,
+        asking=asking.observe(counters.asking, report.round, result.outcomes, levels),
+        solve_rates=rates,
+        reasoning=with_new(counters.reasoning, result.reasoning),
+    )
 
 
 def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:
@@ -195,8 +210,7 @@ def answer_tokens(settings: Settings, parameters: int) -> int:
 def recommended_questions(parameters: int) -> int:
     """Groups in a step where the user names none: eight as in SAPO, and more where they cost little.
 
-    Of the starter's groups three in ten hold both solved and unsolved answers; a step on two or three of them is
-    mostly noise (docs/starter.md).
+    Of a tiny model's groups about half hold both solved and unsolved answers; a step on a few of them is mostly noise.
     """
     return 8 if parameters > TINY_PARAMETERS else 32
 
@@ -205,7 +219,7 @@ def recommended_learning_rate(method: str, parameters: int) -> float:
     """Adam's learning rate where the user names none.
 
     Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more with the
-    larger rounds that they take (docs/starter.md).
+    larger rounds that they take (docs/learning.md).
     """
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6
@@ -213,5 +227,5 @@ def recommended_learning_rate(method: str, parameters: int) -> float:
 
 
 def recommended_decay(parameters: int) -> float:
-    """Steps until the learning rate is half: soon for the tiny models that begin with a high one (docs/starter.md)."""
+    """Steps until the learning rate is half: soon for the tiny models that begin with a high one."""
     return math.inf if parameters > TINY_PARAMETERS else 150

@@ -9,9 +9,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
+from sapo_desktop.core.extraction import CLOSE, OPEN
 from sapo_desktop.core.records import Group
 from sapo_desktop.tasks.catalogue import TaskKey
-from sapo_desktop.tasks.extraction import CLOSE, OPEN
 
 Lengths = Mapping[TaskKey, Sequence[int]]
 """Characters before the answer, oldest first."""

@@ -8,6 +8,7 @@ so a repeated round gives the same questions, and a resumed run equals an unbrok
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,8 +29,10 @@ from sapo_desktop.core.records import (
     TrainingSequence,
     WeightingName,
 )
+from sapo_desktop.learning.asking import Outcome
 from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
 from sapo_desktop.learning.reasoning import lengths_in
+from sapo_desktop.tasks.service import QuestionRef
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class RoundPlan:
     number: int
     seed: int
     tasks: tuple[str, ...]
-    """The task of each own group, such as `gcd/easy`; repeats are allowed."""
+    """The task of each fresh question, such as `gcd/easy`; repeats are allowed."""
     share: MixShare
     answers: int
     sampling: Sampling
@@ -59,6 +62,8 @@ class RoundPlan:
     """This node's own smoothed share solved, by task."""
     human: tuple[EncodedGroup, ...] = ()
     """What a person answered here since the last round; weighed like an external group."""
+    again: tuple[QuestionRef, ...] = ()
+    """Questions of earlier rounds that are asked once more, before the fresh ones."""
     trains: bool = True
     """False: answers are marked and shared, and nothing is learned from."""
 
@@ -70,6 +75,8 @@ class RoundResult:
     report: RoundReport
     groups: list[Group]
     advantages: list[list[float]]
+    outcomes: Sequence[Outcome] = ()
+    """How each own question went, trained on or not."""
     reasoning: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """Characters before each own answer that could be read, by task."""
 
@@ -84,6 +91,8 @@ class Examiner(Protocol):
     """Sets questions and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]: ...
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]: ...
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
@@ -136,8 +145,17 @@ class Watcher(Protocol):
 async def run_round(
     plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher, swarm: Swarm | None = None
 ) -> RoundResult:
-    """Play one round: questions, answers, marks, share, draw, mix, step. Without a swarm: in silo."""
+    """Play one round: draw, questions, answers, marks, share, mix, step. Without a swarm: in silo."""
     course = _Course(watcher)
+
+    # 4a. Draw what others shared, made again and marked by us, and leave what has nothing to teach before J is drawn,
+    # as in the paper. Before anything is answered here, for a group of theirs is one that need not be.
+    foreign: Sequence[EncodedGroup] = ()
+    sieve = _Sieve(plan, _author_rates(swarm))
+    if swarm is not None and plan.trains:
+        await course.enter("draw")
+        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
+        plan = _without_spared(plan, len(foreign))
 
     await course.enter("questions")
     questions = await _sample_batch(plan, examiner, swarm)  # 1.
@@ -149,19 +167,13 @@ async def run_round(
     own = await _score(plan, examiner, questions, answered)  # 5a. with the local reward model
     watcher.answered(own)  # before anything else happens
 
-    # 3. Share own groups, all of them, whatever their marks; draw what others shared, regenerated and marked by us, and
-    # leave what has nothing to teach before J is drawn, as in the paper.
-    foreign: Sequence[EncodedGroup] = ()
-    sieve = _Sieve(plan, _author_rates(swarm))
+    # 3. Share own groups, all of them, whatever their marks.
     if swarm is not None:
         await course.enter("share")
         await swarm.share(own)
-    if swarm is not None and plan.trains:
-        await course.enter("draw")
-        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
     course.leave()
 
-    # 4. Mix I own groups, those that teach first, with J external ones.
+    # 4b. Mix I own groups, those that teach first, with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
     weights = _advantages(plan, mixed, _author_rates(swarm))
 
@@ -193,15 +205,32 @@ async def run_round(
         note=_note(mixed, len(plan.human), step),
         external_dropped=sieve.dropped,
     )
-    return RoundResult(report=report, groups=mixed.groups, advantages=weights, reasoning=lengths_in(own))
+    return RoundResult(
+        report=report,
+        groups=mixed.groups,
+        advantages=weights,
+        outcomes=[_outcome(group) for group in own],
+        reasoning=lengths_in(own),
+    )
+
+
+def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
+    """The plan without the questions that `drawn` groups of others stand for; I own ones are answered whatever there is
+    of theirs, so that there is something to share."""
+    planned = len(plan.again) + len(plan.tasks)
+    answered = max(min(planned, plan.share.local), planned - drawn)
+    again = plan.again[: len(plan.again) * answered // max(planned, 1)]
+    return dataclasses.replace(plan, again=again, tasks=plan.tasks[: answered - len(again)])
 
 
 async def _sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None) -> list[Question]:
     """In silo the round is the slot: questions follow from seed and round alone. In the swarm they follow from our key,
-    the time and a number used once, so that whoever draws our answers can ask them too."""
+    the time and a number used once, so that whoever draws our answers can ask them too. Those asked again come first;
+    one that cannot be made any more is left out."""
+    again = [one for one in await examiner.set_questions(plan.again) if one is not None] if plan.again else []
     if swarm is None:
-        return await examiner.training_questions(plan.seed, plan.number, plan.tasks)
-    return await swarm.questions(plan.tasks)
+        return [*again, *await examiner.training_questions(plan.seed, plan.number, plan.tasks)]
+    return [*again, *await swarm.questions(plan.tasks)]
 
 
 async def _generate(plan: RoundPlan, engine: Engine, watcher: Watcher, questions: Sequence[Question]) -> Generated:
@@ -224,6 +253,11 @@ async def _score(
         Group(question=question, completions=completions, marks=row)
         for question, completions, row in zip(questions, answered.completions, marks, strict=True)
     ]
+
+
+def _outcome(group: Group) -> Outcome:
+    question = group.question
+    return Outcome(task=question.task, seed=question.seed, solved=_mark_means(group.marks)["solved"])
 
 
 def _author_rates(swarm: Swarm | None) -> Mapping[str, float]:

@@ -96,6 +96,11 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "cache"
 
     @property
+    def scratch(self) -> Path:
+        """What is needed for a moment; emptied when an engine starts."""
+        return self.cache / "scratch"
+
+    @property
     def control(self) -> Path:
         """Secrets: those of the node, and port and secret of the control channel while a worker runs."""
         return self.root / "control"

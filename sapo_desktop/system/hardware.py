@@ -6,16 +6,20 @@ containers set it), not those in the box. What a model needs of all this is deci
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 import psutil
+
+T = TypeVar("T")
 
 _CGROUP = Path("/sys/fs/cgroup")
 _SELF = Path("/proc/self/cgroup")
@@ -172,28 +176,61 @@ def _statistic(path: Path, key: str) -> int:
 
 def gpus() -> list[Gpu]:
     """NVIDIA cards as their driver tells them; none without driver or nvidia-ml-py."""
+
+    def look(nvml: Any, handle: Any) -> Gpu:
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+        name, uuid = nvml.nvmlDeviceGetName(handle), nvml.nvmlDeviceGetUUID(handle)
+        return Gpu(str(name), int(memory.total), int(memory.free), str(uuid))
+
+    return _of_each_card(look)
+
+
+def taken_by_others(own: Sequence[int]) -> float:
+    """What processes other than `own` hold of a graphics card's memory, in percent; of the card where it is most."""
+
+    def look(nvml: Any, handle: Any) -> float:
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+        running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
+        held = sum(process.usedGpuMemory or 0 for process in running if process.pid in own)  # None on some Windows
+        return 100 * max(0, int(memory.used) - held) / max(1, int(memory.total))
+
+    return max(_of_each_card(look), default=0.0)
+
+
+def card_degrees() -> list[float]:
+    """Of each card, in Celsius."""
+    return _of_each_card(lambda nvml, handle: float(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
+
+
+def card_joules(own: Sequence[int]) -> list[tuple[float, bool]]:
+    """Of each card that tells: what it has used since its driver was loaded, and whether these processes compute on
+    it."""
+
+    def look(nvml: Any, handle: Any) -> tuple[float, bool]:
+        running = {process.pid for process in nvml.nvmlDeviceGetComputeRunningProcesses(handle)}
+        return nvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1000, not running.isdisjoint(own)
+
+    return _of_each_card(look)
+
+
+def _of_each_card(ask: Callable[[Any, Any], T]) -> list[T]:
+    """What NVIDIA's library says of each card; one that does not say is left out, as are all without a driver."""
     try:
         import pynvml as nvml  # declared for all systems but macOS, where there is no such driver
     except ImportError:
         return []
+    found: list[T] = []
     try:
         nvml.nvmlInit()
     except nvml.NVMLError:
-        return []
+        return found
     try:
-        handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-        memories = [nvml.nvmlDeviceGetMemoryInfo(handle) for handle in handles]
-        return [
-            Gpu(
-                str(nvml.nvmlDeviceGetName(handle)),
-                int(memory.total),
-                int(memory.free),
-                str(nvml.nvmlDeviceGetUUID(handle)),
-            )
-            for handle, memory in zip(handles, memories, strict=True)
-        ]
+        for index in range(nvml.nvmlDeviceGetCount()):
+            with contextlib.suppress(nvml.NVMLError):
+                found.append(ask(nvml, nvml.nvmlDeviceGetHandleByIndex(index)))
     finally:
         nvml.nvmlShutdown()
+    return found
 
 
 def torch_takes_cards() -> bool:

@@ -11,11 +11,12 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.system import installation
 
 _PR_SET_PDEATHSIG = 1
 
@@ -47,17 +48,18 @@ def session_options() -> dict[str, Any]:
         return {"start_new_session": True}
 
 
-def python_command(module: str, python: str = sys.executable) -> list[str]:
+def python_command(module: str) -> list[str]:
     """How to run one of our modules. `-P`: a file in the current folder must not pass for a library."""
-    return [python, "-P", "-m", module]
+    return [installation.interpreter(), "-P", "-m", module]
 
 
 def python_environment(values: Mapping[str, str]) -> dict[str, str]:
     """This process's environment with `values` on top, and a path on which our package is found in spite of
-    `-P`."""
-    merged = {**os.environ, "PYTHONUTF8": "1", **values}
-    package_root = str(Path(__file__).resolve().parents[2])
-    merged["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, merged.get("PYTHONPATH", "")]))
+    `-P`, and the engine pack where there is one. A crash of the interpreter itself leaves its stack in the log."""
+    merged = {**os.environ, "PYTHONUTF8": "1", "PYTHONFAULTHANDLER": "1", **values}
+    before = merged.get("PYTHONPATH", "").split(os.pathsep)
+    found = [str(installation.ROOT), str(installation.engine_pack() or ""), *before]
+    merged["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, found)))
     return merged
 
 
@@ -109,7 +111,20 @@ def give_way(pid: int, low: bool) -> bool:
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue  # it ended meanwhile
     _set_session_priority(pid, low)
+    _set_disk_priority(family, low)
     return True
+
+
+def _set_disk_priority(family: Sequence[int], low: bool) -> None:
+    """Disks too are for others first, where the system has such a class; it is no matter where it refuses."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error, OSError):
+        for pid in family:
+            if sys.platform == "linux":
+                psutil.Process(pid).ionice(psutil.IOPRIO_CLASS_IDLE if low else psutil.IOPRIO_CLASS_NONE)
+            elif sys.platform == "win32":
+                psutil.Process(pid).ionice(psutil.IOPRIO_VERYLOW if low else psutil.IOPRIO_NORMAL)
 
 
 def _set_session_priority(pid: int, low: bool) -> None:

@@ -54,7 +54,9 @@ def held_out_set(
     """Make a set. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
     TaskError; `counts`: questions of each family by level, in place of those of the product."""
     if which == "validation" and len(secret) != 32:
-        raise TaskError(sentence("The validation secret must have 32 bytes, not {count}.", count=len(secret)))
+        raise TaskError(
+            sentence("The secret of the held-out questions must have 32 bytes, not {count}.", count=len(secret))
+        )
     questions: list[Question] = []
     missing: dict[TaskKey, int] = {}
     for family in catalogue.families:

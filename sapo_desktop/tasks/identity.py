@@ -17,11 +17,11 @@ from typing import Any
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.extraction import ANSWER_RULE
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
-from sapo_desktop.tasks.extraction import ANSWER_RULE
 from sapo_desktop.tasks.grammars import GRAMMARS_VERSION
 
 PREVIOUS_SECONDS = 30 * 24 * 3600.0

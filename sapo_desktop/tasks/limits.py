@@ -8,19 +8,17 @@ machine.
   clock, so that a suspended or starved examiner gives the same marks. The parent's own time limit and kill
   come on top, and are all there is on Windows.
 - memory: 512 MiB of address space (RLIMIT_AS).
-- network: an own, empty network namespace (Linux, where user namespaces are allowed), and an audit hook.
-- writing, starting programs: RLIMIT_FSIZE 0 (64 MiB where the log is a plain file), RLIMIT_NPROC 0 (not for
-  root), few open files, and the audit hook.
+- writing: RLIMIT_FSIZE 0 (64 MiB where the log is a plain file), few open files.
+- other processes: RLIMIT_NPROC 0 (not for root).
+- all of it and the network once more by an audit hook, which stops Python code that means no harm to the hook itself.
 
-Not covered: the audit hook stops Python code that means no harm to the hook itself, not native code;
-reading the user's files is not forbidden; on macOS RLIMIT_AS is not enforced; on Windows only the hook
-holds.
+Network, writing and starting programs are forbidden below Python before this (system/confinement.py). Not covered:
+on macOS RLIMIT_AS is not enforced; on Windows only the hook holds.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import stat
@@ -44,7 +42,6 @@ OPEN_FILES = 64
 LOG_BYTES = 64 * 1024 * 1024
 """Where the log is a plain file, no file may grow beyond this."""
 _AGAIN = 0.1
-_CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 _PLATFORM: str = sys.platform
 _FORBIDDEN = (
     "os.system",
@@ -90,7 +87,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     time: str
     memory: str
-    network: str
     writing: str
     processes: str
     hook: str
@@ -130,21 +126,8 @@ def _has_timer() -> bool:
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
-def isolate_network() -> str:
-    """Give this process an empty network. Must run while it has one thread; says `held` or why not."""
-    if _PLATFORM != "linux":
-        return f"not on {_PLATFORM}"
-    libc = ctypes.CDLL(None, use_errno=True)
-    # With the right to it (root in a container) the network alone, else together with an own user
-    # namespace.
-    for flags in (_CLONE_NEWNET, _CLONE_NEWNET | _CLONE_NEWUSER):
-        if libc.unshare(flags) == 0:
-            return "held"
-    return f"refused by the system: {os.strerror(ctypes.get_errno())}"
-
-
-def apply_limits(*, network: str) -> Limits:
-    """Limit this process for the rest of its life. `network` is what `isolate_network` said."""
+def apply_limits() -> Limits:
+    """Limit this process for the rest of its life."""
     sys.dont_write_bytecode = True
     writing = _writing_limit()
     if resource is not None:
@@ -153,7 +136,6 @@ def apply_limits(*, network: str) -> Limits:
     return Limits(
         time="held" if _has_timer() else "no CPU timer here; the parent's time limit holds",
         memory=_memory_limit(),
-        network=network,
         writing=writing,
         processes=_process_limit(),
         hook=_add_hook(),

@@ -24,7 +24,7 @@ from sapo_desktop.tasks.examiner import (
     require_fixed_hashing,
 )
 from sapo_desktop.tasks.heldout import SetName, held_out_set
-from sapo_desktop.tasks.limits import Limits, apply_limits, isolate_network
+from sapo_desktop.tasks.limits import Limits, apply_limits
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
@@ -128,17 +128,16 @@ class Service:
     """Answers requests with an examiner. `limits`: those of a process that does more than this; None: they are laid on
     the process at the first request."""
 
-    def __init__(self, examiner: Examiner, *, network: str, limits: Limits | None = None) -> None:
+    def __init__(self, examiner: Examiner, limits: Limits | None = None) -> None:
         self.versions = {"reasoning_gym": library_version()}
         self._examiner = examiner
-        self._network = network
         self._limits = limits
 
     def handle(self, request: ExaminerRequest, progress: Callable[[msgspec.Struct], None]) -> ExaminerReply:
         """Do what is asked. Raises TaskError for tasks that do not exist; never for anything in an
         answer."""
         if self._limits is None:
-            self._limits = apply_limits(network=self._network)
+            self._limits = apply_limits()
         match request:
             case SetQuestions(items=items):
                 return QuestionsSet(questions=[self._question(item) for item in items])
@@ -176,6 +175,5 @@ def create() -> Service:
     """The service over the shipped catalogue, for this process alone. Raises TaskError where it may not
     run."""
     require_fixed_hashing()
-    network = isolate_network()  # before libraries start threads
     load_library()
-    return Service(Examiner(load_catalogue(resource("tasks.toml"))), network=network)
+    return Service(Examiner(load_catalogue(resource("tasks.toml"))))

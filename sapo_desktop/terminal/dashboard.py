@@ -97,7 +97,8 @@ class Dashboard(View):
     def scores(self) -> list[float]:
         """Validation scores seen, the base's first."""
         first = [] if self.held_out_base is None else [self.held_out_base]
-        return [*first, *self.curves.held_out()[1].tolist()]
+        found = self.curves.held_out()
+        return [*first, *found.scores[found.rounds > 0].tolist()]
 
     @property
     def best(self) -> float | None:

@@ -65,6 +65,8 @@ def eval_fields(report: EvalReport) -> Fields:
         "round": report.round,
         "questions": report.questions,
         "samples": report.samples,
+        "temperature": report.temperature,
+        "pass_at_k": share(report.pass_at_k),
         "low": share(report.low),
         "high": share(report.high),
         "seconds": round(report.seconds, 3),

@@ -32,6 +32,7 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "notices": [str(text) for text in swarm.notices],
         "warnings": [str(text) for text in swarm.warnings],
         "used_total": swarm.used_total,
+        "helped": swarm.helped,
         **swarm_fields(swarm.reward),
     }
 
@@ -71,7 +72,8 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
         f"{swarm.pool:,} in the pool"
     )
     if swarm.used_total:
-        lines.append(f"          {swarm.used_total:,} of ours were used by peers, as they say")
+        by = "1 peer" if swarm.helped == 1 else f"{swarm.helped:,} peers"
+        lines.append(f"          {swarm.used_total:,} of ours were used by {by}, as they say")
     lines += [f"Note      {notice}" for notice in (*swarm.warnings, *swarm.notices)]
     if swarm.reward is not None:
         lines.append(f"Peers'    reward {reward_words(swarm.reward)}")

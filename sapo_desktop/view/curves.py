@@ -7,6 +7,7 @@ rounds, and no zoom reads more than it draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -21,13 +22,25 @@ COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high
 _FIRST_ROOM = 1024
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out scores by round, from 0 on. `low`, `high`: the base's score plus the 95% interval of the gain over it on
+    the same questions, NaN where it is not known: where the base lies outside, something was learned, or lost."""
+
+    rounds: Column
+    scores: Column
+    low: Column
+    high: Column
+    base: float | None
+
+
 class Curves:
     """One row for every finished round that counts, oldest first; what is not known is NaN."""
 
     def __init__(self) -> None:
         self._room = np.full((len(COLUMNS), _FIRST_ROOM), np.nan)
         self._count = 0
-        self._held_out: tuple[object, tuple[Column, Column, float | None]] | None = None
+        self._held_out: tuple[object, HeldOut] | None = None
         self.revision = 0
         """Another number whenever a value is another one."""
         self.evals: list[EvalPoint] = []
@@ -69,17 +82,17 @@ class Curves:
 
     def add_eval(self, report: EvalReport) -> None:
         """A score was taken; of the same checkpoint and kind, it replaces the one before."""
-        which = f"{report.which} (sampled)" if report.samples else report.which
-        key = (report.round, which, report.checkpoint)
+        key = (report.round, report.kind, report.checkpoint)
         self.evals = [point for point in self.evals if (point.round, point.which, point.checkpoint) != key]
         self.evals.append(
             EvalPoint(
                 round=report.round,
-                which=which,
+                which=report.kind,
                 checkpoint=report.checkpoint,
                 score=report.score,
                 low=report.low,
                 high=report.high,
+                gain=report.gain,
             )
         )
 
@@ -92,16 +105,23 @@ class Curves:
             # The score of this very round may have been told before the round itself.
             self.evals = [point for point in self.evals if point.round <= round_number]
 
-    def held_out(self) -> tuple[Column, Column, float | None]:
-        """Rounds and scores of validation, greedily, by round; and the score of the model as it came."""
+    def held_out(self) -> HeldOut:
+        """The validation scores of greedy answers, the untrained model's first."""
         key = (len(self.evals), self.evals[-1] if self.evals else None)
         if self._held_out is None or self._held_out[0] != key:
             points = sorted((p for p in self.evals if p.which == "validation"), key=lambda point: point.round)
-            own = [point for point in points if point.round]
-            rounds = np.array([point.round for point in own], dtype=np.float64)
-            scores = np.array([point.score for point in own], dtype=np.float64)
             base = next((point.score for point in points if not point.round), None)
-            self._held_out = key, (rounds, scores, base)
+            gains = [(point.gain, base) for point in points]
+            self._held_out = (
+                key,
+                HeldOut(
+                    rounds=np.array([point.round for point in points], dtype=np.float64),
+                    scores=np.array([point.score for point in points], dtype=np.float64),
+                    low=_numbers([None if gain is None or of is None else of + gain.low for gain, of in gains]),
+                    high=_numbers([None if gain is None or of is None else of + gain.high for gain, of in gains]),
+                    base=base,
+                ),
+            )
         return self._held_out[1]
 
     def _append(self, rows: npt.NDArray[np.float64]) -> None:

@@ -12,6 +12,8 @@ class Connecting(Record, frozen=True, kw_only=True):
     """A worker is looked for, or started."""
 
     again: bool = False
+    step: Text = ""
+    """What is done now, as the worker says it."""
     busy: Text = ""
     """That it takes longer because the computer is busy, where it is."""
 

@@ -15,10 +15,10 @@ from typing import Literal, get_args
 import msgspec
 
 from sapo_desktop.core.plain_text import clean, one_line
-from sapo_desktop.core.records import EvalReport, Phase, RoundReport, SwarmReward
+from sapo_desktop.core.records import EvalReport, Gain, Learned, Phase, RoundReport, SwarmReward
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Failed, OnBattery, Starting, Why
+from sapo_desktop.core.why import Failed, HeldBack, NotKept, Starting, Why
 from sapo_desktop.view.curves import Curves, last_known
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
 from sapo_desktop.view.plain import plain_text
@@ -43,18 +43,18 @@ Section = Literal[
 ]
 """A part of the view. `curves`: a round or score was added; `rounds`: counts and marks of tasks."""
 ALL: frozenset[Section] = frozenset(get_args(Section))
-MainAction = Literal["contribute", "pause", "resume", "despite battery", "try again", "wait"]
+MainAction = Literal["contribute", "pause", "resume", "anyway", "try again", "wait"]
 """What the large button does."""
 Face = Literal["working", "paused", "silo", "attention"]
 """What the tray shows."""
 
 PHASE_WORDS: dict[Phase, str] = {
     "waiting": "Waiting",
+    "draw": "Drawing peers' answers",
     "questions": "Setting questions",
     "generate": "Answering",
     "mark": "Marking",
     "share": "Sharing",
-    "draw": "Drawing peers' answers",
     "train": "Learning",
     "checkpoint": "Saving",
     "evaluate": "Held-out questions",
@@ -136,6 +136,8 @@ class View:
         self.tasks: dict[str, TaskTrack] = {}
         self.answers_here = 0
         """Own answers since `status` was told."""
+        self.learned: Learned | None = None
+        """The newest held-out question that could not be answered before, made plain."""
         self.swarm: SwarmInfo | None = None
         self.swarm_state, self.peers = "silo", 0
         self.swarm_reason: Text = ""
@@ -153,8 +155,10 @@ class View:
         match arrival:
             case Attached():
                 return self._attached(arrival)
-            case Connecting(busy=busy):
-                self.link = msgspec.structs.replace(arrival, busy=plain_text(busy, one_line))
+            case Connecting(step=step, busy=busy):
+                self.link = msgspec.structs.replace(
+                    arrival, step=plain_text(step, one_line), busy=plain_text(busy, one_line)
+                )
                 return frozenset({"link", "state"})
             case Lost() | Ended():
                 self.link = _plain_link(arrival)
@@ -236,6 +240,7 @@ class View:
         self.spent.clear()
         self.phase_began = self.clock()
         self.curves.load(arrival.curve)
+        self.learned = _plain_learned(status.learned)
         self.reports.clear()
         self.tasks.clear()
         if status.last is not None:
@@ -290,6 +295,7 @@ class View:
 
     def _score(self, report: EvalReport) -> frozenset[Section]:
         self.curves.add_eval(report)
+        self.learned = _plain_learned(report.learned) or self.learned
         return frozenset({"curves", "checkpoints"})
 
     def _notice(self, notice: Notice) -> frozenset[Section]:
@@ -323,7 +329,7 @@ class View:
             case "working" | "finishing":
                 return "pause"
             case "paused":
-                return "despite battery" if isinstance(self.why, OnBattery) else "resume"
+                return "anyway" if isinstance(self.why, HeldBack) else "resume"
             case "failed":
                 return "try again"
         return "contribute"
@@ -354,6 +360,12 @@ class View:
         return max(own, key=lambda point: point.round).score if own else None
 
     @property
+    def held_out_gain(self) -> Gain | None:
+        """Of that score over the untrained model's."""
+        own = [point for point in self.curves.evals if point.which == "validation" and point.round]
+        return max(own, key=lambda point: point.round).gain if own else None
+
+    @property
     def held_out_base(self) -> float | None:
         """The untrained model's."""
         return next((p.score for p in self.curves.evals if p.which == "validation" and not p.round), None)
@@ -367,11 +379,24 @@ class View:
 def _plain(why: Why) -> Why:
     """A reason that carries a worker's own words, made plain."""
     match why:
-        case Failed(text=text):
+        case Failed(text=text) | NotKept(text=text):
             return msgspec.structs.replace(why, text=plain_text(text, _last_words))
-        case Starting(busy=busy):
-            return msgspec.structs.replace(why, busy=plain_text(busy, one_line))
+        case Starting(step=step, busy=busy):
+            return msgspec.structs.replace(why, step=plain_text(step, one_line), busy=plain_text(busy, one_line))
     return why
+
+
+def _plain_learned(learned: Learned | None) -> Learned | None:
+    """What models wrote, made plain."""
+    if learned is None:
+        return None
+    return msgspec.structs.replace(
+        learned,
+        task=one_line(learned.task, 100),
+        question=clean(learned.question),
+        before=clean(learned.before),
+        now=clean(learned.now),
+    )
 
 
 def _plain_link(link: Lost | Ended) -> Lost | Ended:

@@ -22,9 +22,10 @@ from sapo_desktop.core.errors import AdapterRefused, TooBig
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
-from sapo_desktop.learning.plan import Levels, group_levels, trainer_settings
+from sapo_desktop.learning.plan import group_levels, trainer_settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
@@ -61,6 +62,9 @@ class Assembled:
         await self.node.close()
 
 
+OnStep = Callable[[Text], None]
+
+
 async def assemble(
     folder: DataFolder,
     settings: Settings,
@@ -69,17 +73,20 @@ async def assemble(
     said: Text,
     before: Assembled | None = None,
     on_busy: OnBusy | None = None,
+    on_step: OnStep | None = None,
 ) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
     `said`: what reading the settings had to say, or nothing. `before`: the one that it takes the place of, and that was
     closed: who it is to others, and what a person answered and no round has learned from, goes on. `on_busy`: told
-    where hosts load slowly because the computer is busy.
+    where hosts load slowly because the computer is busy; `on_step`: what is done now.
 
     Raises:
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
     """
+    step = on_step or _unwatched
     levels = group_levels(parse_tasks(catalogue, settings.tasks))
+    step(sentence("looking at what was learned before, step 1 of 4"))
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
@@ -94,6 +101,7 @@ async def assemble(
         choice=choice,
     )
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy)
+    step(sentence("loading what answers and what marks, step 2 of 4"))
     engine, examining = await _start(hosting, model, settings, plan)
     try:
         key = _catalogue_key(catalogue)
@@ -102,6 +110,7 @@ async def assemble(
         ground = _Ground(folder, settings, levels, counters, examiner, keeper, publish)
         node = ground.node(engine)
         _tell(node, said, newest)
+        step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
         try:
             model = await _load(node, model, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
@@ -115,6 +124,7 @@ async def assemble(
             model = await _load(node, model, beginning.checkpoint)
         for text in engine.said:
             node.show.notice("info", text)
+        step(sentence("getting ready for the first round, step 4 of 4"))
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
@@ -126,9 +136,13 @@ async def assemble(
     identity = before.side.identity if before else None
     if before:
         node.human_groups = before.node.human_groups
-    return Assembled(
-        node, SwarmSide(around, node.show.notice, node.join, publish, node.progress, keeper.lasting, identity)
-    )
+    side = SwarmSide(around, node.show.notice, node.join, publish, node.progress, keeper.lasting, identity)
+    node.gate.others = lambda: side.hosts if side.member else ()  # one that joins yet is not stopped halfway
+    return Assembled(node, side)
+
+
+def _unwatched(step: Text) -> None:
+    """Nobody is told."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +211,7 @@ async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> 
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
-    history, now = History(folder.history), time.time()
+    history, now = History.for_node(folder.history), time.time()
     written = history.checkpoints_written(now - 2 * DAY)
     budget = WriteBudget(settings.write_gigabytes_a_day * 1e9, written, now)
     return Keeper(CheckpointStore(folder.checkpoints), history, budget, settings.keep_checkpoints)

@@ -4,7 +4,7 @@ What the user asked for and what else is so go in, with the time; the node's sta
 data. Nothing is remembered here and nothing is done: worker/orders.py keeps the wishes and makes the decision true.
 
 ```
-starting ──> working <──> paused        a pause, the battery, the end of either
+starting ──> working <──> paused        a pause, what holds back (`_held_back`), the end of either
                │  └──finish──> finishing ──round done──> paused    (finish leads there from paused too)
                └──as many rounds as were ordered──> idle           (where nothing was ordered, too)
 failed: until somebody goes on          stopping: from anywhere, for good
@@ -15,21 +15,33 @@ from __future__ import annotations
 
 import enum
 
+from sapo_desktop.core import schedule
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import (
     Answering,
+    CardTaken,
     Ending,
     Failed,
     Finishing,
+    InUse,
+    Metered,
+    NotKept,
     OnBattery,
+    OutOfHours,
     Paused,
     PausedAfterRound,
+    ProgramRuns,
     Ready,
     RoundsDone,
+    TooHot,
     Training,
     Why,
 )
+from sapo_desktop.system.presence.watch import Presence
+
+COOLER = 5
+"""Degrees below the limit at which a computer that was too hot is not any more."""
 
 
 class NodeState(enum.StrEnum):
@@ -56,8 +68,8 @@ class Wishes(Record, frozen=True, kw_only=True):
     """The round after which the pause began, where `finish` asked for it."""
     finish: bool = False
     """Play the round in hand, then pause."""
-    despite_battery: bool = False
-    """Contribute was pressed on battery: go on until the computer is plugged in again."""
+    anyway_until: float | None = None
+    """Unix time until which to go on whatever holds back."""
     rounds_left: int | None = None
     """Rounds until nothing is wished any more; None: until told."""
 
@@ -71,11 +83,16 @@ class Situation(Record, frozen=True, kw_only=True):
     rounds_done: int | None = None
     """The last of the rounds that were ordered, where they all were played."""
     trains: bool = True
-    on_battery: bool = False
+    here: Presence = Presence()
+    """As the computer was seen last."""
+    too_hot: bool = False
+    """Whether the decision before this one was that it is too hot: it has to cool down a little then."""
     cores: int = 1
     """That the node may use."""
     failed: Failed | None = None
     """Why the node gave up, until somebody lets it go on."""
+    not_kept: NotKept | None = None
+    """Why what was learned cannot be written now."""
     ending: bool = False
 
 
@@ -85,17 +102,30 @@ class Decision(Record, frozen=True, kw_only=True):
     state: NodeState
     why: Why
     threads: int
+    cores: float = 1.0
+    """Whose time it may use, on average over a moment."""
+    network: bool = True
+    """Whether it may be in the swarm, where the settings say so."""
 
     @property
-    def resume_at(self) -> float | None:
+    def computes(self) -> bool:
+        return self.state in (NodeState.WORKING, NodeState.FINISHING)
+
+    @property
+    def changes_at(self) -> float | None:
         """Unix time at which a new decision is due."""
-        return self.why.until if isinstance(self.why, Paused) else None
+        return getattr(self.why, "until", None)
 
 
 def decide(state: Situation, settings: Settings, now: float) -> Decision:
     """The decision for this moment, `now` in Unix time. A pause of the user goes before what holds back or works."""
     node, why = _state(state, settings, now)
-    return Decision(state=node, why=why, threads=settings.threads or max(1, state.cores // 2))
+    threads = settings.threads or max(1, state.cores // 2)
+    if settings.threads_away and _is_away(state.here, settings):
+        threads = settings.threads_away
+    cores = threads * settings.processor_percent / 100
+    network = not _is_metered(state, settings, now)
+    return Decision(state=node, why=why, threads=threads, cores=cores, network=network)
 
 
 def _state(state: Situation, settings: Settings, now: float) -> tuple[NodeState, Why]:
@@ -110,8 +140,51 @@ def _state(state: Situation, settings: Settings, now: float) -> tuple[NodeState,
         if wishes.paused_after_round is not None:
             return NodeState.PAUSED, PausedAfterRound(round=wishes.paused_after_round)
         return NodeState.PAUSED, Paused(until=wishes.paused_until)
-    if state.on_battery and settings.on_battery == "pause" and not wishes.despite_battery:
-        return NodeState.PAUSED, OnBattery()
+    if state.not_kept is not None:
+        return NodeState.PAUSED, state.not_kept
+    held = _held_back(state, settings, now)
+    anyway = held is not None and _is_anyway(state, now)
+    if held is not None and not anyway:
+        return NodeState.PAUSED, held
     if wishes.finish:
         return NodeState.FINISHING, Finishing(round=state.round)
-    return NodeState.WORKING, Training(round=state.round) if state.trains else Answering(round=state.round)
+    until = wishes.anyway_until if anyway else schedule.next_change(schedule.parse(settings.schedule), now)
+    working = Training if state.trains else Answering
+    return NodeState.WORKING, working(round=state.round, until=until, anyway=anyway)
+
+
+def _held_back(state: Situation, settings: Settings, now: float) -> Why | None:
+    """The first of the user's own conditions that forbids to compute now; what lasts longest first."""
+    here = state.here
+    hours = schedule.parse(settings.schedule)
+    if not schedule.is_open(hours, now):
+        return OutOfHours(until=schedule.next_change(hours, now) or now)
+    if here.on_battery and settings.on_battery == "pause":
+        return OnBattery()
+    if here.on_battery and here.charge is not None and here.charge < settings.battery_least:
+        return OnBattery(below=settings.battery_least)
+    if here.metered and settings.on_metered == "pause" and not settings.silo:
+        return Metered()
+    limit = settings.hottest - (COOLER if state.too_hot else 0)
+    if settings.hottest and here.degrees is not None and here.degrees > limit:
+        return TooHot(limit=settings.hottest)
+    if here.program is not None and settings.pause_for:
+        return ProgramRuns(name=here.program)
+    if settings.card_share and here.card_share > settings.card_share:
+        return CardTaken(limit=settings.card_share)
+    if settings.when_in_use == "pause" and here.idle is not None and not _is_away(here, settings):
+        return InUse(minutes=settings.away_after)
+    return None
+
+
+def _is_away(here: Presence, settings: Settings) -> bool:
+    """Whether nobody uses the computer, as far as that can be told."""
+    return here.idle is not None and here.idle >= 60 * settings.away_after
+
+
+def _is_anyway(state: Situation, now: float) -> bool:
+    return state.wishes.anyway_until is not None and now < state.wishes.anyway_until
+
+
+def _is_metered(state: Situation, settings: Settings, now: float) -> bool:
+    return state.here.metered and settings.on_metered == "pause" and not _is_anyway(state, now)

@@ -31,7 +31,6 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
-from sapo_desktop.system import power
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import load_catalogue
@@ -48,14 +47,13 @@ from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
 from sapo_desktop.worker.governor import NodeState, Wishes
+from sapo_desktop.worker.guest import Guest, hosts_of
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 
 log = logging.getLogger("sapo_desktop.worker")
 
-POWER_SECONDS = 5.0
-"""Between looks at the power supply; no event tells of it on every system."""
 MOST_NOTICES = 200
 """That are kept for clients who come later."""
 OWNER_GRACE = 5.0
@@ -202,7 +200,16 @@ class Worker:
         another was replaced, which is closed, and the new settings cannot be used, those that it ran by are kept and
         used again."""
         building = asyncio.create_task(
-            assemble(self._folder, self._settings, self._catalogue, self._publish, said, replaced, self._busy)
+            assemble(
+                self._folder,
+                self._settings,
+                self._catalogue,
+                self._publish,
+                said,
+                replaced,
+                on_busy=self._busy,
+                on_step=self._step,
+            )
         )
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -225,25 +232,29 @@ class Worker:
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
-        node.orders.on_battery = await asyncio.to_thread(power.on_battery)
+        guest = Guest(assembled, self._folder)
+        await guest.begin()
         if replaced is not None:
             node.orders.take_over(replaced.node.orders.wishes)
         else:
             self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
         self._orders = node.orders
-        self._open(self._requests(assembled, models))
+        self._open(self._requests(assembled, models, guest))
         self._take_up()
         playing = asyncio.create_task(node.run())
-        watching = asyncio.create_task(_watch_power(node.orders))
+        watching = asyncio.create_task(guest.run())
+        keeping = asyncio.create_task(guest.keep_to_share())
         renewing = asyncio.create_task(self._until_renewed(node))
-        await asyncio.wait({playing, watching, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
-        failure = next((task.exception() for task in (playing, watching) if task.done()), None)
+        working = {playing, watching, keeping}
+        await asyncio.wait({*working, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
+        failure = next((task.exception() for task in working if task.done()), None)
         if failure is None and ending.done():
             node.orders.stop()
-        for task in (playing, watching, renewing):
+        for task in (*working, renewing):
             task.cancel()
-        await asyncio.wait({playing, watching, renewing})
+        await asyncio.wait({*working, renewing})
+        node.gate.hold(False)
         if failure is not None or ending.done():
             return self._stopped(failure)
         await self._close_for_renewal(await self._ready)
@@ -308,7 +319,7 @@ class Worker:
         self._server.publish(Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
         return 1
 
-    def _requests(self, assembled: Assembled, models: ModelRequests) -> Requests:
+    def _requests(self, assembled: Assembled, models: ModelRequests, guest: Guest) -> Requests:
         return Requests(
             assembled.node,
             assembled.side,
@@ -321,6 +332,7 @@ class Worker:
             give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
             quit=self._quit.set,
+            usage=lambda: guest.meter.now,
         )
 
     def _open(self, requests: Requests) -> None:
@@ -358,7 +370,7 @@ class Worker:
         if (requests := self._served()) is not None:
             # Before any wait: the first event that the client is told after it is the first that is not in it.
             self._server.tell(client, Snapshot(status=requests.status()))
-        elif self._starting.busy:
+        elif self._starting != Starting():
             self._server.tell(client, self._state_of_start())
         self._found = self._found or owner or client.stay
         if owner:
@@ -405,6 +417,12 @@ class Worker:
         why = self._starting
         return StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why)
 
+    def _step(self, text: Text) -> None:
+        """The node is put together, and this comes now."""
+        if self._served() is None:
+            self._starting = msgspec.structs.replace(self._starting, step=text)
+            self._publish(self._state_of_start())
+
     def _busy(self, text: Text) -> None:
         """A host loads slowly, as the computer is busy."""
         log.info("%s", text)
@@ -417,17 +435,8 @@ class Worker:
 
 def _give_way(assembled: Assembled, low: bool) -> bool:
     """Have what computes let other programs go first, or no longer; False where the system refuses."""
-    node = assembled.node
-    hosts = (*node.engine.hosts, node.examiner.host, *assembled.side.hosts)
-    gave = [host.give_way(low) for host in hosts]  # each, whatever the one before could do
+    gave = [host.give_way(low) for host in hosts_of(assembled)]  # each, whatever the one before could do
     return all(gave)
-
-
-async def _watch_power(orders: Orders) -> None:
-    """Tell the orders of the power supply, and of the time that a sleeping computer did not count."""
-    while True:
-        await asyncio.sleep(POWER_SECONDS)
-        orders.power(await asyncio.to_thread(power.on_battery))
 
 
 if __name__ == "__main__":

@@ -23,22 +23,23 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Group, Sampling
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Failed, NotKept
 from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.heldout import Evaluator, Subject
+from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
 from sapo_desktop.learning.plan import (
     UNJUDGED_MIX,
-    Levels,
     after_round,
     answer_tokens,
-    levels_of_interest,
     next_learning_rate,
     plan_round,
+    tasks_of_interest,
     trainer_settings,
 )
-from sapo_desktop.learning.reasoning import medians, with_new
+from sapo_desktop.learning.reasoning import medians
 from sapo_desktop.learning.round import EncodedGroup, RoundResult, Swarm, run_round
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
@@ -124,12 +125,14 @@ class Node:
             wishes,
             later=keeper.write_later,
             not_kept=self._wishes_not_kept,
+            not_read=self._wishes_not_read,
         )
+        keeper.waits = self._waits_for_disk
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0
         self._validation = Validation(
-            lambda subject: self._score(subject, "validation"),
+            self._refresh,
             evaluator,
             engine,
             keeper,
@@ -142,6 +145,8 @@ class Node:
         self._may_begin = asyncio.Event()
         self._may_begin.set()
         self._leaving_off = False
+        self._put_away = False
+        """Whether the engine was ended to give its memory back, and is to be started before the next round."""
         self.concluding = asyncio.Lock()
         """Held while counters, checkpoints and the engine's state must be changed together."""
         self._settled = True
@@ -167,7 +172,7 @@ class Node:
 
     async def begin_run(self, manifest: RunManifest) -> None:
         """From now on rounds are played under these conditions."""
-        run = await self.keeper.call(self.keeper.history.begin_run, manifest)
+        run = await self.keeper.patiently(self.keeper.history.begin_run, manifest)
         self._manifest = manifest
         self.counters = msgspec.structs.replace(self.counters, run=run)
 
@@ -185,8 +190,9 @@ class Node:
         """The last finished round and its reward."""
         return self.counters.round, self.last_reward
 
-    async def evaluate(self, name: str, which: SetName, samples: int = 0) -> EvalReport:
-        """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`: see EvalReport."""
+    async def evaluate(self, name: str, which: SetName, samples: int = 0, temperature: float = 0.0) -> EvalReport:
+        """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`, `temperature`: see
+        EvalReport."""
         if name == "last":
             reached = self.counters.round if self._settled else self.show.round
             subject = Subject(name, reached, None, live=True)
@@ -196,7 +202,7 @@ class Node:
         before = self.show.phase
         async with self.awake():
             try:
-                return await self._score(subject, which, samples)
+                return await self._score(subject, which, samples, temperature)
             finally:
                 self.show.enter(before)
 
@@ -225,6 +231,34 @@ class Node:
         finally:
             grace_of_caller.reset(patient)
 
+    async def put_away(self) -> None:
+        """End the hosts, so that their memory is free: what no checkpoint has is kept first, the round in hand is left
+        out. They come back before the next round, or for a request."""
+        async with self.gate.awake(), self._without_round():
+            await self._keep_unkept_rounds()
+            self._put_away = True
+            others = [host.stop() for host in self.gate.others()]
+            await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
+
+    async def shrink(self, held: int, most: int) -> None:
+        """The node holds more memory than it may: load the model anew, with less at once."""
+        sizes = {"held": Size(bytes=held), "most": Size(bytes=most)}
+        if not self._recovery.ask_less():
+            text = sentence(
+                "This node holds {held} of memory, memory_most allows {most}, and there is nothing left to do less of: "
+                "raise it, or choose a smaller model.",
+                **sizes,
+            )
+            self.orders.fail(Failed(text=text, failures=1))
+        else:
+            text = sentence(
+                "This node holds {held} of memory, and memory_most allows {most}: the model is loaded anew, with less "
+                "at once.",
+                **sizes,
+            )
+        self.show.notice("warning", text)
+        await self.put_away()
+
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of a name, None for the base, which may also be the best so far."""
         best = self.counters.guard.best_checkpoint
@@ -250,6 +284,7 @@ class Node:
             while not self._may_begin.is_set():  # another may hold it back again before this one runs
                 await self._may_begin.wait()
             try:
+                await self._take_up()
                 result = await self._play_round()
                 if result is not None:
                     async with self.concluding:
@@ -265,6 +300,13 @@ class Node:
         await asyncio.gather(self.engine.stop(), self.examiner.host.stop())
         await self.keeper.close()
 
+    async def _take_up(self) -> None:
+        """Load again what was put away."""
+        if self._put_away:
+            async with self.concluding:
+                await self._revive()
+            self._put_away = False
+
     async def _put_in(self, target: Checkpoint | None) -> Checkpoint:
         async with self._one_roll_back, self.awake(), self._without_round():
             await self._revive()
@@ -275,6 +317,7 @@ class Node:
                 self.counters,
                 adaptive=adaptive.interrupt(self.counters.adaptive),
                 guard=guard.interrupt(self.counters.guard),
+                standing=msgspec.structs.replace(self.counters.standing, part=0),
             )
             written = await self.keeper.write(self.counters, self.engine)
             self.show.publish(CheckpointsChanged())
@@ -323,7 +366,7 @@ class Node:
         if rate != self.engine.plan.trainer.learning_rate:
             await self.engine.configure(learning_rate=rate)
         if self.swarm is not None:
-            self.swarm.want(levels_of_interest(self.settings, self.counters, self.levels), plan.share.external)
+            self.swarm.want(tasks_of_interest(self.settings, self.counters, self.levels), plan.share.external)
         watcher = RoundWatcher(self.show, self.gate, self.unsettle)
         return await run_round(plan, self.examiner, self.engine, watcher, self.swarm)
 
@@ -351,6 +394,24 @@ class Node:
             ),
         )
 
+    def _wishes_not_read(self, error: OSError | msgspec.DecodeError) -> None:
+        self.show.notice(
+            "warning",
+            sentence(
+                "What you asked of this node last could not be read ({error}), so it waits until you say what to do.",
+                error=str(error),
+            ),
+        )
+
+    def _waits_for_disk(self, reason: Text | None) -> None:
+        """Nothing is computed while what was computed before cannot be kept."""
+        self.orders.hold(None if reason is None else NotKept(text=reason))
+        if reason is not None:
+            self.show.notice(
+                "error",
+                sentence("{reason} What was learned waits, and the node goes on by itself.", reason=reason),
+            )
+
     def _say_unjudged(self) -> None:
         """Once: that nothing decides on an adaptive mix where nothing is validated."""
         settings = self.settings
@@ -359,7 +420,7 @@ class Node:
             self.show.notice(
                 "warning",
                 sentence(
-                    "The adaptive mix goes by validation scores, and there are none: rounds are played {mix}. To "
+                    "The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To "
                     "have scores: settings set validate_every 40",
                     mix=UNJUDGED_MIX,
                 ),
@@ -367,20 +428,7 @@ class Node:
 
     async def _conclude(self, result: RoundResult) -> None:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""
-        self.counters, moves = after_round(self.counters, result.report, self.levels)
-        reasoning = with_new(self.counters.reasoning, result.reasoning)
-        self.counters = msgspec.structs.replace(self.counters, reasoning=reasoning)
-        for move in moves:
-            self.show.notice(
-                "info",
-                sentence(
-                    "{family} moves to level {after}: {percent}% solved at {before}.",
-                    family=move.family,
-                    after=move.after,
-                    percent=round(100 * move.rate),
-                    before=move.before,
-                ),
-            )
+        self.counters = after_round(self.counters, result, self.levels)
         self.round_seconds.append(result.report.seconds)
         self.last_reward = result.report.reward
         if result.report.step is not None:
@@ -432,19 +480,32 @@ class Node:
 
     # -- scores ------------------------------------------------------------------------------------------
 
-    async def _score(self, subject: Subject, which: SetName, samples: int = 0) -> EvalReport:
+    async def _score(self, subject: Subject, which: SetName, samples: int = 0, temperature: float = 0.0) -> EvalReport:
         self.show.enter("evaluate")
         report = await self.evaluator.evaluate(
             subject,
             which,
-            Sampling(temperature=self.settings.temperature, max_tokens=self.max_tokens),
+            Sampling(temperature=temperature or self.settings.temperature, max_tokens=self.max_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,
         )
+        report = msgspec.structs.replace(report, temperature=temperature)
+        await self._scored(report)
+        return report
+
+    async def _refresh(self, subject: Subject, standing: Standing, parts: int) -> tuple[EvalReport, Standing]:
+        self.show.enter("evaluate")
+        sampling = Sampling(max_tokens=self.max_tokens)
+        report, after = await self.evaluator.refresh(
+            subject, standing, parts, sampling, lambda done, total: self.show.progress("evaluate", done, total)
+        )
+        await self._scored(report)
+        return report, after
+
+    async def _scored(self, report: EvalReport) -> None:
         await self.keeper.record_eval(self.counters.run, report)
         self.keeper.latest = self.keeper.latest.after_eval(report)
         self.show.publish(EvalFinished(report=report))
-        return report
 
     # -- what recovery changes -------------------------------------------------------------------------------
 

@@ -2,14 +2,15 @@
 
 Every order changes the wishes and leads to a new decision (worker/governor.py), which the gate makes true: while paused
 the hosts are suspended where they stand, so a pause takes effect within a second whatever they compute. A new decision
-is taken, too, when the power supply changes and when a pause is over. The wishes are on disk, so a node that is started
-again `as before` goes on with them.
+is taken, too, when the computer was looked at (system/presence) and when a pause is over. The wishes are on disk, so a
+node that is started again `as before` goes on with them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -21,12 +22,17 @@ from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Failed, Starting, Why, in_english
+from sapo_desktop.core.why import Failed, HeldBack, NotKept, Starting, TooHot, Why, in_english
 from sapo_desktop.system.hardware import usable_cores
+from sapo_desktop.system.presence.watch import Presence
 from sapo_desktop.worker.control.messages.events import Event, StateChanged
 from sapo_desktop.worker.governor import Decision, NodeState, Situation, Wishes, decide
 from sapo_desktop.worker.hosts.hosting import Host
 
+log = logging.getLogger(__name__)
+
+ANYWAY_SECONDS = 3600.0
+"""For which a node goes on that was told to although something holds it back."""
 _LONGEST_PAUSE = 10**8
 _STATES = {
     NodeState.STARTING: sentence("starting"),
@@ -62,6 +68,8 @@ class Gate:
         self.state = NodeState.STARTING
         self.why: Why = Starting()
         self._hosts = hosts
+        self.others: Callable[[], Sequence[Host]] = tuple
+        """Hosts that come and go beside those."""
         self._publish = publish
         self._open = asyncio.Event()
         self._shut = asyncio.Event()
@@ -69,7 +77,11 @@ class Gate:
         self._closed_at = time.perf_counter()
         self._closed_seconds = 0.0
         self._awake = 0
-        self._resume_at: float | None = None
+        self._held = False
+        self._asleep_since: float | None = None
+        self.cores = 1.0
+        """Whose time may be used now."""
+        self._changes_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -80,12 +92,14 @@ class Gate:
     def follow(self, decision: Decision, again: Callable[[], None]) -> None:
         """Do as decided; `again` is called when a new decision is due."""
         before, self.state, self.why = (self.state, self.why), decision.state, decision.why
-        self._set_timer(decision.resume_at, again)
-        self._open_or_close(self.state in (NodeState.WORKING, NodeState.FINISHING))
+        self.cores = decision.cores
+        self._set_timer(decision.changes_at, again)
+        self._open_or_close(decision.computes)
         self._suspend_or_resume()
         if before != (self.state, self.why):
             reason, why = self.reason, self.why
-            self._publish(StateChanged(state=self.state.value, reason=reason, why=why, resume_at=self._resume_at))
+            log.info("%s", reason)
+            self._publish(StateChanged(state=self.state.value, reason=reason, why=why, resume_at=self.resume_at))
 
     async def wait(self) -> None:
         """Return when work may go on."""
@@ -94,6 +108,17 @@ class Gate:
     async def wait_shut(self) -> None:
         """Return when no work may go on."""
         await self._shut.wait()
+
+    def hold(self, held: bool) -> None:
+        """Have the hosts wait for a moment, or no longer; a pause goes before it."""
+        if held != self._held:
+            self._held = held
+            self._suspend_or_resume()
+
+    @property
+    def asleep_for(self) -> float:
+        """Seconds since a pause began in which nobody asked for anything; 0 where there is none."""
+        return 0.0 if self._asleep_since is None else time.monotonic() - self._asleep_since
 
     @property
     def is_open(self) -> bool:
@@ -104,21 +129,26 @@ class Gate:
         return (time.perf_counter() if self.is_open else self._closed_at) - self._closed_seconds
 
     @property
+    def resume_at(self) -> float | None:
+        """Unix time at which a pause ends by itself."""
+        return self._changes_at if self.state is NodeState.PAUSED else None
+
+    @property
     def resumes_in(self) -> float | None:
-        """Seconds until a timed pause ends."""
-        return None if self._resume_at is None else max(0.0, self._resume_at - time.time())
+        """Seconds until then."""
+        return None if self.resume_at is None else max(0.0, self.resume_at - time.time())
 
     def cancel_timer(self) -> None:
-        self._resume_at = None
+        self._changes_at = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _set_timer(self, at: float | None, again: Callable[[], None]) -> None:
-        if at == self._resume_at and (at is None or self._timer is not None):
+        if at == self._changes_at and (at is None or self._timer is not None):
             return
         self.cancel_timer()
-        self._resume_at = at
+        self._changes_at = at
         if at is not None:
             self._timer = asyncio.get_running_loop().call_later(max(0.0, at - time.time()), self._due, again)
 
@@ -150,8 +180,12 @@ class Gate:
 
     def _suspend_or_resume(self) -> None:
         asleep = self.state is NodeState.PAUSED and not self._awake
-        for host in self._hosts:
-            if asleep:
+        if not asleep:
+            self._asleep_since = None
+        elif self._asleep_since is None:
+            self._asleep_since = time.monotonic()
+        for host in (*self._hosts, *self.others()):
+            if asleep or self._held:
                 host.suspend()
             else:
                 host.resume()
@@ -169,6 +203,7 @@ class Orders:
         clock: Unix time. A pause ends by it, since a computer may sleep meanwhile.
         later: has the file written, and `not_kept` called where it cannot be; an order holds all the same.
         not_kept: told why the wishes could not be written.
+        not_read: told why those of the start before could not be read.
     """
 
     def __init__(
@@ -182,6 +217,7 @@ class Orders:
         clock: Callable[[], float] = time.time,
         later: Later = at_once,
         not_kept: Callable[[OSError], None] = lambda error: None,
+        not_read: Callable[[OSError | msgspec.DecodeError], None] = lambda error: None,
     ) -> None:
         self._gate = gate
         self._settings = settings
@@ -192,14 +228,16 @@ class Orders:
         self._clock = clock
         self._later = later
         self._not_kept = not_kept
-        self.on_battery = False
-        """As it was seen last; `power` tells."""
+        self._not_read = not_read
+        self.here = Presence()
+        """The computer as it was seen last; `see` tells."""
         self._cores = usable_cores()
         self.wishes = Wishes()
         self._on_disk: Wishes | None = None
         """What was written last."""
         self._rounds_done: int | None = None
         self._failed: Failed | None = None
+        self._not_kept_yet: NotKept | None = None
         self._ending = False
         self._when_finished: Callable[[], None] | None = None
         """Called once the round that `finish` waits for is done."""
@@ -209,13 +247,11 @@ class Orders:
     # -- orders --------------------------------------------------------------------------------------------
 
     def start(self, rounds: int | None) -> None:
-        """Begin training, or go on; `rounds` more, or until told. On battery too, until the plug comes and goes."""
+        """Begin training, or go on; `rounds` more, or until told."""
         if rounds is not None and rounds < 1:
             raise UsageError(sentence("Rounds are counted from 1, not {count}.", count=rounds))
         self._check(_RESUME)
-        self._forget_end()
-        self._failed = self._rounds_done = None
-        self._wish(Wishes(contribute=True, rounds_left=rounds, despite_battery=self.on_battery))
+        self._begin(rounds, None)
 
     def as_before(self) -> None:
         """Go on with what was wished when the node last ran, and play the rounds that were left then; at its first
@@ -226,13 +262,25 @@ class Orders:
         """Go on with these, those of a node whose place this one takes."""
         self._wish(wishes)
 
-    def resume(self) -> None:
-        self.start(self.rounds_left)
+    def resume(self, anyway: float | None = None) -> None:
+        """Go on. Where something holds the node back that is at work, anyway for an hour; with `anyway`, for so many
+        seconds whatever holds back."""
+        if anyway is not None:
+            self._check_span(anyway)
+        self._check(_RESUME)
+        if anyway is None and isinstance(self._gate.why, HeldBack):
+            anyway = ANYWAY_SECONDS
+        self._begin(self.rounds_left, None if anyway is None else self._clock() + anyway)
+
+    def _begin(self, rounds: int | None, anyway_until: float | None) -> None:
+        self._forget_end()
+        self._failed = self._rounds_done = None
+        self._wish(Wishes(contribute=True, rounds_left=rounds, anyway_until=anyway_until))
 
     def pause(self, seconds: float | None) -> None:
         """Stop computing now; with `seconds`, for that long."""
-        if seconds is not None and not 0 < seconds < _LONGEST_PAUSE:
-            raise UsageError(sentence("Pause for a time above zero, such as 15m or 1h."))
+        if seconds is not None:
+            self._check_span(seconds)
         self._check(_PAUSE)
         self._forget_end()
         until = None if seconds is None else self._clock() + seconds
@@ -260,16 +308,19 @@ class Orders:
 
     # -- what happens ----------------------------------------------------------------------------------------
 
-    def power(self, on_battery: bool) -> None:
-        """The computer was looked at: it runs on its battery, or not. Time has passed, too."""
-        if self.on_battery and not on_battery and self.wishes.despite_battery:
-            self.wishes = msgspec.structs.replace(self.wishes, despite_battery=False)
-        self.on_battery = on_battery
+    def see(self, here: Presence) -> None:
+        """The computer was looked at. Time has passed, too."""
+        self.here = here
         self.follow()
 
     def fail(self, why: Failed) -> None:
         """The node gives up, until somebody starts it again."""
         self._failed = why
+        self.follow()
+
+    def hold(self, why: NotKept | None) -> None:
+        """Compute nothing while this is so; None: it no longer is."""
+        self._not_kept_yet = why
         self.follow()
 
     def stop(self) -> None:
@@ -293,9 +344,11 @@ class Orders:
             round=self._finished + 1,
             rounds_done=self._rounds_done,
             trains=self._trains(),
-            on_battery=self.on_battery,
+            here=self.here,
+            too_hot=isinstance(self._gate.why, TooHot),
             cores=self._cores,
             failed=self._failed,
+            not_kept=self._not_kept_yet,
             ending=self._ending,
         )
         return decide(situation, self._settings(), self._clock())
@@ -346,8 +399,14 @@ class Orders:
             text = sentence("The node is {state}: it cannot {order} now.", state=_STATES[state], order=order)
             raise UsageError(text)
 
+    def _check_span(self, seconds: float) -> None:
+        if not 0 < seconds < _LONGEST_PAUSE:
+            raise UsageError(sentence("Give a time above zero, such as 15m or 1h."))
+
     def _finishing(self) -> Wishes:
-        return Wishes(contribute=True, finish=True, rounds_left=self.rounds_left, despite_battery=self.on_battery)
+        """A round that something holds back is finished anyway, within an hour."""
+        anyway = self._clock() + ANYWAY_SECONDS if isinstance(self._gate.why, HeldBack) else self.wishes.anyway_until
+        return Wishes(contribute=True, finish=True, rounds_left=self.rounds_left, anyway_until=anyway)
 
     def _forget_end(self) -> None:
         """Another order than to end after the round in hand was given."""
@@ -391,12 +450,13 @@ class Orders:
         self._not_kept(error)
 
     def _read(self) -> Wishes:
-        """The wishes on disk; what cannot be read is nobody's wish."""
+        """The wishes on disk; what cannot be read is nobody's wish, and said."""
         try:
             kept = read_json(self._kept, Wishes) if self._kept else Wishes()
-        except (OSError, msgspec.DecodeError):
+        except FileNotFoundError:
             return Wishes()
-        # A round that was to be finished is over, and what was allowed on battery was for that run.
-        if kept.finish:
-            return Wishes(contribute=True, paused=True, rounds_left=kept.rounds_left)
-        return msgspec.structs.replace(kept, despite_battery=False)
+        except (OSError, msgspec.DecodeError) as error:
+            self._not_read(error)
+            return Wishes()
+        # A round that was to be finished is over.
+        return Wishes(contribute=True, paused=True, rounds_left=kept.rounds_left) if kept.finish else kept

@@ -14,8 +14,9 @@ import msgspec
 from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.why import Failed, given_up
-from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning import adaptive, asking, guard
 from sapo_desktop.learning.counters import Counters
+from sapo_desktop.learning.heldout import Standing
 from sapo_desktop.worker.hosts.loading import smaller_model
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
@@ -66,6 +67,10 @@ class Recovery:
             except HostError as another:
                 error = another
 
+    def ask_less(self) -> bool:
+        """From the next load on ask less of the memory at once; False where nothing is left to give."""
+        return self._fewer_at_once() or self._shorter_answers()
+
     async def back_to_newest(self) -> None:
         """Start the engine again at the newest checkpoint that verifies. The caller holds `node.concluding`."""
         node = self._node
@@ -82,8 +87,9 @@ class Recovery:
                 now,
                 round=0,
                 guard=guard.GuardState(),
+                standing=Standing(),
                 adaptive=adaptive.AdaptiveState(),
-                curriculum={},
+                asking=asking.Asking(),
                 solve_rates={},
             )
         return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)
@@ -94,9 +100,11 @@ class Recovery:
         Fewer answers at once first, then shorter ones, then a smaller model. An engine that says OutOfMemory has tried
         one answer at a time already; one that the system killed had no chance to.
         """
-        if isinstance(error, HostDied) and self._fewer_at_once():
-            return True
-        if not isinstance(error, TooBig) and self._shorter_answers():
+        if (
+            self.ask_less()
+            if isinstance(error, HostDied)
+            else not isinstance(error, TooBig) and self._shorter_answers()
+        ):
             return True
         return await self._smaller_model(error.text)
 

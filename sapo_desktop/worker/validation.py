@@ -17,7 +17,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import adaptive, guard
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.heldout import Evaluator, Subject
+from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
 from sapo_desktop.learning.plan import is_adaptive, mix_in_force, share_of
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Notify
@@ -27,19 +27,24 @@ BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
-Score = Callable[[Subject], Awaitable[EvalReport]]
+PARTS = 8
+"""Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do."""
+
+Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
+"""Evaluator.refresh, which the history and all front ends hear of."""
 
 
 @dataclass(frozen=True)
 class Validated:
-    """The counters after validation, and whether anything was scored."""
+    """The counters after validation, and whether a verdict was given."""
 
     counters: Counters
     scored: bool
 
 
 class Validation:
-    """Scores the adapter every few rounds and goes back to the best checkpoint where the guard says so."""
+    """Scores the adapter, a part of the questions at a time, and goes back to the best checkpoint where the guard says
+    so."""
 
     def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, notify: Notify) -> None:
         self._score = score
@@ -49,35 +54,55 @@ class Validation:
         self._notify = notify
 
     async def after_round(self, settings: Settings, counters: Counters) -> Validated:
-        """Score what the round left, if that is due, and act on it."""
+        """Score what the round left, if that is due, and act on it once all questions were asked anew."""
         every = settings.validate_every
         if not is_adaptive(settings):
             counters = msgspec.structs.replace(counters, adaptive=adaptive.interrupt(counters.adaptive))
         if not every:
             return Validated(counters, scored=False)
-        first = counters.guard.best_checkpoint is None
-        if first:
-            # The first score of all is the untrained model's: without it nobody could say what was learned.
-            base = await self._score(Subject(BASE, 0, None))
-            judged = await self._judge(settings, counters, base, BASE_NUMBER)
-            counters = self._adapted(settings, judged, base)
-        if counters.round % every:
-            return Validated(counters, scored=first)
+        answered = await self._answered(settings)
+        begins = counters.standing.questions != answered
+        if begins:
+            counters = await self._begin(settings, counters, answered)
+        # The adaptive mix compares blocks: each has a score of its own, of all questions at its end.
+        parts = 1 if is_adaptive(settings) else min(PARTS, every)
+        if counters.round % _rounds_between(every, parts, counters.round):
+            return Validated(counters, scored=begins)
         number = self._keeper.store.next_number(counters.round)
-        report = await self._score(Subject(str(number), counters.round, None, live=True))
+        last = counters.standing.part % parts == parts - 1
+        subject = Subject(str(number) if last else "", counters.round, None, live=True)
+        report, standing = await self._score(subject, counters.standing, parts)
+        counters = msgspec.structs.replace(counters, standing=standing)
+        if not last:
+            return Validated(counters, scored=begins)
         judged = await self._judge(settings, counters, report, number)
         if judged.decision.action is guard.Action.ROLL_BACK:
             await self._roll_back(judged)
         return Validated(self._adapted(settings, judged, report), scored=True)
 
-    async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
+    async def _begin(self, settings: Settings, counters: Counters, answered: str) -> Counters:
+        """The first score of all is the untrained model's: without it nobody could say what was learned."""
+        base, standing = await self._score(Subject(BASE, 0, None), Standing(questions=answered), 1)
+        standing = msgspec.structs.replace(standing, base=base.solved)
+        if counters.guard.best_checkpoint is not None:
+            # It had learned before the questions, or the way to answer them, were others: all are asked of it, too.
+            unasked = msgspec.structs.replace(standing, results=[])
+            _, standing = await self._score(Subject("", counters.round, None, live=True), unasked, 1)
+            return msgspec.structs.replace(counters, standing=standing)
+        counters = msgspec.structs.replace(counters, standing=standing)
+        return self._adapted(settings, await self._judge(settings, counters, base, BASE_NUMBER), base)
+
+    async def _answered(self, settings: Settings) -> str:
+        """Names the questions and how they are answered: another answerer or a lower limit moves a score without any
+        learning."""
         held_out = await self._evaluator.held_out("validation")
+        return f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
+
+    async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
         external = guard.effective_external(
             counters.guard, share_of(settings, counters, self._engine.parameters).external
         )
-        # Another answerer or a lower limit moves a score without any learning.
-        answered = f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
-        decision = guard.observe(counters.guard, report, number, external, answered)
+        decision = guard.observe(counters.guard, report, number, external, counters.standing.questions)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK
             self._notify("warning" if back else "info", decision.reason)
@@ -102,10 +127,17 @@ class Validation:
 
     async def _roll_back(self, judged: _Judged) -> None:
         """Back to the best weights, and their count of steps; the round in hand keeps its number and is checkpointed
-        with them. The next round sets the learning rate."""
+        with them. The next round sets the learning rate. Before the next verdict all questions are asked anew."""
         number = judged.decision.state.best_checkpoint
         best = await self._keeper.call(self._keeper.store.get, str(number) if number else BASE)
         await self._engine.restore(best.folder if best else None, weights_only=True)
+
+
+def _rounds_between(every: int, parts: int, reached: int) -> int:
+    """Rounds from one part to the next. A new node learns fastest and is looked at twice as often: the line that its
+    owner sees would lag behind by as many rounds as it took to learn."""
+    usual = every // parts
+    return max(1, usual // 2) if parts > 1 and reached <= every else usual
 
 
 @dataclass(frozen=True)

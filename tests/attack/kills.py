@@ -55,6 +55,8 @@ class Terminal:
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.first_round: int | None = None
         self.checkpointed = 0
+        self.said: list[str] = []
+        """Warnings and errors."""
         self.seen = {"answer": threading.Event(), "round": threading.Event()}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -71,6 +73,8 @@ class Terminal:
         if event["event"] == "round":
             number = int(str(event["round"]))
             self.first_round = self.first_round or number
+        if event["event"] == "notice" and event["level"] != "info":
+            self.said.append(str(event["text"]))
         if event["event"] == "checkpoint":
             self.checkpointed = max(self.checkpointed, int(str(event["round"])))
 

@@ -6,7 +6,9 @@ The same questions and shapes, fewer tokens. Each engine's rate beside that of t
 float32 in torch: how far generate() is from what the processor can multiply says how much faster anything with the same
 arithmetic can be. Our llama.cpp loop is split into llama_decode, drawing and Python, llama_decode into its
 operations (computed one by one for that, as llama.cpp's callback asks). The rates for 1, 8 and 72 answers at once show
-what a batch brings to whom. No goals of its own: it is to tell why those of generate.py are held or missed.
+what a batch brings to whom. At last a round as the product plays it: 32 questions of the catalogue's lengths, 8 answers
+each that end by chance, 64 at once; and the same without others taking the places of those that ended. No goals of its
+own: it is to tell why those of generate.py are held or missed.
 """
 
 import contextlib
@@ -23,11 +25,11 @@ from unittest import mock
 
 import torch
 
-from sapo_desktop.core.records import TrainerSettings
-from sapo_desktop.engines.answering import GenerationJob
+from sapo_desktop.core.records import Sampling, TrainerSettings
+from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.torch import generation
-from sapo_desktop.engines.torch.service import Service, TorchEngine
+from sapo_desktop.engines.torch.service import PROMPT_TOKENS_AT_ONCE, Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate import LlamaWays, Ways, least
 from tests.bench.generate_job import (
@@ -48,6 +50,10 @@ ALL = max(AT_ONCE)
 TORCH, TRANSFORMERS, LLAMA = "torch engine", "transformers float32", "llama.cpp F16, bare loop"
 PRODUCTS, ATTENTION = "MUL_MAT", "FLASH_ATTN_EXT"
 """As ggml names its operations."""
+LENGTHS = (6, 7, 8, 9, 11, 13, 17, 18, 22, 25, 32, 38, 44, 55, 170, 324)
+"""Tokens that questions of all families and levels have in the starter's tokenizer; each length twice in a round."""
+ROUND_BATCH, ROUND_TOKENS, ROUND_MEAN = 64, 256, 50
+"""Answers under way, the longest, and the mean as random weights end them."""
 Spent = defaultdict[str, float]
 """CPU seconds by what took them."""
 
@@ -102,6 +108,8 @@ def measure(shape: str, folder: Path, options: Any) -> None:
         "what the goal asks; above 1 float32 in torch cannot reach it with nothing else to do",
     )
     put("torch engine: in drawing", share_of_drawing(engine, jobs[ALL]), "of its CPU time")
+    for name, rate in rates_of_a_round(engine, options).items():
+        put(f"torch engine: a round{name}", rate, "tokens per CPU-s")
     if file is not None:
         for name, share in shares_of_loop(LlamaWays(file, jobs[ALL])).items():
             put(f"our llama.cpp loop: {name}", share, "of its CPU time")
@@ -143,6 +151,23 @@ def share_of_drawing(engine: TorchEngine, job: GenerationJob) -> float:
     with timed(generation, "draw", spent):
         total = whole(with_our_torch(engine, job), spent)
     return spent["draw"] / total
+
+
+def rates_of_a_round(engine: TorchEngine, options: Any) -> dict[str, float]:
+    """Tokens per CPU second, as it is and with each batch answered to its end before the next begins."""
+    words = torch.Generator().manual_seed(options.seed)
+    lengths = LENGTHS[:4] if options.quick else 2 * LENGTHS
+    prompts = [torch.randint(0, 250, (length,), generator=words).tolist() for length in lengths]
+    ends = frozenset(range(engine.lm.vocabulary // ROUND_MEAN))
+    sampling = Sampling(max_tokens=ROUND_TOKENS, seed=options.seed)
+    job = GenerationJob(prompts, ANSWERS, sampling, ends, engine.lm.context, ROUND_BATCH, PROMPT_TOKENS_AT_ONCE)
+    made = generation.generate(job, engine.starter(base=False), engine.lm.device, GenerationMonitor())
+    spent: dict[str, list[float]] = {"": [], ", in turns": []}
+    for _ in range(1 if options.quick else 3):
+        for name, share in zip(spent, (generation.REFILL_SHARE, 2.0), strict=True):
+            with mock.patch.object(generation, "REFILL_SHARE", share):
+                spent[name].append(cpu_seconds(with_our_torch(engine, job)))
+    return {name: sum(map(len, made.tokens)) / min(seconds) for name, seconds in spent.items()}
 
 
 def shares_of_loop(ways: LlamaWays) -> dict[str, float]:

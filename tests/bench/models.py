@@ -32,10 +32,12 @@ SHAPES: dict[str, dict[str, Any]] = {
     | {"intermediate_size": 512, "vocab_size": 556},
     "50M": {"hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads": 8, "num_key_value_heads": 8}
     | {"intermediate_size": 1536, "vocab_size": 16_000},
+    "135M": {"hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3}
+    | {"intermediate_size": 1536, "vocab_size": 49_152},
     "0.5B": {"hidden_size": 896, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2}
     | {"intermediate_size": 4864, "vocab_size": 151_936},
 }
-"""The starter's own shape, one between, and that of Qwen2.5-0.5B."""
+"""The starter's own shape, one between, that of SmolLM2-135M and of Qwen2.5-0.5B."""
 
 
 def starter_like(folder: Path, seed: int) -> Path:

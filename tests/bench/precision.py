@@ -96,7 +96,7 @@ def measure(folder: Path, dtype: str, work: Work, seed: int, as_json: bool) -> f
     request = Generate(prompts=["what is 1+1?"], answers=work.answers, sampling=sampling)
 
     def answer() -> None:
-        engine.generate(request, lambda _: None, threading.Event())
+        engine.generate(request, lambda _: None, threading.Event().is_set)
 
     random = torch.Generator().manual_seed(seed)
     words = torch.randint(4, 50, (work.step_answers, work.step_length), generator=random).tolist()

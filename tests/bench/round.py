@@ -118,7 +118,9 @@ def questions(seed: int) -> list[str]:
     return [f"what is {seed + i} plus {i * 37} minus {i}? " + "and then? " * (i % 4) for i in range(QUESTIONS)]
 
 
-def ours(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]:
+def ours(
+    folder: Path, rounds: int, seed: int, bfloat16: bool, answers: int = ANSWERS, tokens: int = TOKENS
+) -> Iterator[None]:
     """Generate, reward, normalise, step."""
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
     from sapo_desktop.engines.protocols import Generate, Load
@@ -130,9 +132,9 @@ def ours(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]
     engine = TorchEngine(Load(model=str(folder), trainer=trainer, threads=1))
     yield
     for number in range(rounds):
-        sampling = Sampling(max_tokens=TOKENS, seed=seed + number)
-        request = Generate(prompts=questions(seed), answers=ANSWERS, sampling=sampling)
-        made = engine.generate(request, lambda _: None, threading.Event())
+        sampling = Sampling(max_tokens=tokens, seed=seed + number)
+        request = Generate(prompts=questions(seed), answers=answers, sampling=sampling)
+        made = engine.generate(request, lambda _: None, threading.Event().is_set)
         batch = []
         for prompt, completions in zip(made.prompt_tokens, made.completions, strict=True):
             advantages = group_advantages([reward(each.tokens) for each in completions])

@@ -25,7 +25,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer, Signal  # no
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
 POINTS = 100_000
-PATIENCE = 300.0
+PATIENCE = 500.0
 
 
 class FirstPaint(QObject):

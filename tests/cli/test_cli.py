@@ -18,6 +18,7 @@ from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
     CreateSwarm,
+    Evaluate,
     ExportModel,
     Pause,
     Quit,
@@ -361,6 +362,15 @@ def test_eval_gives_the_score_per_task(run: Words) -> None:
     line = run.lines[0]
     assert list(line)[:5] == ["event", "checkpoint", "score", "partial", "tasks"]
     assert (line["checkpoint"], line["score"], line["tasks"]) == ("best", 0.27, {"gcd/easy": 0.27})
+
+
+def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None:
+    assert run("eval", "--samples", "4", "--temperature", "0.5") == 0
+    asked = door.node.requests[-1]
+    assert isinstance(asked, Evaluate) and (asked.samples, asked.temperature) == (4, 0.5)
+    assert run("eval", "--temperature", "0.5") == 2
+    assert "say how many with --samples" in run.stderr
+    assert run("eval", "--samples", "4", "--temperature", "3") == 2
 
 
 def test_export_is_to_a_folder_here(

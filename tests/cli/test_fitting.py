@@ -17,7 +17,7 @@ def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -
     assert run("fit", "--ram", "8", "--vram", "0") == 0
     head, table = run.stdout.split("\n\n", 2)[:2]
     assert "8.6 GB of memory, 6.4 GB assumed free" in head
-    assert "qwen2.5-0.5b: torch answers and learns (float32)" in table
+    assert "qwen2.5-0.5b: answers and learns with PyTorch (float32)" in table
     for part in ("weights", "optimiser", "activations", "logits", "kv cache", "runtime", "reserve", "in all"):
         assert f"\n{part} " in run.stdout
     assert "~remote+torch" in run.stdout and "never compared with a measured peak" in run.stdout
@@ -47,7 +47,7 @@ def test_without_options_this_computer_is_meant_and_no_node_is_started(run: Word
 
 def test_where_nothing_learns_it_is_said(run: Words) -> None:
     assert run("fit", "--ram", "0.75", "--vram", "0") == 0
-    assert "starter: llama.cpp answers (Q8_0), nothing learns" in run.stdout
+    assert "starter: answers with llama.cpp (Q8_0), learns nothing" in run.stdout
     assert run("fit", "--ram", "0.25", "--vram", "0") == 0
     assert "Nothing fits. The least is starter" in run.stdout
 
@@ -57,8 +57,9 @@ def test_the_catalogue_with_its_badges(run: Words) -> None:
     rows = {line.split()[0]: line for line in run.stdout.splitlines() if line.strip()}
     assert "fits" in rows["starter"] and "too big" in rows["qwen3-8b"] and "8,190.7M" in rows["qwen3-8b"]
     assert "Llama 3.2 Community (account)" in rows["llama-3.2-3b"]
+    assert "~" in rows["starter"] and "~" not in rows["qwen3-8b"], "how long a round takes, where it can learn"
     assert run("models", "--json") == 0
-    assert {line["event"] for line in run.lines} == {"model"} and len(run.lines) == len(rows) - 3
+    assert {line["event"] for line in run.lines} == {"model"} and len(run.lines) == len(rows) - 4
     assert run.lines[0]["id"] == "starter" and run.lines[0]["downloaded"] is True
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import HistoryDamaged
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed
 from sapo_desktop.worker.control.messages.base import Message
@@ -149,6 +150,23 @@ def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
     assert not sent(node, StartRounds)
     assert not sent(node, Quit)
     assert not door.owned
+
+
+def test_a_node_whose_history_cannot_be_read_plays_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node = FakeNode()
+    original = node.call
+
+    async def call(request: Request) -> Reply:
+        if isinstance(request, GetHistory):
+            raise HistoryDamaged("The history database is damaged. Start again.")
+        return await original(request)
+
+    node.call = call  # type: ignore[method-assign]
+    assert run(tmp_path, FakeDoor(node=node), "--rounds", "2") == 0
+    assert sent(node, StartRounds)
+    assert "The history database is damaged. Start again." in capsys.readouterr().err
 
 
 def test_an_idle_node_is_set_to_work_and_owned(tmp_path: Path) -> None:

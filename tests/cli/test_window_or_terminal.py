@@ -9,6 +9,8 @@ from sapo_desktop.gui.shell import display
 from sapo_desktop.worker.control.messages.requests import StartRounds
 from tests.cli.fake_node import FakeDoor, FakeNode
 
+links: list[str] = []
+"""By which windows were opened, or empty ones."""
 NO_DISPLAY = "There is no display here to open a window on."
 
 
@@ -25,9 +27,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, bool]]:
     from sapo_desktop.gui.shell import app
 
     seen: list[tuple[Path, bool]] = []
+    links.clear()
 
-    def show(folder: Path, *, hidden: bool) -> int:
+    def show(folder: Path, *, hidden: bool, link: str) -> int:
         seen.append((folder, hidden))
+        links.append(link)
         return 0
 
     monkeypatch.setattr(app, "main", show)
@@ -79,3 +83,18 @@ def test_a_tray_is_no_terminal(
     assert code == 1 and not door.node.requests
     assert "sapo-desktop run" in capsys.readouterr().err
     assert start(tmp_path, "--tray", "--terminal")[0] == 2
+
+
+def test_a_link_that_was_opened_goes_to_the_window(
+    tmp_path: Path,
+    opened: list[tuple[Path, bool]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    link = "sapo://join?swarm=00&peer=x"
+    monkeypatch.setattr(display, "why_no_window", lambda: "")
+    assert start(tmp_path, link)[0] == 0
+    assert opened == [(tmp_path, False)] and links == [link]
+    monkeypatch.setattr(display, "why_no_window", lambda: NO_DISPLAY)
+    assert start(tmp_path, link)[0] == 2
+    assert f"run --invite '{link}'" in capsys.readouterr().err

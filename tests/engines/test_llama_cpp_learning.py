@@ -14,6 +14,7 @@ import msgspec
 import pytest
 import torch
 
+from sapo_desktop.core.extraction import extract_answer
 from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
@@ -21,7 +22,6 @@ from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.starter import starter_folder
-from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.cpp import Pair, in_a_process, needs_llama
 from tests.engines.tiny import loaded_engine
 from tests.engines.widened import widened

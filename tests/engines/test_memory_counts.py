@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines.torch import decoder, llama, logprobs, sampling, service, trainer
+from sapo_desktop.engines.torch import decoder, logprobs, sampling, service, trainer
 from sapo_desktop.engines.torch import lm as torch_lm
+from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.models.fit import fit, memory
 from sapo_desktop.models.fit.memory import TorchModel, Work, saved_for_backward, torch_width
 from sapo_desktop.models.fit.shape import ModelShape
@@ -59,7 +60,7 @@ def kept_by_autograd(engine: TorchEngine) -> int:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every model were large."""
-    monkeypatch.setattr(llama, "SMALL", 0)
+    monkeypatch.setattr(passes, "SMALL", 0)
     monkeypatch.setattr(memory, "PACKED_PARAMETERS", 0)
     monkeypatch.setattr(torch_lm, "SMALL_MODEL", 0)
 
@@ -105,7 +106,7 @@ def test_written_out(method: str, tmp_path: Path) -> None:
 
 
 def test_the_estimates_constants_are_the_engines() -> None:
-    assert memory.PACKED_PARAMETERS == llama.SMALL
+    assert memory.PACKED_PARAMETERS == passes.SMALL
     assert memory.FLOAT32_PARAMETERS == torch_lm.SMALL_MODEL
     assert memory.CHUNK == logprobs.CHUNK_BYTES
     assert memory.DRAW_BLOCK == sampling.BLOCK_BYTES

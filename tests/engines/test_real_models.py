@@ -14,6 +14,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from sapo_desktop.core.extraction import extract_answer
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.exporting.export import MergedWeights, lora_factors
@@ -22,11 +23,10 @@ from sapo_desktop.engines.gguf.write import write_adapter, write_model
 from sapo_desktop.engines.prompts import INSTRUCTIONS
 from sapo_desktop.engines.tokenizer import load_tokenizer
 from sapo_desktop.engines.torch import service
-from sapo_desktop.engines.torch.llama import can_be_written_out
+from sapo_desktop.engines.torch.llama.passes import can_be_written_out
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.files.folder import read_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
-from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.export_models import CORPUS, llama, torch_greedy, torch_logits
 from tests.engines.real_models import KINDS, QUESTION, save_real_model, trained_tokenizer
 from tests.engines.tiny import loaded_engine
@@ -177,6 +177,7 @@ def trained_engine(folder: Path) -> Any:
     ]
     for _ in range(3):
         engine.trainer.step(batch)
+    engine.trainer.begin_average()  # exports have the average, and this one is to be as it answers
     return engine
 
 

@@ -99,7 +99,7 @@ def answer(
     """Answer the prompts; keywords are those of Sampling."""
     wanted = msgspec.convert(sampling, Sampling)
     request = Generate(prompts=prompts, answers=answers, sampling=wanted, base=base)
-    return engine.generate(request, lambda _: None, threading.Event())
+    return engine.generate(request, lambda _: None, threading.Event().is_set)
 
 
 def sequences(made: Generated, advantages: list[float]) -> list[TrainingSequence]:

@@ -1,6 +1,6 @@
 """Views in the states that a window can be in, for tests and screenshots.
 
-The curve in silo is a real one: the 300 rounds of docs/data/learning.json, seed 1. What peers do is made up.
+The curve in silo is a real one: docs/data/learning.json, seed 1. What peers do is made up.
 """
 
 import math
@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from sapo_desktop.core.records import RoundReport, SwarmReward, TaskMark
+from sapo_desktop.core.records import Gain, Learned, RoundReport, SwarmReward, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
 from sapo_desktop.view.link import Attached
@@ -30,6 +30,15 @@ FAMILIES = (
 )  # fmt: skip
 
 
+LEARNED = Learned(
+    round=45,
+    task="basic_arithmetic/middle",
+    question="Calculate 24 + 7 - 13.",
+    before="24 + 7 = 21\n21 - 13 = 8\n<answer>8</answer>",
+    now="24 + 7 = 31\n31 - 13 = 18\n<answer>18</answer>",
+)
+
+
 class _Seed(msgspec.Struct):
     rewards: list[float]
     validation: "list[_Score]"
@@ -42,6 +51,7 @@ class _Score(msgspec.Struct):
     score: float
     low: float
     high: float
+    gain: Gain | None = None
 
 
 class _Learning(msgspec.Struct):
@@ -55,7 +65,7 @@ def empty_curve() -> Curve:
 
 
 def silo_curve() -> Curve:
-    """300 real rounds, alone."""
+    """Real rounds, alone."""
     found = msgspec.json.decode((ROOT / "docs/data/learning.json").read_bytes(), type=_Learning).curves[0]
     count = len(found.rewards)
     return Curve(
@@ -69,6 +79,10 @@ def silo_curve() -> Curve:
         silo=[True] * count,
         evals=[EvalPoint(**msgspec.structs.asdict(score)) for score in found.validation],
     )
+
+
+SILO_ROUNDS = len(silo_curve().round)
+"""As many as were recorded, which may be more another time."""
 
 
 def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
@@ -97,6 +111,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
                 score=score,
                 low=score - 0.03,
                 high=score + 0.03,
+                gain=Gain(value=score - 0.65, low=score - 0.68, high=score - 0.62) if number else None,
             )
         )
     return curve
@@ -117,7 +132,7 @@ def links(count: int = 3) -> list[LinkInfo]:
             refused={"unverifiable": {"other_question": 3}} if at == 1 else {},
             claim=Claim(round=700 + at, reward=0.66, label="", used=41 - 7 * at),
             latency_ms=38.0 + 55 * at,
-            draw_share=0.5 - 0.15 * at,
+            draw_share=0.5 ** (at + 1) + (0.5**count if at == count - 1 else 0.0),  # halves, which add up to 1
         )
         for at in range(count)
     ]
@@ -141,6 +156,7 @@ def swarm_info(silo: bool = False) -> SwarmInfo:
         refused={"unverifiable": {"other_question": 3}, "invalid": {"bad_signature": 1}, "ignored": {"duplicate": 17}},
         reward=reward,
         used_total=1240,
+        helped=12,
     )
 
 
@@ -155,6 +171,7 @@ def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
         swarm=swarm_info(settings.silo),
         checkpoint=rounds or None,
         answers_own=rounds * 256,
+        learned=LEARNED if rounds else None,
     )
 
 

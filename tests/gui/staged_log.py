@@ -13,7 +13,7 @@ _SAID = (
     ("info", "Round 120 counts as the best so far: 0.734 on the held-out questions."),
     ("info", "Linked to wss://relay0.example:8765."),
     ("warning", "The link to wss://relay1.example:8765 broke (no answer for 60 s). It is tried again in 30 s."),
-    ("info", "gcd moved up to middle: 74% of its newest answers were right."),
+    ("info", "The mix is 6/2 from now on: it did better than 4/4."),
     ("warning", "Out of memory while training: 8 answers at once instead of 16."),
     ("error", "The generator ended without a word. It is started again in 4 s.\nIts last lines:\nKilled"),
     ("info", "On battery: paused."),

@@ -138,7 +138,7 @@ def stage(bridge: StageBridge) -> None:
         {
             GetModelInfo: INFO,
             GetFit: FitIs(fit=a_fit()),
-            GetCatalogue: CatalogueIs(models=list(catalogue())),
+            GetCatalogue: CatalogueIs(models=list(catalogue()), disk_free=68_724_000_000),
             GetModels: ModelsAre(folder="/home/me/models", contents=CONTENTS),
             ListCheckpoints: checkpoints(),
             Evaluate: Evaluated(report=REPORT),

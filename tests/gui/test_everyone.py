@@ -57,7 +57,7 @@ def test_nothing_is_cut_off(qtbot: QtBot, percent: int) -> None:
     for size in SIZES:
         window.resize(*size)
         for page in go_round(window):
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(qtbot.TimeoutError):
                 qtbot.waitUntil(lambda: not cut_off(window), timeout=2000)  # a page settles in a few steps
             assert (window.width(), window.height()) == size, f"{page} makes the window larger"
             faults += [f"{size} {page}: {fault}" for fault in cut_off(window)]

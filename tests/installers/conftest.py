@@ -57,12 +57,12 @@ class Checkout:
         )
 
 
-def write_wheel(folder: Path, name: str, version: str) -> str:
-    """A wheel with one empty module; returns its SHA-256."""
+def write_wheel(folder: Path, name: str, version: str, code: str = "") -> str:
+    """A wheel with one module; returns its SHA-256."""
     path = folder / f"{name}-{version}-py3-none-any.whl"
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr(f"{name}.py", "")
+        wheel.writestr(f"{name}.py", code)
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")

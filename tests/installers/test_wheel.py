@@ -26,4 +26,5 @@ def test_an_installed_wheel_finds_its_resources(tmp_path: Path) -> None:
     assert module == there / "sapo_desktop" / "core" / "resources.py"
     assert resource == there / "sapo_desktop" / "resources" / "tasks.toml"
     script = (next(there.glob("*.dist-info")) / "entry_points.txt").read_text()
-    assert "sapo-desktop = sapo_desktop.cli:main" in script
+    assert "[console_scripts]\nsapo-desktop = sapo_desktop.cli:main" in script
+    assert "[gui_scripts]\nsapo-desktop-window = sapo_desktop.cli:main" in script

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HistoryError
@@ -47,6 +48,17 @@ def test_ratios_are_taken_seed_by_seed() -> None:
 def test_an_arm_without_its_silo_has_no_ratio() -> None:
     (line,) = table([shared(seed=2)])
     assert line.ratio is None and line.greedy_against is None
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_arms_with_a_budget_are_compared_with_one_that_has_none_if_there_is_one(first: bool) -> None:
+    def within(run: Run) -> Run:
+        return Run(msgspec.structs.replace(run.arm, budget="cpu=4"), run.rounds, run.scores)
+
+    short, full = within(silo(rounds=1)), silo()
+    assert table([short, within(shared())])[1].ratio == 2.0
+    found = table([short, full, shared()] if first else [full, short, shared()])
+    assert [line.rounds for line in found if line.mix == "4/4"] == [2]
 
 
 def test_another_mix_than_the_silo_may_be_compared_with() -> None:

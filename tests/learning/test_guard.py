@@ -125,7 +125,7 @@ def test_a_roll_back_names_checkpoint_and_remedy_and_keeps_the_reference() -> No
     assert (after.best_checkpoint, after.roll_backs, after.learning_rate_factor) == (1, 1, 0.5)
     assert after.looks == [look(60)] * 20
     assert str(decision.reason) == (
-        "The validation score fell by 0.100 to 0.500, 5.2 standard errors below the 20 scores before: back to "
+        "The held-out score fell by 0.100 to 0.500, 5.2 standard errors below the 20 scores before: back to "
         "checkpoint 1, with half the learning rate for a while."
     )
 
@@ -147,8 +147,8 @@ def test_remedies_expire_by_halves_where_nothing_more_is_lost() -> None:
     assert factors == [0.25] * (REMEDY_EVALUATIONS - 1) + [0.5] * REMEDY_EVALUATIONS + [1.0]
     said = [str(decision.reason) for decision in decisions if decision.reason]
     assert said == [
-        "No skill was lost for 20 validation scores: half of the caution ends.",
-        "No skill was lost for 20 validation scores: learning goes on as before.",
+        "No skill was lost for 20 held-out scores: half of the caution ends.",
+        "No skill was lost for 20 held-out scores: learning goes on as before.",
     ]
 
 

@@ -1,27 +1,30 @@
 from collections import Counter
+from random import Random
 
 import msgspec
 import pytest
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.adaptive import AdaptiveState, Arm
+from sapo_desktop.learning.asking import Again, Asking, Chance
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.curriculum import FamilyProgress
 from sapo_desktop.learning.guard import GuardState
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.plan import (
     after_round,
+    choose_questions,
+    draw_task,
     group_levels,
-    levels_of_interest,
     mix_shown,
     next_learning_rate,
     plan_round,
     recommended_learning_rate,
-    sample_tasks,
     share_of,
     tasks_in_training,
+    tasks_of_interest,
     trainer_settings,
 )
+from sapo_desktop.tasks.service import QuestionRef
 from tests.learning.test_round import play
 from tests.worker.fakes import FakeEngine
 
@@ -49,15 +52,27 @@ def test_a_plan_follows_from_settings_and_counters_alone() -> None:
 
 def test_without_curriculum_families_are_drawn_alike_and_at_their_second_level() -> None:
     settings = Settings(curriculum=False)
-    drawn = Counter(task for n in range(500) for task in sample_tasks(settings, counters(), LEVELS, n, 8))
+    drawn = Counter(task for n in range(500) for task in choose_questions(settings, counters(), LEVELS, n, 8)[1])
     assert set(drawn) == {"gcd/middle", "lcm/middle"}
     assert drawn["gcd/middle"] / sum(drawn.values()) == pytest.approx(0.5, abs=0.05)
 
 
-def test_the_curriculum_chooses_the_level() -> None:
-    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
-    drawn = {task for n in range(100) for task in sample_tasks(Settings(), at_hard, LEVELS, n, 8)}
-    assert drawn == {"gcd/middle", "gcd/hard", "lcm/easy"}
+def test_the_curriculum_asks_most_what_is_mixed_most() -> None:
+    known = {"gcd/easy": Chance(alike=30), "gcd/hard": Chance(alike=30), "lcm/easy": Chance(alike=30)}
+    seen = counters(asking=Asking(chances=known | {"gcd/middle": Chance(mixed=20, alike=10)}))
+    drawn = Counter(task for n in range(200) for task in choose_questions(Settings(), seen, LEVELS, n, 6)[1])
+    assert set(drawn) == {"gcd/easy", "gcd/middle", "gcd/hard", "lcm/easy", "lcm/middle"}, "nothing is left for good"
+    assert drawn["gcd/middle"] + drawn["lcm/middle"] > 0.5 * sum(drawn.values())
+    assert tasks_in_training(Settings(), seen, LEVELS) == {"gcd/middle", "lcm/middle"}
+
+
+def test_mixed_questions_are_asked_again_before_fresh_ones() -> None:
+    kept = [Again(task="gcd/hard", seed=7, round=1, times=1, solved=0.5)]
+    asked = plan_round(Settings(questions=4), counters(asking=Asking(again=kept)), LEVELS, LARGE)
+    assert asked.again == (QuestionRef(task="gcd/hard", seed=7),)
+    assert len(asked.tasks) == 3
+    alike = plan_round(Settings(questions=4, curriculum=False), counters(asking=Asking(again=kept)), LEVELS, LARGE)
+    assert (alike.again, len(alike.tasks)) == ((), 4)
 
 
 def test_silo_means_own_groups_only() -> None:
@@ -81,12 +96,11 @@ def test_an_adaptive_mix_is_what_the_scores_say_and_the_middle_without_any() -> 
 
 
 def test_a_round_moves_counters_on() -> None:
-    report = play(FakeEngine(skill=4), number=5).report
-    after, moves = after_round(counters(), report, LEVELS)
+    result = play(FakeEngine(skill=4), number=5)
+    after = after_round(counters(), result, LEVELS)
     assert after.round == 5
     assert after.solve_rates == {"gcd/easy": 1.0, "lcm/easy": 1.0}
-    assert after.curriculum["gcd"].answers == 8
-    assert moves == []
+    assert set(after.asking.chances) == {"gcd/easy", "lcm/easy"}
 
 
 def test_the_guards_factor_reaches_the_learning_rate() -> None:
@@ -110,14 +124,23 @@ def test_recommended_rates_are_small_for_models_of_common_size() -> None:
     assert recommended_learning_rate("lora", 2_000_000) > recommended_learning_rate("full", 2_000_000)
 
 
-def test_a_family_begins_at_its_easiest_level() -> None:
-    tasks = {task for n in range(50) for task in sample_tasks(Settings(), counters(), LEVELS, n, 8)}
-    assert tasks == {"gcd/easy", "lcm/easy"}
+def test_a_new_node_tries_all_tasks_the_second_levels_most() -> None:
+    drawn = Counter(task for n in range(100) for task in choose_questions(Settings(), counters(), LEVELS, n, 8)[1])
+    assert set(drawn) == {"gcd/easy", "gcd/middle", "gcd/hard", "lcm/easy", "lcm/middle"}
+    assert drawn["gcd/middle"] + drawn["lcm/middle"] > 0.8 * sum(drawn.values())
 
 
-def test_a_level_that_is_not_trained_any_more_starts_its_family_anew() -> None:
-    stood = counters(curriculum={"gcd": FamilyProgress(level="hard"), "gone": FamilyProgress(level="easy")})
-    assert set(sample_tasks(Settings(), stood, {"gcd": ["middle"]}, 5, 8)) == {"gcd/middle"}
+def test_what_is_not_trained_any_more_is_not_asked() -> None:
+    gone = Asking(
+        chances={"gone/easy": Chance(mixed=9)}, again=[Again(task="gone/easy", seed=3, round=1, times=1, solved=0.5)]
+    )
+    assert choose_questions(Settings(), counters(asking=gone), {"gcd": ["middle"]}, 5, 8) == ((), ("gcd/middle",) * 8)
+
+
+def test_a_person_or_a_preview_is_given_a_task_as_a_round_would() -> None:
+    random = Random(1)
+    assert draw_task(Settings(), counters(), LEVELS, random, "lcm").startswith("lcm/")
+    assert draw_task(Settings(curriculum=False), counters(), LEVELS, random, "gcd") == "gcd/middle"
 
 
 def test_a_smaller_micro_batch_than_what_once_fitted_is_taken() -> None:
@@ -139,16 +162,16 @@ def test_the_guard_takes_external_groups_away_and_own_ones_stand_in() -> None:
     assert plan_round(settings, lost, LEVELS, LARGE).share == MixShare(7, 1)
 
 
-def test_foreign_groups_are_wanted_at_the_level_trained_one_up_and_one_down() -> None:
+def test_foreign_groups_are_wanted_where_this_node_does_not_solve_all() -> None:
     levels = {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
-    assert levels_of_interest(Settings(), counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle")
-    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard")})
-    assert levels_of_interest(Settings(), at_hard, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
+    able = counters(solve_rates={"gcd/easy": 0.98, "gcd/middle": 0.6})
+    assert tasks_of_interest(Settings(), able, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
+    all_known = counters(solve_rates={"bf/easy": 1.0})
+    assert tasks_of_interest(Settings(), all_known, {"bf": ["easy"]}) == ("bf/easy",)
     off = Settings(curriculum=False)
-    assert levels_of_interest(off, counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle", "gcd/hard")
+    assert tasks_of_interest(off, counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle", "gcd/hard")
 
 
-def test_in_training_is_what_the_next_round_may_ask_for() -> None:
-    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
-    assert tasks_in_training(Settings(), at_hard, LEVELS) == {"gcd/middle", "gcd/hard", "lcm/easy"}
-    assert tasks_in_training(Settings(curriculum=False), at_hard, LEVELS) == {"gcd/middle", "lcm/middle"}
+def test_in_training_is_what_rounds_ask_for_now() -> None:
+    assert tasks_in_training(Settings(curriculum=False), counters(), LEVELS) == {"gcd/middle", "lcm/middle"}
+    assert tasks_in_training(Settings(), counters(), LEVELS) == {"gcd/middle", "lcm/middle"}

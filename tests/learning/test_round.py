@@ -9,6 +9,7 @@ import pytest
 from sapo_desktop.core.records import Completion, Generated, Group, Question, Sampling, SwarmReward
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
+from sapo_desktop.tasks.service import QuestionRef
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
@@ -140,7 +141,7 @@ def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:
 def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> None:
     engine, swarm = FakeEngine(skill=1), FakeSwarm(groups=5)
     result = play(engine, swarm=swarm, share=MixShare(1, 2), solve_rates={"gcd/easy": 0.2})
-    assert [group.question.text for group in swarm.shared] == ["gcd/easy 70", "lcm/easy 71", "gcd/easy 72"]
+    assert [group.question.text for group in swarm.shared] == ["gcd/easy 70"]
     assert (result.report.local_groups, result.report.external_groups) == (1, 2)
     assert result.report.swarm_reward == MEASURED
     (batch,) = engine.batches
@@ -165,7 +166,7 @@ class MixedEngine(FakeEngine):
 
 def test_own_groups_that_teach_are_trained_on_and_all_are_shared() -> None:
     engine, swarm = MixedEngine(), FakeSwarm(groups=5)
-    result = play(engine, swarm=swarm, share=MixShare(2, 2), tasks=("gcd/easy",) * 4)
+    result = play(engine, swarm=swarm, share=MixShare(2, 2), tasks=("gcd/easy",) * 6)
     assert len(swarm.shared) == 4
     (batch,) = engine.batches
     assert [one.prompt for one in batch] == [[101]] * 4 + [[103]] * 4 + [[7, 7]] * 8
@@ -184,6 +185,18 @@ def test_own_groups_fill_up_where_the_swarm_has_too_few_and_it_is_said() -> None
     result = play(FakeEngine(), swarm=FakeSwarm(groups=1), share=MixShare(1, 2))
     assert (result.report.local_groups, result.report.external_groups) == (2, 1)
     assert "1 own groups filled up" in result.report.note
+
+
+@pytest.mark.parametrize(("there", "answered"), [(0, 8), (1, 7), (5, 3), (6, 2), (9, 2)])
+def test_a_group_of_others_spares_a_question_but_own_ones_are_always_shared(there: int, answered: int) -> None:
+    swarm, watcher = FakeSwarm(groups=there), FakeWatcher()
+    again = tuple(QuestionRef(task="gcd/easy", seed=seed) for seed in range(4))
+    report = play(FakeEngine(), watcher, swarm, share=MixShare(2, 6), tasks=("lcm/easy",) * 4, again=again).report
+    assert sum(mark.answers for mark in report.tasks) == 4 * answered
+    asked_again = sum(group.question.task == "gcd/easy" for group in swarm.shared)
+    assert asked_again == answered // 2, "of both kinds alike"
+    assert report.local_groups + report.external_groups == 8
+    assert watcher.phases == ["draw", "questions", "generate", "mark", "share", "train"]
 
 
 def test_an_answer_that_ended_is_shown_with_its_question_before_the_others_are_there() -> None:

@@ -96,6 +96,7 @@ def test_giving_way_lowers_the_session_of_a_process_that_leads_one_and_no_other(
         return group.read_text().split()[-1:] == expected
 
     until(lowered)
+    assert psutil.Process(child.pid).ionice().ioclass == psutil.IOPRIO_CLASS_IDLE
     assert child.stdin is not None
     child.stdin.close()
     child.wait()

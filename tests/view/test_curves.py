@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.core.records import Gain, SwarmReward
 from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 from tests.builders import round_report
@@ -105,5 +105,24 @@ def test_held_out_scores_stand_in_the_order_of_their_rounds() -> None:
         curves.evals.append(
             EvalPoint(round=number, which="validation", checkpoint=str(number), score=score, low=0.1, high=0.9)
         )
-    rounds, scores, base = curves.held_out()
-    assert (rounds.tolist(), scores.tolist(), base) == ([4, 8, 10], [0.5, 0.6, 0.4], 0.3)
+    found = curves.held_out()
+    assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 4, 8, 10], [0.3, 0.5, 0.6, 0.4], 0.3)
+    assert np.isnan(found.low).all(), "no gain is known"
+
+
+def test_a_gain_is_drawn_around_the_base() -> None:
+    curves = Curves()
+    curves.evals = [
+        EvalPoint(round=0, which="validation", checkpoint="base", score=0.3, low=0.2, high=0.4),
+        EvalPoint(
+            round=5,
+            which="validation",
+            checkpoint="",
+            score=0.4,
+            low=0.3,
+            high=0.5,
+            gain=Gain(value=0.1, low=0.05, high=0.15),
+        ),
+    ]
+    found = curves.held_out()
+    assert (found.low[1], found.high[1]) == (pytest.approx(0.35), pytest.approx(0.45))

@@ -19,7 +19,7 @@ from sapo_desktop.worker.control.messages.events import (
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import SettingsAre
 from tests.builders import round_report
-from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
+from tests.gui.scenes import NOW, SILO_ROUNDS, a_view, silo_curve, swarm_curve
 
 
 def test_a_view_begins_without_a_node() -> None:
@@ -31,8 +31,8 @@ def test_a_view_begins_without_a_node() -> None:
 def test_attaching_brings_everything_at_once() -> None:
     view = a_view(silo_curve())
     assert view.attached and view.at_work
-    assert len(view.curves) == 300
-    assert view.held_out_base == pytest.approx(0.704, abs=1e-3)
+    assert len(view.curves) == SILO_ROUNDS
+    assert view.held_out_base == silo_curve().evals[0].score
     assert view.reward_now == pytest.approx(sum(silo_curve().reward[-20:]) / 20)
 
 
@@ -43,7 +43,7 @@ def test_attaching_brings_everything_at_once() -> None:
         ("working", Training(round=4), "pause", "silo"),
         ("finishing", Training(round=4), "pause", "silo"),
         ("paused", Paused(), "resume", "paused"),
-        ("paused", OnBattery(), "despite battery", "paused"),
+        ("paused", OnBattery(), "anyway", "paused"),
         ("failed", Failed(text="no memory", failures=3), "try again", "attention"),
         ("stopping", Ready(), "wait", "paused"),
     ],
@@ -77,11 +77,11 @@ def test_an_ended_worker_needs_nobody() -> None:
 
 def test_attaching_again_forgets_nothing_and_counts_nothing_twice() -> None:
     view = a_view(silo_curve())
-    view.take(RoundFinished(report=round_report(301, reward=0.9)))
+    view.take(RoundFinished(report=round_report(SILO_ROUNDS + 1, reward=0.9)))
     view.take(Lost(reason="Killed.", retry_at=NOW))
     again = a_view(silo_curve())
     assert view.take(again.link) == ALL
-    assert len(view.curves) == 300, "what the worker says holds"
+    assert len(view.curves) == SILO_ROUNDS, "what the worker says holds"
 
 
 def test_a_timed_pause_counts_down() -> None:
@@ -95,10 +95,13 @@ def test_a_timed_pause_counts_down() -> None:
 def test_a_round_adds_one_point_and_its_marks() -> None:
     view = a_view(silo_curve())
     marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.5, reward=0.5)]
-    assert view.take(RoundFinished(report=round_report(301, reward=0.5, tasks=marks))) >= {"curves", "rounds"}
-    assert view.curves.last_round == 301 and view.tasks["gcd/easy"].shares[-1] == (301, 0.5, 8)
+    assert view.take(RoundFinished(report=round_report(SILO_ROUNDS + 1, reward=0.5, tasks=marks))) >= {
+        "curves",
+        "rounds",
+    }
+    assert view.curves.last_round == SILO_ROUNDS + 1 and view.tasks["gcd/easy"].shares[-1] == (SILO_ROUNDS + 1, 0.5, 8)
     before = view.answers_given
-    view.take(RoundFinished(report=round_report(302, tasks=marks)))
+    view.take(RoundFinished(report=round_report(SILO_ROUNDS + 2, tasks=marks)))
     assert view.answers_given == before + 8
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core import settings_file
+from sapo_desktop.learning.asking import Asking
+from sapo_desktop.learning.heldout import Standing
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
@@ -41,7 +43,7 @@ def test_its_checkpoint_verifies_and_the_next_one_follows(node: DataFolder) -> N
     newest = store.newest_valid()
     assert newest.checkpoint is not None and not newest.damaged
     counters = newest.checkpoint.counters
-    assert (counters.round, counters.seed, sorted(counters.curriculum)) == (4, 3, ["chain_sum", "gcd"])
+    assert (counters.round, counters.seed, counters.asking, counters.standing) == (4, 3, Asking(), Standing())
     assert counters.guard.best_checkpoint == 0 and len(counters.guard.best_solved) == 169
     assert store.next_number(5) == 5
 

@@ -17,7 +17,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocated memory on Linux only"),
 ]
 MEGABYTES = 700
-"""Of each process. Torch with the starter takes half of it; a model of 100M parameters has 400 MB of weights."""
+"""Of each process. Torch with the starter takes half of it; a model of 270M parameters has 540 MB of weights in
+the format that takes less."""
 LIMITED = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]) * 1_000_000,) * 2)
@@ -32,7 +33,7 @@ def test_a_model_that_memory_is_too_short_for_gives_way_to_the_starter(tmp_path:
         1,
         vocab_size=2048,
         hidden_size=832,
-        num_hidden_layers=12,
+        num_hidden_layers=32,
         num_attention_heads=13,
         num_key_value_heads=13,
         head_dim=64,

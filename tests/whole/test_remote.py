@@ -48,5 +48,5 @@ def test_in_silo_no_server_elsewhere_answers(tmp_path: Path) -> None:
     with served(script) as url:
         prepared(tmp_path / "node", model, url)
         done = sapo(tmp_path / "node", "run", "--silo", "--rounds", "1", *SHORT, check=False)
-    assert done.returncode == 2 and "In silo nothing leaves this machine" in done.stderr
+    assert done.returncode == 2 and "In silo nothing leaves this computer" in done.stderr
     assert script.asked == []

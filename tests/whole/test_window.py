@@ -1,12 +1,16 @@
 """A newcomer's first ten rounds in the real window, on a real screen with a real tray, with a real node."""
 
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.display import a_display, can_be_had
+from tests.display import a_display, a_wayland, can_be_had, wayland_can_be_had
+from tests.whole.programs import Program, address
 
 pytestmark = [
     pytest.mark.slow,
@@ -15,8 +19,9 @@ pytestmark = [
 ]
 
 
-def tell(act: str, folder: Path, pictures: Path, screen: dict[str, str]) -> str:
-    line = [sys.executable, "-m", "tests.whole.window_story", act, str(folder), str(pictures)]
+def tell(act: str, folder: Path, pictures: Path, screen: dict[str, str], *more: str) -> str:
+    bus = ["dbus-run-session", "--"] if act == "away" else []
+    line = [*bus, sys.executable, "-m", "tests.whole.window_story", act, str(folder), str(pictures), *more]
     run = subprocess.run(line, env=screen, capture_output=True, text=True)
     assert run.returncode == 0 and run.stdout.endswith("done\n"), f"{run.stdout}\n{run.stderr}"
     assert "Traceback" not in run.stderr, run.stderr
@@ -32,3 +37,18 @@ def test_from_the_first_run_to_the_tenth_round_and_back(tmp_path: Path) -> None:
     log = (folder / "logs" / "window.log").read_text()
     assert "bug" not in log, log
     assert len(list(pictures.iterdir())) >= 12
+
+
+def test_joining_is_one_dialog_from_silo_to_a_link(tmp_path: Path, start: Callable[..., Program]) -> None:
+    relay = start("relay", "relay", "--listen", "127.0.0.1:0")
+    with a_display("1600x1200", tray=True) as screen:
+        told = tell("join", tmp_path / "node", tmp_path, screen, address(relay))
+    assert "Nobody answers at wss://127.0.0.1:9" in told
+
+
+@pytest.mark.skipif(
+    not (wayland_can_be_had() and shutil.which("dbus-run-session")), reason="weston or dbus-run-session is missing"
+)
+def test_without_a_tray_on_wayland_closing_says_where_it_goes_and_notifications_bring_it_back(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory() as sockets, a_wayland(Path(sockets)) as screen:
+        tell("away", tmp_path / "node", tmp_path, screen)

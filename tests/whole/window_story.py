@@ -1,7 +1,9 @@
 """The window's first ten rounds, told from inside its process: tests/whole/test_window.py starts it on a real screen.
 
     python -m tests.whole.window_story first FOLDER PICTURES    from the first-run questions to the tenth round
-    python -m tests.whole.window_story again FOLDER PICTURES    a later start: in the tray, and on where it was
+    python -m tests.whole.window_story again FOLDER PICTURES    later: in the tray, on where it was, quit after a round
+    python -m tests.whole.window_story away FOLDER PICTURES    on a desktop without a tray, as GNOME on Wayland is
+    python -m tests.whole.window_story join FOLDER PICTURES ADDRESS    from the first-run questions to a link
 
 Real widgets are pressed as a person presses them; the worker, its hosts and the starter are real. Every step prints a
 line, so that a failure is found where it happened; the end prints `done`.
@@ -23,12 +25,16 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.gui.first_run.steps import LeavesStep
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import HomePage
+from sapo_desktop.gui.peers.join import JoinSheet
+from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.shell.app import App, Desktop
+from sapo_desktop.gui.shell.away import AwaySheet
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.shell.window import entries
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.link import Lost
 from tests.whole.nodes import PATIENCE, wait_gone
+from tests.whole.notified import Notifications
 
 LOG = "%(levelname)s %(message)s"
 
@@ -44,7 +50,8 @@ def main() -> None:
     single.raised.connect(desktop.open)
     desktop.leaving.connect(single.close)
     story = Story(app, desktop, pictures)
-    {"first": story.first, "again": story.again}[act]()
+    acts = {"first": story.first, "again": story.again, "away": story.away, "join": lambda: story.join(sys.argv[4])}
+    acts[act]()
     print("done", flush=True)
 
 
@@ -65,7 +72,9 @@ class Story:
         self.press(wizard._next)
         step = wizard.step
         assert isinstance(step, LeavesStep)
-        self.until(lambda: '"publish"' in step._message.toPlainText(), "a real message is shown")
+        self.until(lambda: '"publish"' in step._message._text, "a real message is made")
+        self.press(step._message.button)
+        self.until(lambda: '"publish"' in step._message.reading.toPlainText(), "it is shown")
         self.picture(wizard, "first-run-2")
         self.press(wizard._next)
         self.press(wizard._next)
@@ -74,7 +83,7 @@ class Story:
         self.until(lambda: desktop.window.isVisible(), "the window")
         self.until(lambda: self.at_work, "the first round begins")
         self.until(lambda: len(self.view.curves) >= 1, "the first point")
-        self.until(lambda: len(self.home._chart.chart._newest.points()) == 1, "it is drawn")
+        self.until(lambda: len(self.home._chart.chart._scores.getData()[0]) >= 1, "it is drawn")
         self.until(lambda: desktop.tray.there, "the tray's icon")
         self.picture(desktop.window, "first-point")
         self.pause_and_go_on()
@@ -97,6 +106,88 @@ class Story:
         assert self.view.state == "paused" and len(self.view.curves) >= 10
         self.choose("Open SAPO Desktop")
         self.until(self.desktop.window.isVisible, "the window")
+        self.press(self.home._hero._button)
+        self.until(lambda: self.at_work, "it goes on")
+        rounds = len(self.view.curves)
+        self.quit("Finish this round, then quit")
+        assert len(self.view.curves) == rounds + 1, "the round in hand counts"
+
+    def away(self) -> None:
+        """Closing says where the window goes; notifications bring it back, and do what its button does."""
+        desktop, service = self.desktop, Notifications()
+        self.answer_questions()
+        assert not desktop.tray.there
+        self.until(lambda: self.at_work, "the first round begins")
+        desktop.window.close()
+        (sheet,) = desktop.window.findChildren(AwaySheet)
+        self.until(sheet.isVisible, "where the window goes")
+        self.picture(sheet, "away-sheet")
+        self.press(sheet.go_on)
+        self.until(lambda: not desktop.window.seen, "it is gone")
+        assert self.view.status is not None
+        os.kill(self.view.status.pid, signal.SIGKILL)
+        self.until(lambda: service.given, "the lost worker is told")
+        assert service.given[0].title == "The node stopped" and "killed" in service.given[0].text
+        service.press(service.given[0], "default")
+        self.until(lambda: desktop.window.seen, "the notification opens the window")
+        self.picture(desktop.window, "back")
+        self.until(lambda: self.at_work, "at work again")
+        desktop.tray.tell("How it stands", "It works.")
+        self.until(lambda: len(service.given) == 2, "another notification")
+        assert service.given[1].actions == {"default": "Open SAPO Desktop", "pause": "Pause"}
+        service.press(service.given[1], "pause")
+        self.until(lambda: self.view.state == "paused", "its button pauses")
+        desktop.window.close()
+        assert not desktop.window.seen, "said once"
+        self.quit()
+
+    def answer_questions(self) -> None:
+        """The first-run questions, as they are offered."""
+        self.desktop.begin()
+        wizard = self.desktop._wizard
+        assert isinstance(wizard, Wizard)
+        for _ in range(3):
+            self.press(wizard._next)
+        self.until(wizard._next.isEnabled, "the node answers")
+        self.press(wizard._next)
+        self.until(self.desktop.window.isVisible, "the window")
+
+    def join(self, address: str) -> None:
+        """From silo to a link in one dialog: first to nobody, then to a node that is there."""
+        self.answer_questions()
+        self.desktop.window.go("peers")
+        page = self.desktop.window.page
+        assert isinstance(page, PeersPage)
+        self.press(page.add_peer)
+        (sheet,) = page.findChildren(JoinSheet)
+        self.picture(sheet, "join-1-questions")
+        before = sheet.geometry()
+        QTest.keyClicks(sheet._field, "wss://127.0.0.1:9")
+        self.press(sheet.ok)
+        way = sheet._under_way
+        self.until(lambda: "compared" in way._step.text(), "tasks are compared")
+        self.picture(sheet, "join-2-compared")
+        self.until(sheet.again.isVisible, f"why not: {way._result.accessibleName()}")
+        self.say(way._result.accessibleName())
+        self.picture(sheet, "join-3-nobody")
+        self.press(sheet.back)
+        sheet._field.clear()
+        QTest.keyClicks(sheet._field, address)
+        self.press(sheet.ok)
+        self.until(lambda: way._step.text() == "Linked", "linked")
+        assert sheet.geometry() == before, "nothing jumps under the pointer"
+        self.picture(sheet, "join-4-linked")
+        self.press(sheet.cancel)
+        self.until(lambda: page._links.table.model().rowCount() == 1, "the page lists it")
+        self.picture(self.desktop.window, "join-5-peers")
+        self.desktop.window.go("home")
+        self.until(lambda: self.home._hero._swarm.text() == "Linked to 1 peer", "Home says so")
+        assert self.view.status is not None
+        os.kill(self.view.status.pid, signal.SIGKILL)
+        self.until(lambda: isinstance(self.view.link, Lost), "the worker is killed")
+        assert not self.home._hero._swarm.text(), "who is dead is linked to nobody"
+        self.picture(self.desktop.window, "join-6-killed")
+        self.until(lambda: self.view.attached and self.view.swarm_state == "linked", "and linked again by itself")
         self.quit()
 
     # -- parts of it -----------------------------------------------------------------------------------------
@@ -142,11 +233,11 @@ class Story:
         self.picture(self.desktop.window, "lost")
         self.until(lambda: self.at_work, "started again, and at work as before")
 
-    def quit(self) -> None:
+    def quit(self, how: str = "Quit") -> None:
         assert self.view.status is not None
         pid = self.view.status.pid
         # Within the loop that it ends, as it is pressed.
-        QTimer.singleShot(0, lambda: self.choose("Quit"))
+        QTimer.singleShot(0, lambda: self.choose(how))
         code = self.app.exec()
         assert code == 0
         wait_gone(pid)  # the worker ended with the window

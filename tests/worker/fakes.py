@@ -11,6 +11,7 @@ import msgspec
 from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.records import (
     Completion,
+    Confined,
     Generated,
     Group,
     Mark,
@@ -25,6 +26,7 @@ from sapo_desktop.engines.protocols import Loaded
 from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.hosts.engine import EnginePlan, Spoken
 from tests.builders import step_report
 
@@ -38,6 +40,7 @@ class FakeHost:
         self.restarts = 0
         self.pid: int | None = 1
         self.versions: dict[str, str] = {}
+        self.confined: Confined | None = None
 
     def suspend(self) -> None:
         self.suspended = True
@@ -63,6 +66,9 @@ class FakeExaminer:
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
         self.asked.append((seed, slot, tuple(tasks)))
         return [question(task, seed * 1000 + slot * 10 + place) for place, task in enumerate(tasks)]
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
+        return [question(item.task, item.seed) for item in items]
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
@@ -131,6 +137,7 @@ class FakeEngine:
         *,
         live: bool = False,
         spoken: Spoken | None = None,
+        urgent: bool = False,
     ) -> Generated:
         if self.hold is not None:
             await self.hold.wait()

@@ -26,6 +26,7 @@ from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
+from sapo_desktop.worker.store import keeper as keeper_module
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
@@ -267,6 +268,40 @@ async def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path:
         assert it.engine.skill > 0
 
 
+async def test_between_two_verdicts_a_part_of_the_questions_is_asked_each_time(tmp_path: Path) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=8), rounds=9) as it:
+        await it.until_state(NodeState.IDLE)
+        scores = [e.report for e in it.events if isinstance(e, EvalFinished)]
+        assert [r.round for r in scores] == [0, *range(1, 10)]
+        assert [r.checkpoint for r in scores] == ["base", *[""] * 7, "8", ""]
+        assert [r.score for r in scores] == sorted(r.score for r in scores)
+        assert scores[-1].gain is not None and scores[-1].gain.value == scores[-1].score - scores[0].score
+        assert len(it.node.counters.guard.looks) == 2, "the base's, and one verdict"
+        assert set(it.keeper.history.checkpoint_scores()) == {"base", "8"}
+
+
+async def test_a_new_node_is_looked_at_twice_as_often(tmp_path: Path) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=32), rounds=40) as it:
+        await it.until_state(NodeState.IDLE)
+        scores = [e.report for e in it.events if isinstance(e, EvalFinished)]
+        assert [r.round for r in scores] == [0, *range(2, 33, 2), 36, 40]
+        assert [r.checkpoint for r in scores if r.checkpoint] == ["base", "16", "32"]
+
+
+async def test_what_had_learned_is_asked_all_where_the_way_of_asking_is_another_one(tmp_path: Path) -> None:
+    """Else its score would begin at the untrained model's again, and seem to rise."""
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=80), rounds=3) as it:
+        await it.until_state(NodeState.IDLE)
+        former = msgspec.structs.replace(it.node.counters.standing, questions="asked otherwise")
+        it.node.counters = msgspec.structs.replace(it.node.counters, standing=former)
+        it.events.clear()
+        it.node.orders.start(1)
+        await it.until(RoundFinished)
+        base, now = [e.report for e in it.events if isinstance(e, EvalFinished)]
+        assert (base.round, now.round, now.checkpoint) == (0, 4, "")
+        assert now.score > base.score and now.gain is not None
+
+
 async def test_the_rate_follows_the_steps_of_the_adapter(tmp_path: Path) -> None:
     """Half after two steps. Rounds 1 to 4 play at 1/1, 1/1.5, 1/2, 1/2.5; back at the adapter of round 1: 1/1.5."""
     settings = msgspec.structs.replace(SETTINGS, learning_rate=1e-3, learning_rate_decay=2)
@@ -315,6 +350,9 @@ async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: P
         assert (sampled.samples, sampled.questions, len(sampled.solved)) == (4, 8, 32)
         assert sampled.rates == [0.25, *[0.0] * 7]  # the stand-in solves the first question it is asked
         assert [e.score for e in it.keeper.history.evals("test (sampled)")] == [1 / 32]
+        cooler = await it.node.evaluate("base", "test", samples=4, temperature=0.5)
+        assert cooler.kind == "test (sampled at 0.5)" and cooler.pass_at_k == 1 / 8
+        assert len(it.keeper.history.evals("test (sampled)")) == 1, "two ways of drawing are two kinds of scores"
         assert (await it.node.evaluate("last", "test")).score == 4 / 8
         assert it.engine.skill == 4
 
@@ -373,6 +411,38 @@ async def test_a_round_without_a_checkpoint_tells_of_none(tmp_path: Path) -> Non
         assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 1
 
 
+async def test_a_round_waits_for_room_on_the_disk_and_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper_module, "RETRY_SECONDS", 0.01)
+    async with playing(tmp_path, rounds=300) as it:
+        await it.until(RoundFinished)
+        await room_for(it, pages=1)
+        await it.until_state(NodeState.PAUSED)
+        assert "database or disk is full" in it.gate.reason and it.engine.host.suspended
+        assert "What was learned waits, and the node goes on by itself." in it.notices()[-1]
+        played = it.node.counters.round
+        await room_for(it, pages=10**6)
+        await it.until_state(NodeState.WORKING)
+        await it.until(RoundFinished, count=played)
+        assert [r.round for r in it.keeper.history.rounds().rounds][:played] == list(range(1, played + 1))
+        assert sum("goes on by itself" in notice for notice in it.notices()) == 1
+
+
+async def test_a_node_that_waits_for_room_can_be_ended(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=300) as it:
+        await it.until(RoundFinished)
+        await room_for(it, pages=1)
+        await it.until_state(NodeState.PAUSED)
+    assert it.task.cancelled(), "it did not wait for room first"
+
+
+async def room_for(it: Scene, pages: int) -> None:
+    """The history may be so large; SQLite says of a full disk what it says of that."""
+    connection = it.keeper.history._database._connection
+    await it.keeper.call(connection.execute, f"PRAGMA max_page_count = {pages}")
+
+
 async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp_path: Path) -> None:
     before = default_threads()
     async with playing(tmp_path) as it:
@@ -387,3 +457,39 @@ async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_r
         assert it.node.counters.run == run + 1
         manifest = it.keeper.history.last_manifest()
         assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)
+
+
+async def test_memory_is_given_back_and_what_was_learned_comes_back(tmp_path: Path) -> None:
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        await it.until(RoundFinished, count=2)
+        it.node.orders.pause(None)
+        reached = it.node.counters.round
+        await it.node.put_away()
+        assert not it.engine.running and it.examiner.host.pid is None
+        assert it.keeper.store.numbers()[-1] == reached, "no checkpoint had these rounds"
+        it.node.orders.resume()
+        await it.until(RoundFinished, count=reached + 1)
+        assert it.engine.host.restarts == 1 and it.node.counters.round > reached
+        assert not any("Going on from the last checkpoint" in text for text in it.notices())
+
+
+async def test_a_request_wakes_what_was_put_away(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished)
+        it.node.orders.pause(None)
+        await it.node.put_away()
+        await it.node.evaluate("last", "test")
+        assert it.engine.running and it.gate.asleep_for < 20
+
+
+async def test_too_much_memory_is_answered_with_less_at_once_and_in_the_end_with_a_stop(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished)
+        before = it.engine.plan.trainer.micro_batch
+        await it.node.shrink(2 * 10**9, 10**9)
+        assert it.engine.plan.trainer.micro_batch == before // 2
+        await it.until(RoundFinished, count=it.node.counters.round + 1)
+        async with asyncio.timeout(20):
+            while it.gate.state is not NodeState.FAILED:
+                await it.node.shrink(2 * 10**9, 10**9)
+        assert "raise it, or choose a smaller model" in it.gate.reason and not it.engine.running

@@ -9,12 +9,14 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready, RoundsDone, Training, Why
+from sapo_desktop.system.presence.watch import Presence
 from sapo_desktop.worker.control.messages.events import Event, StateChanged
 from sapo_desktop.worker.governor import Decision, NodeState
 from sapo_desktop.worker.orders import Gate, Orders
 from tests.worker.fakes import FakeHost
 
 NOON = 1_000_000.0
+PLUGGED, BATTERY = Presence(), Presence(on_battery=True, charge=80)
 
 
 class Told:
@@ -23,6 +25,7 @@ class Told:
     def __init__(self, folder: Path | None = None, *, playing: bool = True, begin: bool = True) -> None:
         self.events: list[Event] = []
         self.not_kept: list[OSError] = []
+        self.not_read: list[Exception] = []
         self.now = NOON
         self.settings = Settings()
         self.gate = Gate([], self.events.append)
@@ -35,6 +38,7 @@ class Told:
             folder / "wishes.json" if folder else None,
             lambda: self.now,
             not_kept=self.not_kept.append,
+            not_read=self.not_read.append,
         )
         if begin:
             self.orders.follow()
@@ -105,10 +109,10 @@ async def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
     changed = told.events[-1]
     assert isinstance(changed, StateChanged) and changed.resume_at == NOON + 900
     told.now += 899
-    told.orders.power(False)  # a look at the power supply is a look at the clock: the computer may have slept
+    told.orders.see(PLUGGED)  # a look at the power supply is a look at the clock: the computer may have slept
     assert told.gate.state is NodeState.PAUSED
     told.now += 1
-    told.orders.power(False)
+    told.orders.see(PLUGGED)
     assert told.gate.state is NodeState.WORKING and told.gate.resumes_in is None
 
 
@@ -134,22 +138,45 @@ def test_what_makes_no_sense_now_changes_no_wish() -> None:
     assert not told.orders.wishes.contribute and told.gate.why == Ready()
 
 
-def test_the_plug_pauses_and_goes_on_and_a_press_on_battery_holds_until_the_next_plug() -> None:
+def test_the_plug_pauses_and_goes_on_and_a_press_on_battery_holds_for_an_hour() -> None:
     told = started()
-    told.orders.power(True)
+    told.orders.see(BATTERY)
     assert (told.gate.state, told.gate.why) == (NodeState.PAUSED, OnBattery())
-    told.orders.power(False)
+    told.orders.see(PLUGGED)
     assert told.gate.state is NodeState.WORKING
-    told.orders.power(True)
-    told.orders.resume()
-    told.orders.power(True)
-    assert told.gate.state is NodeState.WORKING, "it was asked for"
-    told.orders.power(False)
-    told.orders.power(True)
-    assert told.gate.why == OnBattery()
     told.settings = Settings(on_battery="continue")
-    told.orders.follow()
+    told.orders.see(BATTERY)
     assert told.gate.state is NodeState.WORKING
+
+
+async def test_what_holds_back_is_overruled_for_an_hour_and_no_longer() -> None:
+    told = Told()
+    told.orders.see(BATTERY)
+    told.orders.start(None)
+    assert told.gate.why == OnBattery(), "to begin is not to overrule a setting"
+    told.orders.resume()
+    assert told.gate.why == Training(round=7, until=NOON + 3600, anyway=True)
+    assert told.gate.resumes_in is None, "it is no pause that ends then"
+    told.now += 3600
+    told.orders.see(BATTERY)
+    assert told.gate.why == OnBattery()
+    told.orders.resume(60)
+    assert told.gate.why == Training(round=7, until=NOON + 3660, anyway=True)
+    with pytest.raises(UsageError, match="15m"):
+        told.orders.resume(0)
+
+
+async def test_a_round_that_is_held_back_is_finished_when_that_is_asked_for() -> None:
+    told = started()
+    told.orders.see(BATTERY)
+    told.orders.finish()
+    assert told.gate.state is NodeState.FINISHING
+
+
+async def test_anyway_outlives_a_restart(tmp_path: Path) -> None:
+    told = started(folder=tmp_path)
+    told.orders.resume(900)
+    assert again_in(tmp_path).orders.wishes.anyway_until == NOON + 900
 
 
 def test_a_node_that_is_started_again_goes_on_as_before(tmp_path: Path) -> None:
@@ -178,16 +205,7 @@ def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes |
         (tmp_path / "wishes.json").write_bytes(content)
     told = again_in(tmp_path)
     assert told.gate.state is NodeState.IDLE
-
-
-def test_a_pause_on_battery_keeps_what_was_allowed_there() -> None:
-    told = Told()
-    told.orders.power(True)
-    told.orders.start(None)
-    told.orders.pause(None)
-    assert told.orders.wishes.despite_battery, "contribute was pressed on battery, and the plug never came"
-    told.orders.power(False)
-    assert not told.orders.wishes.despite_battery
+    assert bool(told.not_read) is (content not in (None, b"{}")), "it is said"
 
 
 @pytest.mark.parametrize("order", ["pause", "finish"])
@@ -258,12 +276,12 @@ def test_an_order_holds_on_a_full_disk_and_the_next_one_is_written(tmp_path: Pat
 def test_a_failed_node_stays_so_until_somebody_resumes() -> None:
     told = started()
     told.orders.fail(Failed(text="It died.", failures=5))
-    told.orders.power(True)
+    told.orders.see(PLUGGED)
     assert told.gate.state is NodeState.FAILED
     told.orders.resume()
     assert (told.gate.state, told.states[-2:]) == (NodeState.WORKING, ["failed", "working"])
     told.orders.stop()
-    told.orders.power(False)
+    told.orders.see(PLUGGED)
     assert (told.gate.state, told.gate.why) == (NodeState.STOPPING, Ending())
     for order in (lambda: told.orders.pause(None), told.orders.finish, told.orders.resume):
         with pytest.raises(UsageError, match="The node is stopping: it cannot"):
@@ -297,6 +315,19 @@ async def test_a_pause_suspends_and_a_request_wakes_for_as_long_as_it_takes() ->
     assert not host.suspended
     states = [event.state for event in events if isinstance(event, StateChanged)]
     assert states == ["working", "paused", "working"]
+
+
+def test_hosts_that_come_and_go_are_paused_with_the_others() -> None:
+    host, guest = FakeHost(), FakeHost()
+    gate = Gate([host], lambda event: None)
+    gate.others = lambda: [guest]
+    gate.follow(PAUSE, lambda: None)
+    assert host.suspended and guest.suspended and gate.asleep_for >= 0
+    gate.follow(WORK, lambda: None)
+    gate.hold(True)
+    assert host.suspended and guest.suspended and gate.asleep_for == 0
+    gate.hold(False)
+    assert not host.suspended and not guest.suspended
 
 
 async def test_a_decision_is_due_when_a_pause_is_over() -> None:

@@ -59,6 +59,7 @@ class Factory:
         said: str,
         before: Assembled | None = None,
         on_busy: OnBusy | None = None,
+        on_step: Callable[[str], None] | None = None,
     ) -> Assembled:
         assert (before is None) == (not self.made)
         self.asked.append(settings)

@@ -11,6 +11,8 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.wording import nearest
 
 PROGRAM = "sapo-desktop"
+HOTTEST = 2.0
+"""Temperature."""
 CHECKPOINT_HELP = "base, best, last, or a number (default: last)"
 _INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '?(.*?)'? \(choose from (.*)\)", re.DOTALL)
 
@@ -47,6 +49,7 @@ def build_parser() -> Parser:
     _settings(commands)
     _swarm(commands)
     _lab(commands)
+    _engine(commands)
     return parser
 
 
@@ -96,7 +99,7 @@ def _run(commands: Commands[Parser]) -> None:
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
     run.add_argument("--model", metavar="ID", help="'starter', an installed model, or a transformers folder")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
-    run.add_argument("--curriculum", choices=("on", "off"), help="move tasks up and down their levels")
+    run.add_argument("--curriculum", choices=("on", "off"), help="ask what is solved now and then, not all alike")
     run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")
     run.add_argument(
         "--set",
@@ -114,7 +117,10 @@ def _node(commands: Commands[Parser]) -> None:
     span = pause.add_mutually_exclusive_group()
     span.add_argument("--for", dest="span", metavar="TIME", help="go on after that long: 90s, 15m, 1h30m")
     span.add_argument("--until", metavar="WHEN", help="go on then: tomorrow (next midnight), or 14:30")
-    _command(commands, "resume", "node:resume", "go on after a pause")
+    resume = _command(
+        commands, "resume", "node:resume", "go on after a pause; where a setting holds the node back, too"
+    )
+    resume.add_argument("--anyway", metavar="TIME", help="for that long, whatever holds back (default then: 1h)")
     _command(commands, "finish", "node:finish", "finish this round, then pause")
     leave = _command(commands, "quit", "node:quit_node", "end the running node now, without the half round")
     leave.add_argument("--finish", action="store_true", help="after the round in hand")
@@ -130,6 +136,9 @@ def _model(commands: Commands[Parser]) -> None:
     )
     score.add_argument(
         "--samples", type=_natural, default=0, metavar="N", help="draw N answers a question; else one, the likeliest"
+    )
+    score.add_argument(
+        "--temperature", type=_temperature, default=0.0, metavar="T", help="draw them at T (default: as in training)"
     )
     ask = _command(commands, "ask", "model:ask", "ask the model a question")
     ask.add_argument("question")
@@ -268,6 +277,17 @@ def _private(actions: Commands[Parser]) -> None:
     join.add_argument("--nearby", action="store_true", help="it may lead to this computer or a local network")
 
 
+def _engine(commands: Commands[Parser]) -> None:
+    actions = _group(commands, "engine", "doctor:engine", "of an installed application: what learns, and how to get it")
+    install = _command(actions, "install", "doctor:install_engine", "get the engine pack, or repair it; can be stopped")
+    install.add_argument(
+        "--from", dest="source", metavar="DIR", help="take it from a folder that `engine fetch` filled"
+    )
+    fetch = _command(actions, "fetch", "doctor:fetch_engine", "fill a folder, for a computer without a network")
+    fetch.add_argument("folder", metavar="DIR")
+    _command(actions, "remove", "doctor:remove_engine", "delete the engine pack; the node then only answers")
+
+
 def _lab(commands: Commands[Parser]) -> None:
     actions = _group(commands, "lab", "lab:choose", "compare ways to learn: many nodes in one process, repeatable")
     paper = _command(actions, "paper", "lab:paper", "play the experiment of SAPO's paper, or go on with it")
@@ -330,6 +350,12 @@ def _positive(text: str) -> int:
 def _gibibytes(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of GiB")
+    return float(text)
+
+
+def _temperature(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{0,2}(\.[0-9]+)?", text) or not 0 < float(text or 0) <= HOTTEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no temperature above 0 and up to {HOTTEST:g}")
     return float(text)
 
 

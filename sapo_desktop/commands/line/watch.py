@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sapo_desktop.commands.line.context import Attached, Context, Node, call
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.errors import ControlError, HistoryError, NotRunning, SapoError
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import History, Ok, SettingsAre, Status
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetSettings, GetStatus, Quit, StartRounds
 
@@ -89,15 +91,24 @@ class Watch:
             if status.state == "idle":
                 await self._own()
         self.in_charge = self.attached.started or status.state == "idle"
-        history = await call(self.node, GetHistory(after=max(0, status.round - EARLIER_ROUNDS)), History)
-        self.dashboard.greet(status, settings, history.rounds)
+        earlier = await self._earlier(status.round)
+        self.dashboard.greet(status, settings, earlier)
         self.dashboard.footer = _keys(self.in_charge)
-        self._announce(status, history.rounds)
+        self._announce(status, earlier)
         if status.state not in _BUSY or rounds is not None:
             await call(self.node, StartRounds(rounds=rounds), Ok)
         else:
             self._seen_working = True
         self._begun = True
+
+    async def _earlier(self, reached: int) -> list[RoundReport]:
+        """The rounds before, for the charts: a node plays on without them."""
+        try:
+            found = await call(self.node, GetHistory(after=max(0, reached - EARLIER_ROUNDS)), History)
+        except HistoryError as error:
+            self.view.event(Notice(level="warning", text=error.text, time=time.time()))
+            return []
+        return found.rounds
 
     async def _when_started(self) -> Status:
         """How the node stands, once there is one; what it says until then is shown meanwhile."""

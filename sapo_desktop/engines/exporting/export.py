@@ -7,7 +7,6 @@ killed process leaves no half export under the name that was asked for.
 
 from __future__ import annotations
 
-import errno
 import json
 import shutil
 from collections.abc import Iterator, Mapping
@@ -23,14 +22,13 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.files.exports import part_of, refuse_used, take_its_name, why_not_written
 from sapo_desktop.core.files.model_links import copy_file
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.exporting.card import card
 from sapo_desktop.engines.gguf.write import write_model
 
 FORMATS = ("peft", "merged", "gguf")
-# What safetensors and tokenizers say, and numpy of a write that came out short, instead of an error number.
-_FULL = ("No space left", "os error 28", "os error 112", " requested and ")
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
 
@@ -57,8 +55,8 @@ def export(
             sentence("Unknown export format '{name}'; choose one of {known}.", name=format, known=", ".join(FORMATS))
         )
     to = to.expanduser().absolute()
-    _refuse_used(to)
-    part = to.with_name(f".{to.name}.part")
+    refuse_used(to)
+    part = part_of(to)
     try:
         # A leftover of an export that was killed.
         shutil.rmtree(part, ignore_errors=True)
@@ -68,11 +66,9 @@ def export(
         (part / "README.md").write_text(text, encoding="utf-8")
         _open_to_readers(part)
         _copy_along(format, model_folder, part)  # last: these keep the permissions that they have
-        if to.exists():
-            to.rmdir()  # empty: Windows does not rename over a folder
-        part.rename(to)
+        take_its_name(part, to)
     except (OSError, SafetensorError) as error:
-        raise SapoError(_explain(error, to)) from error
+        raise SapoError(why_not_written(error, to)) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return sorted(file.name for file in to.iterdir())
@@ -84,27 +80,6 @@ def _open_to_readers(part: Path) -> None:
     mode = (part / "README.md").stat().st_mode
     for file in part.iterdir():
         file.chmod(mode)
-
-
-def _refuse_used(to: Path) -> None:
-    if to.is_dir() and any(to.iterdir()):
-        raise UsageError(sentence("{folder} is not empty; name a new or an empty folder.", folder=str(to)))
-    if to.exists() and not to.is_dir():
-        raise UsageError(sentence("{folder} is a file; name a new or an empty folder.", folder=str(to)))
-
-
-def _explain(error: OSError | SafetensorError, to: Path) -> Text:
-    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
-    if full or any(words in str(error) for words in _FULL):
-        return sentence(
-            "The disk is full: nothing was written to {folder}. Make room, or name a folder on another disk.",
-            folder=str(to),
-        )
-    return sentence(
-        "Nothing was written to {folder}: {reason}. Name a folder that you may write to.",
-        folder=str(to),
-        reason=str(error),
-    )
 
 
 class MergedWeights(Mapping[str, Tensor]):

@@ -18,7 +18,7 @@ from sapo_desktop.engines.exporting.export import lora_factors
 from sapo_desktop.engines.gguf.folder import write_folder
 from sapo_desktop.engines.gguf.write import write_adapter
 from sapo_desktop.engines.protocols import GgufWeights
-from sapo_desktop.engines.torch.bare_llama import BareLlama, factors_of
+from sapo_desktop.engines.torch.llama.bare import BareLlama, factors_of
 from sapo_desktop.engines.torch.lm import LanguageModel
 from sapo_desktop.engines.torch.lora import ADAPTER_FILE, Policy, read_tensors
 

@@ -268,7 +268,7 @@ def _check_key(request: p.LoadRemote) -> None:
         raise UsageError(
             sentence(
                 "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this "
-                "machine. Where nobody on the way can listen, set remote_key_in_clear to on.",
+                "computer. Where nobody on the way can listen, set remote_key_in_clear to on.",
                 url=request.url,
             )
         )

@@ -1,6 +1,6 @@
 """Training sequences cut into micro-batches: tensors the trainer's forward pass can take as they are.
 
-Answers to one question share its prompt. A model that is written out (`llama.py`) reads the prompt once for all of
+Answers to one question share its prompt. A model that is written out (`llama/`) reads the prompt once for all of
 them and no padding at all but inside attention (`Packed`); one in transformers' modules gets rows of prompt and answer,
 padded at the right (`Padded`).
 """

@@ -1,8 +1,8 @@
 """One decoding step after the other: the part of generation that has to be fast.
 
-`start` reads each distinct prompt once and spreads its keys and values over the sequences that continue it;
-`step` feeds one token to each sequence; `keep` drops sequences that are done. Any model, through transformers'
-own modules, is here; `decoder_llama.py` has Llama and Qwen2 written out, about twice as fast on tiny models.
+`join` reads each distinct prompt once for all sequences that continue it; `step` feeds one token to each sequence;
+`keep` drops sequences that are done. Any model, through transformers' own modules, is here; `llama/decoding.py` has
+Llama, Qwen2 and Qwen3 written out, where new sequences may join others under way.
 """
 
 from __future__ import annotations
@@ -45,7 +45,13 @@ class PromptBatch:
 
 
 class Decoding(Protocol):
-    """A batch of sequences under way."""
+    """A batch of sequences under way; none at first."""
+
+    refills: bool
+    """Whether sequences may join while others are under way."""
+
+    def join(self, batch: PromptBatch, room: int) -> Tensor:
+        """Begin sequences of at most `room` tokens, after those under way: logits [B', V] of their first tokens."""
 
     def step(self, tokens: Tensor) -> Tensor:
         """Append one token to each sequence: tokens [B] -> logits of the next one [B, V]."""
@@ -54,30 +60,26 @@ class Decoding(Protocol):
         """Go on with these sequences only: rows [B'] int64."""
 
 
-@dataclass(frozen=True)
-class Started:
-    """Logits [B, V] of the first token of each sequence, and what continues them."""
-
-    logits: Tensor
-    decoding: Decoding
-
-
-Start = Callable[[PromptBatch, int], Started]
-"""(prompts, longest answer in tokens) -> a batch under way."""
+Start = Callable[[], Decoding]
+"""Begins a batch."""
 
 
 class TransformersDecoding:
     """Any causal model through its own modules and transformers' cache, which grows by concatenation."""
 
-    def __init__(self, model: Any, batch: PromptBatch, room: int) -> None:
-        del room  # the cache grows with the answers
+    refills = False
+
+    def __init__(self, model: Any) -> None:
         self._model = model
-        blocks = [_Read(model, block) for block in batch.blocks()]
+
+    def join(self, batch: PromptBatch, room: int) -> Tensor:
+        del room  # the cache grows with the answers
+        blocks = [_Read(self._model, block) for block in batch.blocks()]
         self._cache = _joined([block.cache for block in blocks])
         self._cache.batch_select_indices(batch.rows)
         self._seen = torch.cat([block.seen for block in blocks])[batch.rows]
         self._positions = torch.cat([block.positions for block in blocks])[batch.rows]
-        self.first_logits = torch.cat([block.logits for block in blocks])[batch.rows]
+        return torch.cat([block.logits for block in blocks])[batch.rows]
 
     def step(self, tokens: Tensor) -> Tensor:
         self._seen = torch.cat([self._seen, self._seen.new_ones(len(tokens), 1)], 1)
@@ -129,10 +131,5 @@ def _joined(caches: list[Any]) -> Any:
 
 
 def start_with_transformers(model: Any) -> Start:
-    """Return a starter that decodes through the model's own modules (with the adapter as it is switched)."""
-
-    def start(batch: PromptBatch, room: int) -> Started:
-        decoding = TransformersDecoding(model, batch, room)
-        return Started(decoding.first_logits, decoding)
-
-    return start
+    """Decode through the model's own modules (with the adapter as it is switched)."""
+    return lambda: TransformersDecoding(model)

@@ -1,14 +1,17 @@
 """Answers to questions in one batch: the loop, its memory and its manners.
 
-Each distinct prompt is read once and continued by all its answers. Sequences that ended leave the batch when
-enough of them have. Out of memory halves the batch and goes on with what is left; a cancel is seen at every
-step. Left out: speculative decoding, beams, stop strings (an answer ends with end-of-sequence or at the
-limit).
+Each distinct prompt is read once and continued by all its answers. Sequences that ended leave the batch when enough of
+them have, and others take their places where the decoding can do that. Out of memory halves the batch and goes on with
+what is left; a cancel is seen at every step. Left out: speculative decoding, beams, stop strings (an answer ends with
+end-of-sequence or at the limit).
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import FinishReason
@@ -21,6 +24,9 @@ from sapo_desktop.engines.torch.sampling import draw, uniforms
 COMPACT_SHARE = 1 / 8
 """Sequences leave the batch once this share of it has ended: copying the cache costs about two steps."""
 
+REFILL_SHARE = 1 / 2
+"""Others take their places once this share of the batch is free: attention takes those that begin together at once."""
+
 
 @torch.inference_mode()
 def generate(job: GenerationJob, start: Start, device: torch.device, watch: GenerationMonitor) -> Answers:
@@ -28,38 +34,32 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Gene
     many."""
     watch.total = job.total
     done = _Collected(job.total)
-    batch = min(job.batch or job.total, job.total)
-    # Alike in length, so that one long question does not pad all others; longest first, so that memory runs out before
-    # any work is lost.
-    order = sorted(range(job.total), key=lambda row: -len(job.prompt(row)))
-    at = 0
-    while at < job.total:
-        rows = order[at : at + _fitting(job, batch, len(job.prompt(order[at])))]
-        before = (watch.finished, watch.tokens)
+    most = min(job.batch or job.total, job.total)
+    waiting = [row for row in range(job.total) if job.limit(row)]
+    watch.finished += job.total - len(waiting)
+    while waiting:
+        # Alike in length, so that one long question does not pad the others; longest first, so that memory runs out
+        # before much work is lost.
+        waiting.sort(key=lambda row: (-len(job.prompt(row)), row))
+        batch = _Batch(job, start, device, watch, done)
         try:
-            _generate_rows(job, rows, start, device, watch, done)
+            batch.play(waiting, most)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            if len(rows) == 1:
+            if len(batch.alive) == 1:
                 raise OutOfMemory(
                     sentence(
                         "There is not enough memory for a single answer. Shorten the answers or choose a smaller model."
                     )
                 ) from error
-            watch.finished, watch.tokens = before
-            done.forget(rows)
-            batch = len(rows) // 2
+            watch.tokens -= done.forget(batch.alive)
+            waiting += batch.alive
+            most = len(batch.alive) // 2
+            del batch
             release_memory()
-            continue
-        at += len(rows)
-        return_freed_memory()  # the next turn's cache has another shape and would not fit into what this one leaves
-    return Answers(done.tokens, done.logprobs, done.finish, batch)
-
-
-def _fitting(job: GenerationJob, batch: int, longest: int) -> int:
-    """How many sequences may be under way together where the longest prompt has so many tokens."""
-    return min(batch, max(1, job.prompt_tokens // max(1, longest))) if job.prompt_tokens else batch
+    return_freed_memory()
+    return Answers(done.tokens, done.logprobs, done.finish, most)
 
 
 class _Collected:
@@ -70,58 +70,102 @@ class _Collected:
         self.logprobs: list[list[float]] = [[] for _ in range(total)]
         self.finish: list[FinishReason] = ["length"] * total
 
-    def forget(self, rows: list[int]) -> None:
+    def forget(self, rows: list[int]) -> int:
+        """Begin these anew; returns how many tokens that loses."""
+        lost = sum(len(self.tokens[row]) for row in rows)
         for row in rows:
-            self.tokens[row], self.logprobs[row], self.finish[row] = [], [], "length"
+            self.tokens[row], self.logprobs[row] = [], []
+        return lost
 
 
-def _generate_rows(
-    job: GenerationJob, rows: list[int], start: Start, device: torch.device, watch: GenerationMonitor, done: _Collected
-) -> None:
-    """Answer the given sequences in one batch."""
-    limits = {row: job.limit(row) for row in rows}
-    watch.finished += sum(limits[row] == 0 for row in rows)
-    alive = [row for row in rows if limits[row] > 0]
-    if not alive:
-        return
-    longest = max(limits[row] for row in alive)
-    started = start(_prompt_batch(job, alive, device), longest)
-    logits, decoding = started.logits, started.decoding
-    # Without a draw the numbers are not needed; one column keeps the loop the same.
-    noise = uniforms(job.sampling.seed, alive, 1 if job.sampling.greedy else longest)
-    slots = list(range(len(alive)))  # rows of the batch whose sequence goes on
-    for step in range(longest):
-        watch.check()
-        drawn = draw(logits, job.sampling, noise[:, min(step, noise.shape[1] - 1)])
+class _Batch:
+    """Sequences that are decoded together."""
+
+    def __init__(
+        self, job: GenerationJob, start: Start, device: torch.device, watch: GenerationMonitor, done: _Collected
+    ) -> None:
+        self._job, self._device, self._watch, self._done = job, device, watch, done
+        self._decoding = start()
+        self._rows: list[int] = []
+        """Of the batch, in its order; those that ended lately among them."""
+        self.alive: list[int] = []
+        """Those of them that go on."""
+        self._noise: dict[int, NDArray[np.float64]] = {}
+
+    def play(self, waiting: list[int], most: int) -> None:
+        """Answer all that wait, at most so many at once; who begins is taken out of `waiting`."""
+        following: Tensor | None = None
+        while waiting or self.alive:
+            self._watch.check()
+            logits = [] if following is None else [self._decoding.step(following)]
+            beginning = self._beginning(waiting, most)
+            if beginning:
+                del waiting[: len(beginning)]
+                self._rows += beginning
+                self.alive += beginning
+                logits.append(self._begin(beginning))
+            following = self._draw(torch.cat(logits) if len(logits) > 1 else logits[0])
+
+    def _beginning(self, waiting: list[int], most: int) -> list[int]:
+        """Who begins now, of the first that wait."""
+        job, free = self._job, most - len(self.alive)
+        late = self.alive and (not self._decoding.refills or free < REFILL_SHARE * most)
+        if late or not waiting:
+            return []
+        count = min(free, len(waiting))
+        if job.prompt_tokens:
+            held = sum(map(len, {tuple(job.prompt(row)) for row in self.alive}))
+            fitting = (job.prompt_tokens - held) // max(1, len(job.prompt(waiting[0])))
+            count = min(count, max(fitting, 0 if self.alive else 1) * job.answers)
+        # Answers to one question together: its prompt is read once.
+        return waiting[: count - count % job.answers or count]
+
+    def _begin(self, rows: list[int]) -> Tensor:
+        """Return the logits of their first tokens."""
+        job = self._job
+        return_freed_memory()  # what these need has another shape, and would not fit into what those that ended leave
+        longest = max(job.limit(row) for row in rows)
+        if not job.sampling.greedy:
+            self._noise |= zip(rows, uniforms(job.sampling.seed, rows, longest + 1).numpy(), strict=True)
+        numbers = {tuple(job.prompt(row)): 0 for row in rows}
+        for number, prompt in enumerate(numbers):
+            numbers[prompt] = number
+        index = [numbers[tuple(job.prompt(row))] for row in rows]
+        return self._decoding.join(PromptBatch.of([list(p) for p in numbers], index, self._device), longest)
+
+    def _draw(self, logits: Tensor) -> Tensor | None:
+        """Take the next token of each sequence; return those that are to be continued, None where nothing is."""
+        job, done, watch = self._job, self._done, self._watch
+        drawn = draw(logits, job.sampling, self._numbers())
         tokens, logprobs = drawn.tokens.tolist(), drawn.logprobs.tolist()
-        going = []
-        for slot in slots:
-            row, token = alive[slot], tokens[slot]
+        slots = []
+        alive = set(self.alive)
+        for slot, row in enumerate(self._rows):
+            if row not in alive:
+                continue
+            token = tokens[slot]
             done.tokens[row].append(token)
             done.logprobs[row].append(logprobs[slot])
             watch.token(row, token)
             if token in job.stop_tokens:
                 done.finish[row] = "stop"
                 watch.end(row, done.tokens[row])
-            elif len(done.tokens[row]) < limits[row]:
-                going.append(slot)
-        watch.tokens += len(slots)
-        watch.finished += len(slots) - len(going)
-        slots = going
-        if not slots:
-            return
-        following = drawn.tokens
-        if len(alive) - len(slots) >= max(1, COMPACT_SHARE * len(alive)):
-            kept = torch.tensor(slots)
-            decoding.keep(kept.to(device))
-            following, noise = following[kept.to(device)], noise[kept]
-            alive, slots = [alive[slot] for slot in slots], list(range(len(slots)))
-        logits = decoding.step(following)
+            elif len(done.tokens[row]) < job.limit(row):
+                slots.append(slot)
+        watch.tokens += len(self.alive)
+        watch.finished += len(self.alive) - len(slots)
+        self.alive = [self._rows[slot] for slot in slots]
+        following: Tensor = drawn.tokens
+        if len(self._rows) - len(slots) >= max(1, COMPACT_SHARE * len(self._rows)):
+            kept = torch.tensor(slots, dtype=torch.int64, device=self._device)
+            self._decoding.keep(kept)
+            following, self._rows = following[kept], list(self.alive)
+            self._noise = {row: self._noise[row] for row in self._rows if row in self._noise}
+        return following if slots else None
 
-
-def _prompt_batch(job: GenerationJob, rows: list[int], device: torch.device) -> PromptBatch:
-    numbers = {tuple(job.prompt(row)): 0 for row in rows}
-    for number, prompt in enumerate(numbers):
-        numbers[prompt] = number
-    index = [numbers[tuple(job.prompt(row))] for row in rows]
-    return PromptBatch.of([list(prompt) for prompt in numbers], index, device)
+    def _numbers(self) -> Tensor:
+        """The next uniform number [B] of each sequence; without a draw they are not needed."""
+        if self._job.sampling.greedy:
+            return torch.zeros(len(self._rows), dtype=torch.float64)
+        taken = [self._noise[row][len(self._done.tokens[row])] for row in self._rows]
+        return torch.tensor(taken, dtype=torch.float64)

@@ -19,8 +19,8 @@ from safetensors import SafetensorError
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
-from sapo_desktop.engines.torch import llama
-from sapo_desktop.engines.torch.bare_llama import load_bare
+from sapo_desktop.engines.torch.llama import passes
+from sapo_desktop.engines.torch.llama.bare import load_bare
 from sapo_desktop.engines.torch.memory import is_out_of_memory
 
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
@@ -78,13 +78,13 @@ class LanguageModel:
 def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True) -> LanguageModel:
     """Load the model of a folder in transformers' layout; raises ModelError with what to do.
 
-    `bare`: a small Llama comes as its weights alone (`bare_llama.py`).
+    `bare`: a small Llama comes as its weights alone (`llama/bare.py`).
     """
     _check_folder(folder)
     where = _device(device)
     words = load_tokenizer(folder)
     precision = _dtype(dtype, where, folder)
-    found = load_bare(folder, where, llama.SMALL) if bare and precision == torch.float32 else None
+    found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 else None
     model = found or _through_transformers(folder, precision, where)
     count = sum(p.numel() for p in model.parameters())
     loaded = LanguageModel(folder, model, words, where, precision, count)

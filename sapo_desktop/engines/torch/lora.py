@@ -21,7 +21,7 @@ from torch import Tensor
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.engines.torch.bare_llama import BareLlama, adapter_settings, with_bare_adapter
+from sapo_desktop.engines.torch.llama.bare import BareLlama, adapter_settings, with_bare_adapter
 
 ADAPTER_FILE = "adapter_model.safetensors"
 WEIGHTS_FILE = "weights.safetensors"
@@ -66,7 +66,7 @@ class Policy:
     @contextmanager
     def as_base(self) -> Iterator[None]:
         """Inside, the model answers as the untrained base."""
-        self.adapted = False
+        before, self.adapted = self.adapted, False
         try:
             if self.method == "lora":
                 # Bare weights are packed with their adapter or without: there is nothing to switch.
@@ -76,13 +76,13 @@ class Policy:
                 self._swap()
                 yield
         finally:
-            self.adapted = True
+            self.adapted = before
             if self.method == "full":
                 self._swap()
 
     def reset(self) -> None:
         """Go back to the untrained start."""
-        self._take(self._start)
+        self.take(self._start)
 
     def save(self, folder: Path) -> list[str]:
         """Write the trained part into `folder`; return the names of the files."""
@@ -106,13 +106,13 @@ class Policy:
         """This policy's model, with what was learned, in transformers' and peft's modules; `model`: the base as
         transformers loads it."""
         policy = Policy(model, self.settings)
-        policy._take(self.trainable())
+        policy.take(self.trainable())
         return policy.model
 
     def load(self, folder: Path) -> None:
         """Take over what `save` wrote; raises CheckpointError where it is damaged or does not fit."""
         name = WEIGHTS_FILE if self.method == "full" else ADAPTER_FILE
-        self._take({self._own_name(key): value for key, value in read_tensors(folder / name).items()})
+        self.take({self._own_name(key): value for key, value in read_tensors(folder / name).items()})
 
     def _own_name(self, saved: str) -> str:
         """peft leaves the adapter's name out of the names in its files."""
@@ -122,7 +122,8 @@ class Policy:
             saved = saved.replace(part, f"{part}default.")
         return saved
 
-    def _take(self, values: Mapping[str, Tensor]) -> None:
+    def take(self, values: Mapping[str, Tensor]) -> None:
+        """Set the trained part; raises CheckpointError where it does not fit."""
         mine = self.trainable()
         check_fit({name: p.shape for name, p in mine.items()}, values)
         with torch.no_grad():

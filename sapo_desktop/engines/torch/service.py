@@ -1,15 +1,17 @@
 """The engine as its host process sees it: one request in, one reply out.
 
 Generator and trainer are one object over one model. The host sets `cancelled` when a cancel arrives;
-generation looks at it every step, training every micro-batch, and HostCancelled rises. Everything that is
-wrong with a request rises as an error of core/errors.py.
+generation looks at it every step, training every micro-batch, and HostCancelled rises. At the same moments a person's
+question is answered that came meanwhile: afterwards the weights are what they were, to the bit, and the work goes on.
+Everything that is wrong with a request rises as an error of core/errors.py.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,9 +23,9 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
-from sapo_desktop.engines.torch.decoder_llama import start_written_out
 from sapo_desktop.engines.torch.generation import generate
-from sapo_desktop.engines.torch.llama import WrittenOutModel, is_packed
+from sapo_desktop.engines.torch.llama.decoding import start_written_out
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, is_packed
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory
@@ -31,11 +33,10 @@ from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, sav
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 
 _MOST_ON_CPU = 64
-"""Sequences at once: beyond that a CPU only waits for its memory. The starter's 256 answers a round take no longer in
-four turns than together, rather less, and a quarter of the memory."""
+"""Sequences at once: beyond that a CPU only waits for its memory."""
 
 PROMPT_TOKENS_AT_ONCE = 4096
-"""Of models that are packed: fewer sequences at once where questions are long, since the cache grows with both."""
+"""Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
 
 
 class TorchEngine:
@@ -67,15 +68,16 @@ class TorchEngine:
             versions={name: version(name) for name in ("torch", "transformers", "peft")},
         )
 
-    def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
+    def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:
         """Answer questions."""
         began = time.monotonic()
         prompts = [self.lm.prompt_tokens(text) for text in request.prompts]
         job = self.job(prompts, request.answers, request.sampling)
-        watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
+        watch = GenerationMonitor(should_stop=should_stop, progress=progress, text=self.lm.text)
         if job.total == 1:
             watch.token = Speaker(self.lm.text, progress)
-        answers = self._answer(job, request.base, watch)
+        with self.trainer.averaged() if request.averaged and not request.base else contextlib.nullcontext():
+            answers = self._answer(job, request.base, watch)
         if job.total and answers.batch < min(self._batch or job.total, job.total):
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(
@@ -100,17 +102,19 @@ class TorchEngine:
         """Write the weights for use elsewhere."""
         from sapo_desktop.engines.exporting.export import export
 
-        model = self.policy.model
-        if self.policy.bare:
-            model = self.policy.in_modules(load_language_model(self.lm.folder, str(self.lm.device), bare=False).model)
-        return export(
-            request.format,
-            model,
-            self.lm.tokenizer,
-            self.lm.folder,
-            Path(request.folder),
-            self.trainer.steps,
-        )
+        with self.trainer.averaged():
+            model = self.policy.model
+            if self.policy.bare:
+                plain = load_language_model(self.lm.folder, str(self.lm.device), bare=False)
+                model = self.policy.in_modules(plain.model)
+            return export(
+                request.format,
+                model,
+                self.lm.tokenizer,
+                self.lm.folder,
+                Path(request.folder),
+                self.trainer.steps,
+            )
 
     def _answer(self, job: GenerationJob, base: bool, watch: GenerationMonitor) -> Answers:
         if base:
@@ -136,6 +140,8 @@ class Service:
 
     def __init__(self) -> None:
         self.cancelled = threading.Event()
+        self.between: Callable[[], None] = lambda: None
+        """Set by the host: answers, by `handle_aside`, what somebody waits for."""
         self._engine: TorchEngine | None = None
 
     def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
@@ -153,21 +159,36 @@ class Service:
             raise HostError(sentence("The engine was asked to work before a model was loaded."))
         return self._work(self._engine, request, progress)
 
+    def handle_aside(
+        self, request: p.EngineRequest, progress: p.Progress, should_stop: Callable[[], bool]
+    ) -> p.EngineReply:
+        """Answer a question between two steps of what `handle` does."""
+        if self._engine is None or not isinstance(request, p.Generate):
+            raise HostError(sentence("The engine was asked aside for what needs its turn."))
+        with torch.inference_mode(False), torch.no_grad():  # what is made here outlives the step that it comes between
+            return self._engine.generate(request, progress, should_stop)
+
+    def _stopped(self) -> bool:
+        self.between()
+        return self.cancelled.is_set()
+
     def _work(self, engine: TorchEngine, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
         match request:
             case p.Generate():
-                return engine.generate(request, progress, self.cancelled)
+                # Where the modules themselves are switched to the base, nothing else can be answered meanwhile.
+                switched = request.base and not engine.policy.bare
+                return engine.generate(request, progress, self.cancelled.is_set if switched else self._stopped)
             case p.Encode():
                 return p.Encoded(
                     tokens=[engine.lm.encode_foreign(text, request.end) for text in request.texts],
                     prompts=[engine.lm.prompt_tokens(question) for question in request.questions],
                 )
             case p.Step():
-                engine.trainer.should_stop = self.cancelled.is_set
+                engine.trainer.should_stop = self._stopped
                 report: StepReport = engine.trainer.step(request.batch)
                 return p.Stepped(report=report)
             case p.Save():
-                return p.Done(files=save_trainer(engine.trainer, Path(request.folder)))
+                return p.Done(files=save_trainer(engine.trainer, Path(request.folder), averaged=request.averaged))
             case p.Restore(folder=None):
                 reset_trainer(engine.trainer)
                 return p.Done(steps=engine.trainer.steps)
@@ -181,7 +202,8 @@ class Service:
                 from sapo_desktop.engines.gguf.generator_files import write_trained
 
                 folder = None if request.folder is None else Path(request.folder)
-                write_trained(engine.lm, engine.policy, Path(request.file), folder)
+                with engine.trainer.averaged() if request.averaged else contextlib.nullcontext():
+                    write_trained(engine.lm, engine.policy, Path(request.file), folder)
                 return p.Done()
             case p.Export():
                 return p.Done(files=engine.export(request))

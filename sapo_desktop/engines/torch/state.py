@@ -1,5 +1,8 @@
 """A trainer on disk: adapter or weights, optimiser and counters, in safetensors and JSON; nothing is pickled.
 
+The adapter's own file has the average of its recent selves, which is what answers and what others are given; the
+weights that go on learning lie beside it.
+
 No random state is kept because there is none: starts, draws and orders all come from seeds that the caller
 names. Learning rate and other settings are not taken from the files: the caller loads the engine with those
 that hold.
@@ -7,6 +10,7 @@ that hold.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import msgspec
@@ -22,6 +26,7 @@ from sapo_desktop.engines.torch.lora import check_fit, read_tensors
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 
 OPTIMISER_FILE = "optimizer.safetensors"
+LIVE_FILE = "live.safetensors"
 STATE_FILE = "trainer.json"
 STATE_VERSION = 1
 
@@ -37,22 +42,26 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     """Of these, the ones that the moments remember: fewer after a roll-back. None: all of them."""
 
 
-def save_trainer(trainer: GrpoTrainer, folder: Path) -> list[str]:
-    """Write everything that a later `restore_trainer` needs to go on bit for bit; return the files' names.
+def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -> list[str]:
+    """Write everything that a later `restore_trainer` needs to go on bit for bit; return the files' names. Without
+    `averaged` the adapter's file has what learns now: for a generator that answers in rounds.
 
     Raises:
         CheckpointError: the folder takes no more (disk full, say); the trainer goes on as it is.
     """
     try:
-        return _save(trainer, folder)
+        return _save(trainer, folder, averaged)
     except (OSError, SafetensorError) as error:
         raise CheckpointError(
             sentence("The training state could not be saved ({reason}): free some space.", reason=str(error))
         ) from error
 
 
-def _save(trainer: GrpoTrainer, folder: Path) -> list[str]:
-    files = trainer.policy.save(folder)
+def _save(trainer: GrpoTrainer, folder: Path, averaged: bool) -> list[str]:
+    with trainer.averaged() if averaged else contextlib.nullcontext():
+        files = trainer.policy.save(folder)
+    live = {name: p.detach().contiguous() for name, p in trainer.policy.trainable().items()}
+    save_file(live, folder / LIVE_FILE)
     moments: dict[str, Tensor] = {}
     adam = 0
     for name, parameter in trainer.policy.trainable().items():
@@ -63,12 +72,12 @@ def _save(trainer: GrpoTrainer, folder: Path) -> list[str]:
     save_file(moments, folder / OPTIMISER_FILE)
     state_record = TrainerState(method=trainer.policy.method, steps=trainer.steps, adam=adam)
     (folder / STATE_FILE).write_bytes(msgspec.json.encode(state_record))
-    return [*files, OPTIMISER_FILE, STATE_FILE]
+    return [*files, LIVE_FILE, OPTIMISER_FILE, STATE_FILE]
 
 
 def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = False) -> None:
     """Take over what `save_trainer` wrote, its count of steps too; raises CheckpointError and changes nothing where it
-    does not fit. `weights_only`: the optimiser begins afresh."""
+    does not fit. `weights_only`: on from the average, with a fresh optimiser."""
     state = _read_state(folder)
     if state.method != trainer.policy.method:
         raise CheckpointError(
@@ -82,7 +91,14 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     parameters = trainer.policy.trainable()
     moments = read_tensors(folder / OPTIMISER_FILE)
     check_fit({f"{kind}.{n}": p.shape for kind in ("exp_avg", "exp_avg_sq") for n, p in parameters.items()}, moments)
+    # Checkpoints of a version before have no average: their adapter is the live one.
+    live = read_tensors(folder / LIVE_FILE) if (folder / LIVE_FILE).exists() and not weights_only else {}
+    if live:
+        check_fit({name: p.shape for name, p in parameters.items()}, live)
     trainer.policy.load(folder)
+    trainer.begin_average()
+    if live:
+        trainer.policy.take(live)
     trainer.optimiser = trainer.fresh_optimiser()
     trainer.steps = state.steps
     adam = state.steps if state.adam is None else state.adam
@@ -99,6 +115,7 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
 def reset_trainer(trainer: GrpoTrainer) -> None:
     """Go back to the untrained start, optimiser included."""
     trainer.policy.reset()
+    trainer.begin_average()
     trainer.optimiser = trainer.fresh_optimiser()
     trainer.steps = 0
 

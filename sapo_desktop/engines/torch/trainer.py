@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -25,11 +25,14 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.adam import Adam
 from sapo_desktop.engines.torch.batches import MicroBatch, Packed, packed_batches, padded_batches
 from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss
-from sapo_desktop.engines.torch.llama import WrittenOutModel, can_be_written_out, is_packed
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out, is_packed
 from sapo_desktop.engines.torch.logprobs import token_logprobs
 from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
 
+AVERAGED = 0.97
+"""What the average keeps of itself at every step: it is that of some thirty steps. The gradients of a few groups are
+mostly noise, which the weights follow more than their average does."""
 CPU_TOKENS = 512
 """Inputs of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
 backward pass needs grows with them."""
@@ -55,11 +58,28 @@ class GrpoTrainer:
         self.steps = 0
         """Optimiser steps behind the weights as they are; of a restored checkpoint, those behind that one."""
         self.optimiser = self.fresh_optimiser()
+        self.average: dict[str, Tensor] = {}
+        """Of the trained weights, float32."""
+        self.begin_average()
         self.written_out = can_be_written_out(policy.causal)
 
     def fresh_optimiser(self) -> Adam:
         """Return Adam without memory of earlier steps."""
         return Adam(list(self.policy.trainable().values()), self.settings.learning_rate)
+
+    def begin_average(self) -> None:
+        """From the weights as they are."""
+        self.average = {name: p.detach().float().clone() for name, p in self.policy.trainable().items()}
+
+    @contextlib.contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Inside, the policy is the average of its recent selves: what is scored, asked, saved for others, exported."""
+        live = {name: p.detach().clone() for name, p in self.policy.trainable().items()}
+        self.policy.take(self.average)
+        try:
+            yield
+        finally:
+            self.policy.take(live)
 
     def configure(self, learning_rate: float | None, micro_batch: int | None) -> None:
         """Change what needs no new optimiser."""
@@ -132,6 +152,10 @@ class GrpoTrainer:
         self.steps += 1
         self.optimiser.zero_grad()
         self.policy.changed()
+        # Of the first steps later ones count more (Shamir and Zhang, arXiv 1212.1824, with eta 2): the start is
+        # forgotten with the third power of their number, where a full average would lag behind by its own length.
+        for name, parameter in self.policy.trainable().items():
+            self.average[name].lerp_(parameter.detach().float(), max(1 - AVERAGED, 3 / (self.steps + 3)))
         return update
 
     def _ask_for_less(self, sequences: int) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Gentle = Literal["quarter", "half", "most"]
+GENTLE: tuple[Gentle, ...] = ("quarter", "half", "most")
 
 
 @dataclass
@@ -32,6 +33,14 @@ class Choices:
                 return 0
             case "most":
                 return max(1, cores - 1)
+
+    @staticmethod
+    def offered(cores: int) -> tuple[Gentle, ...]:
+        """The choices that differ on a computer with so many cores, the gentlest first; half is always one."""
+        half = max(1, cores // 2)
+        others: tuple[tuple[Gentle, int], ...] = (("quarter", max(1, cores // 4)), ("most", max(1, cores - 1)))
+        found = {gentle for gentle, threads in others if threads != half}
+        return tuple(gentle for gentle in GENTLE if gentle == "half" or gentle in found)
 
     def settings(self, cores: int) -> dict[str, str]:
         """As SetSettings takes them. Silo comes first to mind: nobody is put on a network without having said so."""

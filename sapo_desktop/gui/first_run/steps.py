@@ -12,9 +12,10 @@ from sapo_desktop.gui.first_run.first_run import Choices, Gentle
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
-from sapo_desktop.gui.widgets.layout import Card, column, keeping_place, row
+from sapo_desktop.gui.widgets.folded import Folded
+from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
-from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
@@ -82,7 +83,8 @@ class LeavesStep(Step):
         )
         self._view, self._bridge = view, bridge
         self._asked = False
-        self._message = Reading(tr("A message as it would be sent"), tr("The message is being made ..."), lines=9)
+        self._message = Folded(tr("A message as it would be sent"), lines=9)
+        self._show_message(tr("The message is being made ..."))
         self._who = Card(tr("Who can see what"), role="well")
         # The worker's own sentences are English; these say the same.
         for line in (
@@ -94,8 +96,8 @@ class LeavesStep(Step):
             tr("Not in it: the question's words, the right answer, the marks, your name, anything from your files."),
         ):
             self._who.add(Label(f"• {line}"))
-        self.box.addWidget(self._message, 1)
         self.box.addWidget(self._who)
+        self.box.addWidget(self._message, 1)
 
     def opened(self) -> None:
         if self._view.attached and not self._asked:
@@ -108,11 +110,14 @@ class LeavesStep(Step):
             if reply.signed
             else tr("A real message of {size}, signed with a key that was thrown away. Nothing was sent.")
         )
-        self._message.set_text(f"{note.format(size=numbers.size(reply.bytes))}\n\n{reply.text}")
+        self._show_message(f"{note.format(size=numbers.size(reply.bytes))}\n\n{reply.text}")
 
     def _failed(self, error: SapoError) -> None:
         self._asked = False
-        self._message.set_text(tr("The message cannot be shown now: {reason}").format(reason=in_words(error)))
+        self._show_message(tr("The message cannot be shown now: {reason}").format(reason=in_words(error)))
+
+    def _show_message(self, text: str) -> None:
+        self._message.set_text(text, tr("Show such a message"), tr("Hide the message"))
 
 
 class GentleStep(Step):
@@ -131,7 +136,12 @@ class GentleStep(Step):
             ("half", tr("Gentle"), tr("half the cores")),
             ("most", tr("Diligent"), tr("all cores but one")),
         )
+        offered = choices.offered(cores)
+        if len(offered) == 1:  # nothing to choose is no question
+            self.box.addWidget(Label(tr("It computes on half of them."), "strong"))
         for value, title, text in names:
+            if value not in offered or len(offered) == 1:
+                continue
             choice = ChoiceCard(group, title, text)
             choice.radio.setChecked(value == choices.gentle)
             choice.chosen.connect(partial(setattr, choices, "gentle", value))
@@ -149,8 +159,10 @@ class GentleStep(Step):
         self.box.addStretch(1)
 
     def focus_first(self) -> bool:
-        next(radio for radio in self._radios if radio.isChecked()).setFocus()
-        return True
+        chosen = next((radio for radio in self._radios if radio.isChecked()), None)
+        if chosen is not None:
+            chosen.setFocus()
+        return chosen is not None
 
 
 class TogetherStep(Step):
@@ -171,16 +183,18 @@ class TogetherStep(Step):
         self._more = Card(role="well")
         self._share = Switch(tr("Share my model's answers too (public domain)"))
         self._share.toggled.connect(self._choose_share)
-        self._consent = Reading(tr("What is published"), "\n\n".join(what_is_published()), lines=5)
+        consent = column(Label(tr("What is published"), "strong"), *map(Label, what_is_published()), spacing=0.75)
         self._peer = QLineEdit()
         self._peer.setPlaceholderText(tr("Address or invite link, if somebody gave you one"))
         self._peer.setAccessibleName(tr("Address or invite link"))
         self._peer.textChanged.connect(lambda text: setattr(choices, "peer", text.strip()))
-        self._more.add(self._share, self._consent, self._peer)
-        self.box.addWidget(self._more, 1)
+        self._more.add(self._share, consent, self._peer)
         self._model = Label(tr("The model that comes with the app is ready at once."), "muted")
-        self.box.addLayout(row(Picture("model", 20), self._model, spacing=1))
-        keeping_place(self._more).setVisible(choices.swarm)
+        self.box.addLayout(row(Picture("model", 20), (self._model, 1), spacing=1))
+        # Last, so that nothing moves when it comes.
+        self.box.addWidget(self._more)
+        self.box.addStretch(1)
+        self._more.setVisible(choices.swarm)
 
     def opened(self) -> None:
         if self._view.attached and not self._asked:

@@ -11,9 +11,10 @@ from sapo_desktop.gui.first_run.first_run import Choices
 from sapo_desktop.gui.first_run.steps import GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import icons
+from sapo_desktop.gui.look.screen import OnScreen
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
-from sapo_desktop.gui.widgets.layout import column, row
+from sapo_desktop.gui.widgets.layout import column, row, scrolling
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import invites as invite_words
@@ -21,10 +22,13 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.system.hardware import usable_cores
-from sapo_desktop.view.link import Ended, Lost
+from sapo_desktop.view.link import Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings, StartRounds
+
+_FIRST = (760, 600)
+_SMALLEST = (480, 360)
 
 
 class Wizard(QDialog):
@@ -54,12 +58,12 @@ class Wizard(QDialog):
         ]
         self._stack = QStackedWidget()
         for step in self._steps:
-            self._stack.addWidget(step)
+            self._stack.addWidget(scrolling(step))
             step.changed.connect(self._show_buttons)
         self._warned_of = ""
         """The invite that was shown to lead nearby."""
         self._trouble = Banner(tone="danger", action=tr("Start again"), on_press=bridge.try_again)
-        self._where = Label("", "caption", wrap=False)
+        self._where = Label("", "caption")
         self._back = Button(tr("Back"), self._go_back)
         self._next = Button("", self._go_on, kind="primary")
         self._next.setDefault(True)
@@ -67,20 +71,19 @@ class Wizard(QDialog):
             column(
                 self._stack,
                 self._trouble,
-                row(self._where, 1, self._back, self._next),
+                row((self._where, 1), self._back, self._next),
                 spacing=2,
                 margins=(grid(4), grid(4), grid(4), grid(3)),
             )
         )
-        self.resize(760, 600)
+        self._on_screen = OnScreen(self, _FIRST, _SMALLEST)
+        self._on_screen.place(self.screen().availableGeometry())
         bridge.changed.connect(self._changed)
         self._show(0)
 
     @property
     def step(self) -> Step:
-        step = self._stack.currentWidget()
-        assert isinstance(step, Step)
-        return step
+        return self._steps[self._stack.currentIndex()]
 
     def reject(self) -> None:
         """Escape leaves, as the close button does."""
@@ -109,7 +112,9 @@ class Wizard(QDialog):
 
     def _show_buttons(self) -> None:
         number, count = self._stack.currentIndex(), len(self._steps)
-        self._where.setText(tr("Step {number} of {count}").format(number=number + 1, count=count))
+        where = tr("Question {number} of {count}").format(number=number + 1, count=count)
+        waits = number == count - 1 and isinstance(self._view.link, Connecting)
+        self._where.setText(state_sentence(self._view) if waits else where)
         self._back.setVisible(number > 0)
         last = number == count - 1
         self._next.set_text(self._last_word() if last else tr("Next"))

@@ -6,27 +6,37 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QProgressBar, QStackedWidget, QToolButton, QWidget
 
+from sapo_desktop.core.records import Gain
 from sapo_desktop.gui.home.aha import AhaCard
+from sapo_desktop.gui.home.learned import LearnedCard
+from sapo_desktop.gui.home.now import NowCard
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import theme
-from sapo_desktop.gui.look.theme import grid
-from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.actions import Actions, add_pauses
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.bars import legend
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
-from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, SmallChart, words_at
+from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, words_at
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
-from sapo_desktop.gui.widgets.table import Heading, Table, number
-from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Elided, Label, for_button, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.states import action_hint, action_words, phase_words, state_sentence, swarm_sentence
-from sapo_desktop.gui.words.tasks import task_name
-from sapo_desktop.view.viewmodel import RECENT_ROUNDS, Section, TaskTrack, View
+from sapo_desktop.gui.words.states import (
+    action_hint,
+    action_words,
+    phase_words,
+    state_sentence,
+    swarm_sentence,
+    timed_sentence,
+)
+from sapo_desktop.view.link import Connecting
+from sapo_desktop.view.viewmodel import ALL, RECENT_ROUNDS, Section, View
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _TABLE_ROWS = 2000
@@ -47,17 +57,19 @@ class HomePage(Page):
         self._banner = Banner()
         self._banner.button.clicked.connect(lambda: self.wanted.emit("log"))
         self._chart = ChartCard(view)
+        self._learned = LearnedCard(view)
         self._ahas = AhaCard(view, bridge)
-        self._tasks = TasksCard(view)
+        self._now = NowCard(view)
+        beside = holding(column(self._learned, self._now, 1, spacing=2))
+        self._of_peers = Columns(self._ahas)
         self.add(
             self._hero,
             self._banner,
-            self._chart,
-            Columns(self._ahas),
-            self._tasks,
+            Columns(self._chart, beside, narrowest=380, most=2, shares=(5, 3)),
+            self._of_peers,
         )
         self._hero.add_counts(self._counts)
-        self._clock = timer(self, 1000, self._hero.tick)
+        self._clock = timer(self, 1000, self._tick)
 
     def opened(self) -> None:
         self._clock.start()
@@ -68,15 +80,23 @@ class HomePage(Page):
     def refresh(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state", "settings", "progress", "swarm"}:
             self._hero.refresh()
+        if changed == ALL:
+            self._now.refresh()
         if changed & {"link", "rounds", "swarm"}:
             self._counts.refresh()
         if changed & {"link", "state", "swarm"}:
             self._warn()
         if "curves" in changed:
             self._chart.refresh()
+            self._learned.refresh()
             self._ahas.refresh()
-        if "rounds" in changed:
-            self._tasks.refresh()
+        if "settings" in changed:
+            self._of_peers.setVisible(not self.view.silo)
+
+    def _tick(self) -> None:
+        """A second passed."""
+        self._hero.tick()
+        self._now.refresh()
 
     def _warn(self) -> None:
         swarm = self.view.swarm
@@ -101,6 +121,14 @@ class Hero(Card):
         self._view = view
         self._button = Button("", actions.main, kind="big", icon="play")
         self._button.setMinimumWidth(220)
+        self._pauses = IconButton("chevron-down", tr("Pause for a while"))
+        self._pauses.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self._pauses)
+        add_pauses(menu, actions)
+        menu.addSeparator()
+        self._finish = menu.addAction(for_button(tr("Finish this round, then pause")))
+        self._finish.triggered.connect(lambda _=False: actions.finish())
+        self._pauses.setMenu(menu)
         self._sentence = Label("", "subtitle")
         self._swarm = Label("", "muted")
         self._phase = Elided("", "caption")
@@ -109,12 +137,13 @@ class Hero(Card):
         self._bar.setMaximumWidth(220)
         self._progress = keeping_place(holding(row(self._bar, self._phase, spacing=1.5)))
         self._words = column(self._sentence, self._swarm, self._progress, spacing=0.5)
-        self._top = row(self._button, (self._words, 1), spacing=3)
+        self._top = row(row(self._button, self._pauses, 1, spacing=0.5), (self._words, 1), spacing=3)
         self.add(self._top)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Button and words are side by side where a line of words has room."""
-        wide = event.size().width() > self._button.sizeHint().width() + 24 * theme.pixels("body")
+        taken = self._button.sizeHint().width() + self._pauses.sizeHint().width()
+        wide = event.size().width() > taken + 24 * theme.pixels("body")
         self._top.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
         super().resizeEvent(event)
 
@@ -131,6 +160,8 @@ class Hero(Card):
         self._button.set_icon(_ICONS.get(action, "play"))
         self._button.set_calm(action == "pause")
         self._button.setEnabled(action != "wait")
+        self._pauses.setEnabled(view.attached and view.state in ("working", "finishing", "paused"))
+        self._finish.setEnabled(view.attached and view.state in ("working", "paused"))
         self._swarm.setText(swarm_sentence(view))
         self._swarm.set_tone("silo" if view.silo else "")
         self._show_progress()
@@ -138,22 +169,20 @@ class Hero(Card):
 
     def tick(self) -> None:
         """A second passed."""
-        sentence = state_sentence(self._view)
-        if self._view.pause_left:
-            sentence = f"{sentence} ({numbers.countdown(self._view.pause_left)})"
-        self._sentence.setText(sentence)
+        self._sentence.setText(timed_sentence(self._view))
         self._sentence.set_tone("danger" if self._view.face == "attention" else "")
 
     def _show_progress(self) -> None:
+        """How far it is; where that is not known, that something happens."""
         view = self._view
-        busy = view.at_work and view.phase != "waiting"
-        self._progress.setVisible(busy)
-        if busy:
-            self._bar.setRange(0, max(1, view.total))
-            self._bar.setValue(view.done)
-            of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if view.total else ""
-            self._phase.set_text(f"{phase_words(view.phase)}{of}")
-            self._bar.setAccessibleName(self._phase.text())
+        starts = isinstance(view.link, Connecting) or (view.attached and view.state == "starting")
+        self._progress.setVisible(starts or view.at_work)
+        known = view.at_work and view.total > 0
+        self._bar.setRange(0, view.total if known else 0)
+        self._bar.setValue(view.done if known else 0)
+        of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if known else ""
+        self._phase.set_text(f"{phase_words(view.phase)}{of}" if view.at_work else "")
+        self._bar.setAccessibleName(self._phase.text() or state_sentence(view))
 
 
 class Counts(QWidget):
@@ -167,8 +196,8 @@ class Counts(QWidget):
         self._held_out = Figure(tr("Held-out score"))
         self._rounds = Figure(tr("Rounds"))
         self._answers = Figure(tr("Answers given"))
-        self._drawn = Figure(tr("Drawn by peers"))
-        figures = [self._reward, self._swarm, self._held_out, self._rounds, self._answers, self._drawn]
+        self._drawn = Figure(tr("Your answers helped"))
+        figures = [self._held_out, self._reward, self._swarm, self._rounds, self._answers, self._drawn]
         self._box = Columns(*figures, narrowest=138, most=6)
         self._silo: bool | None = None
         self.setLayout(column(self._box))
@@ -198,25 +227,37 @@ class Counts(QWidget):
         base = view.held_out_base
         self._held_out.set(
             numbers.number(view.held_out if view.held_out is not None else base),
-            tr("{gain} since the start").format(gain=numbers.signed(view.held_out - base))
-            if view.held_out is not None and base is not None
-            else tr("of the model as it came")
-            if base is not None
-            else tr("not measured yet"),
+            _gain_words(view.held_out, base, view.held_out_gain),
         )
         self._rounds.set(numbers.count(len(view.curves)), tr("on this computer"))
         self._answers.set(numbers.count(view.answers_given), tr("by this computer's model"))
-        used = view.swarm.used_total if view.swarm else 0
-        self._drawn.set(numbers.count(used), tr("of my groups; their claim"))
+        self._drawn.set(*peer_words.thanks(view.swarm))
+
+
+def _gain_words(now: float | None, base: float | None, gain: Gain | None) -> str:
+    if base is None:
+        return tr("not measured yet")
+    if now is None:
+        return tr("of the model as it came")
+    if gain is None:  # a history of before: without an interval nobody could say what a difference means
+        return tr("the model as it came: {score}").format(score=numbers.number(base))
+    if gain.low <= 0 <= gain.high:
+        return tr("{gain} since the start: may be chance").format(gain=numbers.signed(gain.value))
+    return tr("{gain} since the start ({low} to {high})").format(
+        gain=numbers.signed(gain.value), low=numbers.signed(gain.low), high=numbers.signed(gain.high)
+    )
 
 
 class ChartCard(Card):
-    """My reward against the swarm's, and the held-out score, over all history; the same as a table."""
+    """What the model can do, or my reward against the swarm's, over all history; the same as a table."""
 
     def __init__(self, view: View) -> None:
         super().__init__(tr("Does it learn?"))
         self._view = view
-        self.chart = CurveChart(view.curves, tr("Chart of my reward, the swarm's and the held-out score"))
+        self.chart = CurveChart(view.curves, tr("Chart of the held-out score, or of my reward and the swarm's"))
+        self.shown = Segments(tr("Shown"), [("skill", tr("What it can do")), ("reward", tr("Reward"))], "skill")
+        self.shown.chosen.connect(self._choose_kind)
+        self._chosen = False
         self._range = Segments(tr("Rounds shown"), [("all", tr("All")), ("500", "500"), ("100", "100")], "all")
         self._range.chosen.connect(self._show_range)
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
@@ -230,7 +271,7 @@ class ChartCard(Card):
         self._empty = Empty(
             "learning",
             tr("No round yet"),
-            tr("The first point appears here when the first round is done, within a minute or so."),
+            tr("The first point appears here when the first round is done: within a minute, later on a busy computer."),
         )
         self._stack = QStackedWidget()
         for part in (self._empty, self.chart, self._table):
@@ -239,21 +280,19 @@ class ChartCard(Card):
         style = Qt.PenStyle
         mine = tr("my reward, mean of %n rounds", None, SMOOTHED_ROUNDS)
         self._swarm_legend = legend(LineSample("chart_swarm", style.DashLine), tr("the swarm's, with its 95% interval"))
-        lines = Flow(
-            legend(LineSample("chart_me", style.SolidLine), mine),
-            self._swarm_legend,
-            legend(LineSample("chart_held_out", style.DotLine, diamond=True), tr("held-out score")),
-            legend(LineSample("chart_base", style.DashDotLine), tr("the model as it came")),
-            spacing=18,
-        )
-        self._harder = Label(
-            tr(
-                "Questions get harder as they are solved, so the reward may fall while the model learns. "
-                "The held-out score keeps its questions."
-            ),
-            "caption",
-        )
-        self.add(lines, self._stack, self._words, self._harder)
+        self._legends = {
+            "skill": [
+                legend(
+                    LineSample("chart_held_out", style.SolidLine, diamond=True),
+                    tr("held-out score, with its 95% interval"),
+                ),
+                legend(LineSample("chart_base", style.DashDotLine), tr("the model as it came")),
+            ],
+            "reward": [legend(LineSample("chart_me", style.SolidLine), mine), self._swarm_legend],
+        }
+        lines = Flow(*(one for of_kind in self._legends.values() for one in of_kind), spacing=18)
+        self._about = Label("", "caption")
+        self.add(self.shown, lines, self._stack, self._words, self._about)
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
@@ -261,12 +300,14 @@ class ChartCard(Card):
         self._point(None)
 
     def refresh(self) -> None:
+        if self._chosen:
+            self._show_legends()
+        else:
+            self._show_kind("skill" if self._view.settings.validate_every else "reward")
         if not len(self._view.curves):
             self._stack.setCurrentWidget(self._empty)
             return
         self._switch()
-        self._harder.setVisible(self._view.settings.curriculum)
-        self._swarm_legend.setVisible(bool((self._view.curves.column("swarm_peers") > 0).any()))
         self.chart.follow()
         self._point(None)
 
@@ -278,6 +319,29 @@ class ChartCard(Card):
             self._stack.setCurrentWidget(self._table)
         else:
             self._stack.setCurrentWidget(self.chart)
+
+    def _choose_kind(self, which: str) -> None:
+        self._chosen = True
+        self._show_kind(which)
+
+    def _show_kind(self, which: str) -> None:
+        self.shown.show_choice(which)
+        self.chart.show_skill(which == "skill")
+        self._show_legends()
+
+    def _show_legends(self) -> None:
+        now = self.shown.current
+        for kind, legends in self._legends.items():
+            for one in legends:
+                one.setVisible(kind == now)
+        measured = bool((self._view.curves.column("swarm_peers") > 0).any())
+        self._swarm_legend.setVisible(now == "reward" and measured)
+        self._about.setText(
+            tr("Share solved of questions that are never trained on. Shaded: where the change since the start lies.")
+            if now == "skill"
+            else tr("Questions are chosen that are solved now and then: the reward stays low while the model learns.")
+        )
+        self._about.setVisible(now == "skill" or self._view.settings.curriculum)
 
     def _show_range(self, which: str) -> None:
         if which == "all":
@@ -330,61 +394,3 @@ def _newest_rows(view: View) -> list[int]:
     """The newest rows of the history, newest first: more than anybody reads."""
     count = len(view.curves)
     return list(range(count - 1, max(-1, count - 1 - _TABLE_ROWS), -1))
-
-
-class TasksCard(Card):
-    """One small chart for each task that is trained on."""
-
-    def __init__(self, view: View) -> None:
-        super().__init__(tr("Task by task"), tr("Share of own answers that solved the question, in the newest rounds."))
-        self._view = view
-        self._cells: dict[str, TaskCell] = {}
-        self._columns = Columns(narrowest=210, most=5)
-        self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
-        self.corner.addWidget(self._as_table)
-        self._table = Table(tr("Tasks"), _task_headings(), rows_shown=8)
-        self._table.hide()
-        self._empty = Empty("chart", tr("Nothing marked yet"), tr("Each task gets its own small chart here."))
-        self.add(self._columns, self._table, self._empty)
-
-    def _switch(self) -> None:
-        self._table.setVisible(self._as_table.isChecked())
-        self._columns.setVisible(not self._as_table.isChecked())
-        self.refresh()
-
-    def refresh(self) -> None:
-        names = sorted(self._view.tasks)
-        self._empty.setVisible(not names)
-        if self._as_table.isChecked():
-            self._table.set_rows([(name, self._view.tasks[name]) for name in names])
-            return
-        if names != list(self._cells):
-            self._cells = {name: TaskCell(name) for name in names}
-            self._columns.set_cards(list(self._cells.values()))
-        for name, cell in self._cells.items():
-            cell.show_track(self._view.tasks[name])
-
-
-def _task_headings() -> list[Heading]:
-    """Of rows of a task's name and its track."""
-    return [
-        Heading(tr("Task"), lambda row: row[0], stretch=True),
-        number(tr("Solved of late"), lambda row: row[1].now, numbers.percent),
-        number(tr("In its last round"), lambda row: row[1].shares[-1][1], numbers.percent),
-        number(tr("Last round"), lambda row: row[1].shares[-1][0]),
-    ]
-
-
-class TaskCell(QWidget):
-    """Name, share now, line."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._share = Label("", "caption", wrap=False)
-        self._chart = SmallChart(task_name(name))
-        self.setLayout(column(row(Elided(task_name(name), "caption"), self._share), self._chart, spacing=0.25))
-        self.setMinimumHeight(theme.pixels("body") + 44 + grid(1))
-
-    def show_track(self, track: TaskTrack) -> None:
-        self._share.setText(numbers.percent(track.now))
-        self._chart.show_values([share for _, share, _ in track.shares])

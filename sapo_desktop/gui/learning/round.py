@@ -22,6 +22,8 @@ from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
 
 _ANSWERS_SHOWN = 6
+_SEEN_SECONDS = 0.05
+"""Less would be said as 0.0 s."""
 
 
 class PhaseRow(NamedTuple):
@@ -31,6 +33,11 @@ class PhaseRow(NamedTuple):
     now: float | None
     mean: float | None
     share: float | None
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether there is anything of it to be seen."""
+        return max(self.now or 0.0, self.mean or 0.0) >= _SEEN_SECONDS
 
 
 class RoundCard(Card):
@@ -53,8 +60,8 @@ class RoundCard(Card):
             tr("No round yet"),
             tr("When a round runs, its phases stand here: setting questions, answering, marking, learning."),
         )
-        phases = Columns(*self._cells.values(), narrowest=115, most=6)
-        self._chart = holding(column(self.now, self.mean, phases, self._words, spacing=2))
+        self._legend = Columns(*self._cells.values(), narrowest=115, most=6)
+        self._chart = holding(column(self.now, self.mean, self._legend, self._words, spacing=2))
         self.add(self._empty, self._chart, self.table)
 
     def refresh(self) -> None:
@@ -77,12 +84,19 @@ class RoundCard(Card):
         rows = phase_rows(now, mean)
         if as_table and rows != self.table.rows:
             self.table.set_rows(rows)
-        for one in rows:
-            if one.phase in self._cells:
-                self._cells[one.phase].show_mean(one)
+        self._explain([one for one in rows if one.phase in self._cells])
         phase = self._view.phase
         self._words.setVisible(running is not None)
         self._words.set_text(f"{phase_words(phase)}: {phase_meaning(phase)}")
+
+    def _explain(self, rows: list[PhaseRow]) -> None:
+        """What the colours are; those that take no time are left out."""
+        shown = [cell.isVisibleTo(self._legend) for cell in self._cells.values()]
+        for one in rows:
+            self._cells[one.phase].show_mean(one)
+            self._cells[one.phase].setVisible(one.takes_time)
+        if shown != [cell.isVisibleTo(self._legend) for cell in self._cells.values()]:
+            self._legend.arrange()
 
 
 class TimeBar(QWidget):
@@ -90,10 +104,10 @@ class TimeBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.name = Label("", "caption", wrap=False)
+        self.name = Label("", "caption")
         self._total = Label("", "caption", wrap=False)
         self._bar = StackedBar()
-        self.setLayout(column(row(self.name, 1, self._total), self._bar, spacing=0.25))
+        self.setLayout(column(row((self.name, 1), self._total), self._bar, spacing=0.25))
 
     def show_time(self, name: str, spent: Spent | None, longest: float) -> None:
         """`longest`: seconds that the whole width stands for."""

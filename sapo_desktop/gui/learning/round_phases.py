@@ -12,7 +12,7 @@ MEAN_OF = 20
 """Rounds that the mean looks back on."""
 _PAUSED = 5
 """A round that took so many times the middle one's time was paused meanwhile, and says nothing about phases."""
-PARTS: tuple[Phase, ...] = ("questions", "generate", "mark", "share", "draw", "train")
+PARTS: tuple[Phase, ...] = ("draw", "questions", "generate", "mark", "share", "train")
 """The phases that a finished round's report tells of; saving and held-out questions come after it."""
 
 

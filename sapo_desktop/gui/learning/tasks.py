@@ -1,4 +1,4 @@
-"""The tasks: which are practised, at which levels, how they go, and the curriculum that moves them."""
+"""The tasks: which are practised, at which levels, how they go, and the curriculum that chooses among them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ class PractisedCard(Card):
         on = self._view.settings.curriculum
         self.curriculum.show_state(on)
         self._about.setText(
-            tr("Moves each task up a level above 70% solved and down below 20%.")
+            tr(
+                "Asks each task at the levels that are solved now and then, and such questions again: "
+                "the rest teaches nothing."
+            )
             if on
             else tr("Off: each task stays at the second of its levels.")
         )
@@ -164,12 +167,22 @@ def _headings() -> list[Heading]:
     def state(row: FamilyRow) -> str:
         if not row.chosen:
             return tr("off")
-        return levels_words(row.training) if row.training else tr("on")
+        return levels_words(row.training) if row.training else tr("seldom")
 
     return [
         Heading(tr("Task"), lambda row: row.title, stretch=True),
-        Heading(tr("Practised"), state, about=tr("The levels that rounds ask for now")),
+        Heading(
+            tr("Practised"),
+            state,
+            about=tr("The levels that rounds ask for now; seldom: all or nothing is solved, so it teaches nothing"),
+        ),
         number(
             tr("Solved"), lambda row: row.solved, numbers.percent, about=tr("Share of own answers in the newest rounds")
+        ),
+        Heading(
+            tr("By level"),
+            lambda row: " · ".join(numbers.percent(level.solved) for level in row.levels),
+            about=tr("Share solved at each of its levels, from easy to hard"),
+            right=True,
         ),
     ]

@@ -201,8 +201,8 @@ class Attachment:
                 # The curve may be ahead of the snapshot: what is told again replaces what is there.
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
             elif isinstance(event, StateChanged) and not attached:
-                busy = event.why.busy if isinstance(event.why, Starting) else ""
-                self._deliver(Connecting(again=self._is_again, busy=busy))
+                if isinstance(why := event.why, Starting):  # the next state comes with the snapshot
+                    self._deliver(Connecting(again=self._is_again, step=why.step, busy=why.busy))
             else:
                 self._deliver(event)
 

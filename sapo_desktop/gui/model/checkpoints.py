@@ -93,7 +93,7 @@ class CheckpointsCard(Card):
                 self._score_words,
                 lambda item: item.validation,
                 right=True,
-                about=tr("Share of the validation questions that it solved, with the 95% interval"),
+                about=tr("Share of the held-out questions that it solved, with the 95% interval"),
             ),
             Heading(
                 tr("Size"),
@@ -178,7 +178,7 @@ class ScoreBox(Card):
         self._title = Label("", "strong")
         self._which = Segments(
             tr("Held-out questions"),
-            [("validation", tr("Validation")), ("test", tr("Test", "set of questions"))],
+            [("validation", tr("This computer's own")), ("test", tr("Everybody's"))],
             "validation",
         )
         self._which.hint("validation", tr("Drawn from this computer's own secret: what best and guard go by"))

@@ -84,6 +84,7 @@ class ModelsCard(Card):
     def _show(self) -> None:
         self._trouble.say(self.catalogue.error or self.models.error)
         badges: list[ModelBadge] = self.catalogue.reply.models if self.catalogue.reply is not None else []
+        self.details.disk_free = self.catalogue.reply.disk_free if self.catalogue.reply is not None else 0
         contents: Contents = self.models.reply.contents if self.models.reply is not None else Contents()
         at_work = self._view.settings.model
         rows = model_rows(badges, contents, at_work, self.next_model)
@@ -157,6 +158,8 @@ class ModelDetails(Card):
         self._row: ModelRow | None = None
         self._shown: tuple[object, ...] = ()
         self.recommended: Callable[[], Way | None] = lambda: None
+        self.disk_free = 0
+        """Bytes, where models are kept; 0 while nobody knows."""
         self._title = Label(tr("No model is selected"), "subtitle")
         self._about = Label("", "muted")
         self._chips = QWidget()
@@ -175,7 +178,7 @@ class ModelDetails(Card):
     def show_row(self, shown: ModelRow | None, *, working: bool) -> None:
         """Show this model. `working`: a download is under way, and one is at a time."""
         way = self.recommended()
-        now = (shown, working, self._view.silo, self._view.attached, way)
+        now = (shown, working, self._view.silo, self._view.attached, way, self.disk_free)
         if now == self._shown:
             return
         self._shown, self._row = now, shown
@@ -186,7 +189,7 @@ class ModelDetails(Card):
             return
         self._about.setText(catalogued(shown.badge.about) if shown.badge is not None else _other(shown))
         self._show_chips(shown, recommended=way is not None and way.model == shown.name)
-        self._facts.setText(_facts(shown))
+        self._facts.setText(_facts(shown, self.disk_free))
         self._source.set_text(_source(shown))
         note = _note(shown, silo=self._view.silo, working=working)
         self._note.setText(note)
@@ -241,19 +244,32 @@ def _other(shown: ModelRow) -> str:
     return tr("Not of the catalogue: how much memory it takes shows when it is loaded.")
 
 
-def _facts(shown: ModelRow) -> str:
+def _facts(shown: ModelRow, disk_free: int) -> str:
     said = []
     if shown.badge is not None:
         said.append(model_words.needs_words(shown.badge))
+        if shown.badge.round_seconds:
+            span = numbers.span(shown.badge.round_seconds)
+            said.append(tr("A round takes some {span}, estimated.").format(span=span))
         said.append(tr("{parameters} parameters.").format(parameters=model_words.parameters(shown.badge.parameters)))
         said.append(tr("Licence: {licence}.").format(licence=shown.badge.licence))
     if shown.bytes:
         said.append(tr("{size} on this computer.").format(size=numbers.size(shown.bytes)))
     elif shown.to_download and shown.state == "not here":
-        said.append(tr("About {size} to download.").format(size=numbers.size(shown.to_download)))
+        said.append(_room(shown.to_download, disk_free))
     elif shown.shipped:
         said.append(tr("It comes with the program."))
     return " ".join(said)
+
+
+def _room(wanted: int, free: int) -> str:
+    """What a download takes of the disk."""
+    size, left = numbers.size(wanted), numbers.size(abs(free - wanted))
+    if not free:
+        return tr("About {size} to download.").format(size=size)
+    if wanted > free:
+        return tr("About {size} to download: {left} more than there is on the disk.").format(size=size, left=left)
+    return tr("About {size} to download; then {left} are left on the disk.").format(size=size, left=left)
 
 
 def _source(shown: ModelRow) -> str:

@@ -117,7 +117,7 @@ def _shown(fit: Fit, *, remote: bool) -> Fit:
 
 def _about(fit: Fit) -> str:
     here = fit.available
-    said = tr("{memory} of memory, {free} free now.").format(
+    said = tr("{memory} of memory; a model can have {free} of it now.").format(
         memory=numbers.size(here.memory), free=numbers.size(here.memory_free)
     )
     if here.device == "cuda":

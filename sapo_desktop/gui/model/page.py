@@ -11,6 +11,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.checkpoints import CheckpointsCard
 from sapo_desktop.gui.model.choice import ModelsCard
+from sapo_desktop.gui.model.engine_pack import EnginePackCard
 from sapo_desktop.gui.model.memory import MemoryCard
 from sapo_desktop.gui.model.model_list import ModelRow
 from sapo_desktop.gui.model.transfer import HubSheet, TokenSheet, TransferStrip
@@ -64,7 +65,9 @@ class ModelPage(Page):
         details.remove.connect(self._remove)
         details.token.connect(self._token)
         self._checkpoints = CheckpointsCard(view, bridge)
-        self.add(self._waiting, self._away, self._at_work, self._memory, self._models, self._checkpoints)
+        self.add(
+            self._waiting, self._away, EnginePackCard(), self._at_work, self._memory, self._models, self._checkpoints
+        )
 
     def closed(self) -> None:
         self._transfer.close_news()
@@ -165,7 +168,7 @@ class ModelPage(Page):
         HubSheet(self, self.bridge).open()
 
     def import_folder(self) -> None:
-        self._import(ask_folder(self, tr("A folder in transformers' layout")))
+        self._import(ask_folder(self, tr("A model folder (as transformers has it)")))
 
     def import_file(self) -> None:
         self._import(ask_open_path(self, tr("A GGUF file"), tr("GGUF files (*.gguf)")))
@@ -228,7 +231,7 @@ class AtWorkCard(Card):
         self.title.setText(one_line(info.name, 80))
         self._show_chips(info)
         self._sentence.setText(
-            tr("{way}, with %n thread(s).", None, info.threads).format(way=_capital(model_words.at_work_words(info)))
+            tr("{way}, on %n thread(s).", None, info.threads).format(way=model_words.at_work_words(info))
         )
         self._parameters.set(model_words.parameters(info.parameters))
         self._files.set(numbers.size(info.bytes))
@@ -244,7 +247,7 @@ class AtWorkCard(Card):
         self._notes.setVisible(bool(info.notes))
 
     def _show_chips(self, info: ModelInfo) -> None:
-        words = [tr("At work"), tr("GGUF file") if info.kind == "gguf" else tr("transformers")]
+        words = [tr("At work"), tr("GGUF file") if info.kind == "gguf" else tr("Model folder")]
         if info.device:
             words.append(f"{model_words.device_words(info.device)}, {info.dtype}")
         chips = [chip(word, "" if at else "accent") for at, word in enumerate(words)]
@@ -255,7 +258,3 @@ class AtWorkCard(Card):
         self._chips.hide()
         self._chips.deleteLater()
         self._chips = new
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

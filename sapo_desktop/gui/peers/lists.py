@@ -1,4 +1,4 @@
-"""Addresses that this node keeps links to, keys that it has nothing to do with, and the dialog that adds a peer."""
+"""Addresses that this node keeps links to, and keys that it has nothing to do with."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QWidget
 
-from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.network.invite import PREFIX, Invite
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.settings import listed, with_item, without_item
+from sapo_desktop.core.settings import listed, without_item
 from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.widgets.buttons import Button
-from sapo_desktop.gui.widgets.dialog import Sheet
-from sapo_desktop.gui.widgets.forms import copy_text, labelled, line
+from sapo_desktop.gui.widgets.forms import copy_text
 from sapo_desktop.gui.widgets.layout import Card, Flow, holding
 from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table
-from sapo_desktop.gui.words import invites as invite_words
+from sapo_desktop.gui.widgets.text import set_tooltip
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
-from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings, TestPeer
+from sapo_desktop.worker.control.messages.requests import SetSettings, TestPeer
 
 
 class ListCard(Card):
@@ -85,6 +82,13 @@ class AddressesCard(ListCard):
 
     def refresh(self) -> None:
         self.show_items(listed(self._view.settings.peers))
+        self._choose()
+
+    def _choose(self) -> None:
+        super()._choose()
+        if self._view.silo:
+            self.test.setEnabled(False)
+        set_tooltip(self.test, tr("In silo nobody is dialled.") if self._view.silo else "")
 
     def _test(self) -> None:
         if self.chosen:
@@ -121,83 +125,6 @@ class BlockedCard(ListCard):
             self._bridge.ask(SetSettings(values={"blocked": value}), lambda reply: None, of=self)
 
 
-class AddSheet(Sheet):
-    """An address to keep, or an invite link to follow."""
-
-    def __init__(self, parent: QWidget, view: View, bridge: Asks) -> None:
-        super().__init__(
-            parent,
-            tr("Add a peer"),
-            tr("An address that somebody runs a node or relay at, or an invite link of a private swarm."),
-        )
-        self._view, self._bridge = view, bridge
-        self._field = line("wss://relay.example:8765#KEY")
-        self._field.textChanged.connect(self._typed)
-        self._said = Banner()
-        self.test = Button(tr("Test the connection"), self._test, icon="link")
-        self.ok = Button(tr("Add"), self._add, kind="primary")
-        about = tr("With #KEY at its end only that node is accepted there. An invite begins with sapo://")
-        self.add(labelled(tr("Address or invite link"), self._field, about), self._said)
-        self.add_buttons(self.test, Button(tr("Cancel"), self.reject), self.ok)
-        self._typed()
-        self._field.setFocus()
-
-    @property
-    def _text(self) -> str:
-        return self._field.text().strip().strip("'\"")
-
-    def _typed(self) -> None:
-        invite = self._text.startswith(PREFIX)
-        self.test.setEnabled(bool(self._text) and not invite)
-        self.ok.setEnabled(bool(self._text))
-        warning = invite_words.warning(self._text) if invite else ""
-        self.ok.set_text(tr("Go there all the same") if warning else tr("Go there") if invite else tr("Add"))
-        said = _of_invite(self._text) if invite else ""
-        self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
-
-    def _test(self) -> None:
-        dial(self, self._bridge, self._text, self._said)
-
-    def _add(self) -> None:
-        if not self._text:
-            return
-        if self._text.startswith(PREFIX):
-            self._join(self._text)
-        else:
-            settings = self._view.settings
-            values = {"peers": with_item(settings.peers, self._text)}
-            if self._text in listed(settings.invited):  # typed now, whoever named it before
-                values["invited"] = without_item(settings.invited, self._text)
-            self._bridge.ask(SetSettings(values=values), lambda reply: self.accept(), self._refused, of=self)
-
-    def _join(self, link: str) -> None:
-        try:
-            invite = Invite.parse(link)
-        except UsageError as error:
-            self._refused(error)
-            return
-        self.ok.setEnabled(False)
-        with_passphrase(
-            self,
-            self._bridge,
-            # What is nearby stood there to be read, and the button said so.
-            lambda given: JoinSwarm(link=link, passphrase=given, nearby=bool(invite.nearby)),
-            lambda reply: self._joined(invite),
-            self._refused,
-        )
-
-    def _joined(self, invite: Invite) -> None:
-        said = tr("This node goes to the private swarm {key}.").format(key=peer_words.short_key(invite.swarm))
-        if not invite.admission:
-            said += " " + tr("Tell its founder the key of this node, so that it is let in.")
-        self._bridge.said.emit(said)
-        self.accept()
-
-    def _refused(self, error: SapoError) -> None:
-        self.ok.setEnabled(True)
-        self._said.say(in_words(error), "danger")
-
-
 def dial(owner: QWidget, bridge: Asks, address: str, told: Banner) -> None:
     """Dial an address once, and tell who answers there."""
 
@@ -214,21 +141,3 @@ def dial(owner: QWidget, bridge: Asks, address: str, told: Banner) -> None:
 
     told.say(tr("Dialling {address}").format(address=one_line(address, 120)), "plain")
     bridge.ask(TestPeer(address=address), answered, failed, of=owner)
-
-
-def _of_invite(link: str) -> str:
-    """What a link leads to, before it is followed."""
-    try:
-        invite = Invite.parse(link)
-    except UsageError as error:
-        return in_words(error)
-    where = tr("It leads to the private swarm {key}, by %n address(es).", None, len(invite.peers)).format(
-        key=peer_words.short_key(invite.swarm)
-    )
-    admits = (
-        tr("It admits one key; this node's, if it was made for it.")
-        if invite.admission
-        else tr("It admits nobody: its founder has to admit this node's key.")
-    )
-    gives_up = tr("Addresses of the swarm that this node is in now are given up.")
-    return f"{where} {admits} {gives_up}"

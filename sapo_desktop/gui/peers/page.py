@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.answer import AnswerCard
+from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.links import LinksCard
-from sapo_desktop.gui.peers.lists import AddressesCard, AddSheet, BlockedCard
+from sapo_desktop.gui.peers.lists import AddressesCard, BlockedCard
 from sapo_desktop.gui.peers.me import MeCard, SharingCard
 from sapo_desktop.gui.peers.private import PrivateCard
 from sapo_desktop.gui.peers.refused import RefusedCard
@@ -43,7 +45,7 @@ class PeersPage(Page):
         self.add_peer = Button(tr("Add a peer"), self._add, kind="primary", icon="plus")
         self.corner.addWidget(self.add_peer)
         self._notes = [Banner() for _ in range(_MOST_NOTES)]
-        self._away = AwayCard(actions)
+        self._away = AwayCard(self._add)
         self._overview = OverviewCard(view)
         self._links = LinksCard(view, bridge, self._add)
         self._refused = RefusedCard(bridge)
@@ -71,6 +73,7 @@ class PeersPage(Page):
         if changed & {"link", "swarm"}:
             self._show_links()
         if changed & {"link", "settings"}:
+            self.add_peer.set_text(tr("Join others") if self.view.silo else tr("Add a peer"))
             self.add_peer.setEnabled(self.view.attached)
             for card in (self._sharing, self._private, self._addresses, self._blocked, self._answer):
                 card.refresh()
@@ -105,7 +108,7 @@ class PeersPage(Page):
 
     def _add(self) -> None:
         if self.view.attached:
-            AddSheet(self, self.view, self.bridge).open()
+            JoinSheet(self, self.view, self.bridge).open()
 
 
 def _notes(view: View) -> list[str]:
@@ -131,7 +134,7 @@ def _notes(view: View) -> list[str]:
 class AwayCard(Card):
     """In silo: what would be here, and the way out. Without a node: why there is nothing."""
 
-    def __init__(self, actions: Actions) -> None:
+    def __init__(self, join: Callable[[], object]) -> None:
         super().__init__()
         self._silo = Empty(
             "silo",
@@ -140,8 +143,8 @@ class AwayCard(Card):
                 "No network is used at all. Outside of silo this node draws others' answers, checks every one itself "
                 "and learns from them. Its own answers are published only if you switch on sharing."
             ),
-            tr("Leave silo"),
-            lambda: actions.silo(False),
+            tr("Join others"),
+            join,
         )
         self._gone = Empty("peers", tr("No node, no peers"), "")
         self.add(self._silo, self._gone)
@@ -163,7 +166,7 @@ class OverviewCard(Card):
         self._shared = Figure(tr("Groups shared"))
         self._drawn = Figure(tr("Groups drawn"))
         self._pool = Figure(tr("In the pool"))
-        self._used = Figure(tr("Drawn by peers"))
+        self._used = Figure(tr("Your answers helped"))
         self._incoming = Figure(tr("Receiving"))
         self._outgoing = Figure(tr("Sending"))
         figures = (self._drawn, self._shared, self._used, self._pool, self._incoming, self._outgoing)
@@ -183,7 +186,7 @@ class OverviewCard(Card):
             numbers.count(swarm.drawn), tr("{count} fit to learn from").format(count=numbers.count(swarm.taken))
         )
         self._pool.set(numbers.count(swarm.pool), tr("others' groups, ready to be drawn"))
-        self._used.set(numbers.count(swarm.used_total), tr("of my groups; their claim"))
+        self._used.set(*peer_words.thanks(swarm))
         rate = traffic.total
         for figure, now, total in (
             (self._incoming, rate.incoming, sum(link.bytes_in for link in swarm.links)),

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.peers.lists import AddSheet
+from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
@@ -59,7 +59,7 @@ class PrivateCard(Card):
         self.follow.setEnabled(self._view.attached)
 
     def _follow(self) -> None:
-        AddSheet(self, self._view, self._bridge).open()
+        JoinSheet(self, self._view, self._bridge).open()
 
     def _found(self) -> None:
         about = tr(

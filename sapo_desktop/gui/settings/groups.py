@@ -17,13 +17,45 @@ from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.control.messages.replies import SettingsAre
 
-GroupName = Literal["window", "gentle", "network", "learning", "model", "remote", "storage"]
+GroupName = Literal["window", "gentle", "when", "network", "learning", "model", "remote", "storage"]
 Value = bool | int | float | str
 
 GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
     {
-        "window": ("language", "theme", "text_size", "close_to_tray", "when_window_closes"),
-        "gentle": ("threads", "low_priority", "on_battery", "memory_reserve"),
+        "window": (
+            "language",
+            "theme",
+            "text_size",
+            "close_to_tray",
+            "when_window_closes",
+            "start_at_login",
+            "notify",
+            "quiet_hours",
+        ),
+        "gentle": (
+            "threads",
+            "threads_away",
+            "processor_percent",
+            "low_priority",
+            "memory_most",
+            "card_memory_most",
+            "memory_reserve",
+            "memory_back_after",
+            "core_watts",
+            "price_per_kwh",
+        ),
+        "when": (
+            "when_in_use",
+            "away_after",
+            "schedule",
+            "on_battery",
+            "battery_least",
+            "on_metered",
+            "pause_for",
+            "card_share",
+            "hottest",
+            "keep_awake",
+        ),
         "network": (
             "silo",
             "share",
@@ -31,6 +63,8 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
             "use_seed_list",
             "lan",
             "private_addresses",
+            "upload_kilobytes",
+            "download_kilobytes",
             "peers",
             "invited",
             "blocked",
@@ -61,7 +95,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
         ),
         "model": ("model", "generator", "generator_weights", "trainer", "device"),
         "remote": ("remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"),
-        "storage": ("models_folder", "hub_endpoint", "keep_checkpoints", "write_gigabytes_a_day"),
+        "storage": ("models_folder", "hub_endpoint", "disk_gigabytes", "keep_checkpoints", "write_gigabytes_a_day"),
     }
 )
 """In the order in which they are shown; the most asked for first."""

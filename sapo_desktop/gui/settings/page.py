@@ -22,13 +22,17 @@ from sapo_desktop.gui.widgets.fields import SearchLine
 from sapo_desktop.gui.widgets.layout import Card, column, row, rule
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
 
+LOOK_MS = 2000
+"""Between looks at what is taken, while the page is open."""
 CHANGED = "changed"
 """Stands among the groups: those that are not at their default."""
 
@@ -63,8 +67,15 @@ class SettingsPage(Page):
         self._empty = Empty("search", "", "")
         find = row(self._search, self._hits, spacing=1.5)
         self.add(find, self._groups, self._banner, self._places, self._empty)
+        self._looking = timer(self, LOOK_MS, self._look)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
         self._arrange()
+
+    def opened(self) -> None:
+        self._looking.start()
+
+    def closed(self) -> None:
+        self._looking.stop()
 
     def refresh(self, changed: frozenset[Section]) -> None:
         if not changed & self.follows:
@@ -80,6 +91,21 @@ class SettingsPage(Page):
         self._name_changed()
         if self._group == CHANGED and not self._search.text():
             self._arrange()
+
+    def _look(self) -> None:
+        if self.view.attached:
+            self.bridge.ask(GetUsage(), self._measured, lambda error: None, of=self)
+
+    def _measured(self, usage: Usage) -> None:
+        """Show what is taken beside what bounds it."""
+        view = self.view
+        base, best = view.held_out_base, view.held_out
+        gained = None if base is None or best is None else 100 * (best - base)
+        used = view.swarm.used_total if view.swarm is not None else 0
+        said = setting_words.measured(usage, view.settings.price_per_kwh, gained, used)
+        for card in self._cards.values():
+            for key in said.keys() & card.rows.keys():
+                card.rows[key].show_measured(said[key])
 
     # -- which rows are in sight -----------------------------------------------------------------------------
 
@@ -178,17 +204,17 @@ class SettingsPage(Page):
             self._show(key)
             return
         request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text})
-        self.bridge.ask(request, lambda reply: self._taken(key, text), partial(self._refused, key), of=self)
+        self.bridge.ask(request, partial(self._taken, key, text), partial(self._refused, key), of=self)
 
     def _consents(self) -> bool:
         about = "\n\n".join(what_is_published())
         return confirm(self, tr("Publish answers?"), about, tr("Publish from now on"))
 
-    def _taken(self, key: str, text: str) -> None:
+    def _taken(self, key: str, text: str, reply: Ok) -> None:
         self._wanted.note(key, text)
         made = self._row(key)
         if made is not None:
-            made.clear_error()
+            made.show_taken(one_line(in_words(reply.advice), 1000))
 
     def _refused(self, key: str, error: SapoError) -> None:
         made = self._row(key)
@@ -220,7 +246,7 @@ class SettingsPage(Page):
         for key in keys:
             made = self._row(key)
             if made is not None:
-                made.clear_error()
+                made.show_taken("")
                 self._show(key)
 
 

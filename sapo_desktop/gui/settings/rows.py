@@ -6,12 +6,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QSizePolicy, QWidget
 
-from sapo_desktop.core import settings_file
+from sapo_desktop.core import schedule, settings_file
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.settings import groups as setting_groups
 from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, as_typed, shown_text
+from sapo_desktop.gui.settings.week import Week
 from sapo_desktop.gui.widgets import fields
 from sapo_desktop.gui.widgets.buttons import IconButton, Switch
 from sapo_desktop.gui.widgets.fields import Choice, Line
@@ -56,8 +57,10 @@ class SettingRow(QFrame):
         default = _value_words(key, settings_file.describe(key).default)
         set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
         self._error = Banner(tone="danger")
-        head = Flow(Label(title, "strong", wrap=False), self._changed, self._late, self._overridden)
-        words = column(1, head, Label(sentence, "caption"), 1, spacing=0.25)
+        self._measured = Label("", "caption", wrap=False)
+        self._measured.hide()
+        head = Flow(Label(title, "strong"), self._changed, self._late, self._overridden)
+        words = column(1, head, Label(sentence, "caption"), self._measured, 1, spacing=0.25)
         self._side = holding(row(self.control, keeping_place(self._reset), spacing=0.5))
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._box.setSpacing(grid(2))
@@ -84,6 +87,11 @@ class SettingRow(QFrame):
         if not self.refused:
             self.control.show_value(value)
 
+    def show_measured(self, text: str) -> None:
+        """What is taken just now of what this setting bounds."""
+        self._measured.setText(text)
+        self._measured.setVisible(bool(text))
+
     def stops(self) -> list[QWidget]:
         """What the Tab key stops at, in its order."""
         return [*self.control.stops(), self._reset]
@@ -94,13 +102,14 @@ class SettingRow(QFrame):
         if not isinstance(self.control, TextControl):
             self.control.show_value(value)
 
-    def clear_error(self) -> None:
-        self._error.say("")
+    def show_taken(self, advice: str) -> None:
+        """The worker took it, with what to think of where there is such."""
+        self._error.say(advice, "warning")
 
     @property
     def refused(self) -> bool:
         """Whether it shows why its value was not taken."""
-        return not self._error.isHidden()
+        return not self._error.isHidden() and self._error.property("tone") == "danger"
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -239,7 +248,26 @@ class TextControl(SettingControl):
             self.taken.emit(chosen)
 
 
+class ScheduleControl(SettingControl):
+    """A line of hours, and the week that it stands for."""
+
+    def __init__(self, key: str, title: str, sentence: str) -> None:
+        super().__init__()
+        self.field = Line(title)
+        self.week = Week(title)
+        _name(self.field, title, sentence)
+        self.field.taken.connect(self.taken)
+        self.week.drawn.connect(lambda hours: self.taken.emit(schedule.written(hours)))
+        self.setLayout(column(self.field, self.week, spacing=0.5))
+
+    def show_value(self, value: Value) -> None:
+        self.field.show_text(shown_text(value))
+        self.week.show_hours(schedule.parse(str(value)))
+
+
 def _control(key: str, title: str, sentence: str) -> SettingControl:
+    if key == "schedule":
+        return ScheduleControl(key, title, sentence)
     match setting_groups.control(key):
         case OnOff():
             return SwitchControl(key, title, sentence)

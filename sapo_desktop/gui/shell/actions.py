@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Bridge
@@ -12,7 +14,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import Finish, Pause, Request, Resume, SetSilo, StartRounds
+from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Request, Resume, SetSilo, StartRounds
 
 PAUSES = (15 * 60, 3600, 3 * 3600)
 """Seconds that the tray offers."""
@@ -25,6 +27,8 @@ class Actions(QObject):
         super().__init__(bridge)
         self._view = view
         self._bridge = bridge
+        self.quits_after_round = False
+        """Whether the window is to go when the worker has ended."""
 
     def _order(self, request: Request) -> None:
         self._bridge.ask(request, _quietly, self._refused, of=self)
@@ -39,7 +43,7 @@ class Actions(QObject):
         match self._view.main_action:
             case "contribute":
                 self._order(StartRounds())
-            case "resume" | "despite battery":
+            case "resume" | "anyway":
                 self._order(Resume())
             case "pause":
                 self.pause(None)
@@ -64,9 +68,21 @@ class Actions(QObject):
         """Finish this round, then pause."""
         self._order(Finish())
 
+    def finish_and_quit(self) -> None:
+        """Finish this round, then end the worker; the window follows it."""
+        self.quits_after_round = True
+        self._order(Quit(finish_round=True))
+
     def silo(self, on: bool) -> None:
         """No network at all, or the swarm."""
         self._order(SetSilo(on=on))
+
+
+def add_pauses(menu: QMenu, actions: Actions) -> None:
+    """How long a pause can be, as tray and Home offer it."""
+    for seconds, name in zip(PAUSES, (tr("15 minutes"), tr("1 hour"), tr("3 hours")), strict=True):
+        menu.addAction(name).triggered.connect(partial(actions.pause, float(seconds)))
+    menu.addAction(tr("Until tomorrow")).triggered.connect(actions.pause_until_tomorrow)
 
 
 def seconds_until_tomorrow(now: datetime) -> float:

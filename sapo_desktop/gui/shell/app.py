@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import io
 import logging
 import sys
@@ -12,13 +14,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.away import AwaySheet
+from sapo_desktop.gui.shell.news import News
 from sapo_desktop.gui.shell.remembered import WELCOME, recall, remember, settings_in
 from sapo_desktop.gui.shell.signals import polite_ends
 from sapo_desktop.gui.shell.single import SingleWindow
@@ -27,10 +32,9 @@ from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, open_log
-from sapo_desktop.view.link import Attached, LinkChange, Lost
+from sapo_desktop.view.link import Ended
 from sapo_desktop.view.viewmodel import Section, View
 
 if TYPE_CHECKING:
@@ -38,14 +42,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("sapo_desktop.gui")
 
+APP_ID = "SAPO.Desktop"
+"""By which Windows tells programs apart."""
 QUIT_SECONDS = 30.0
 """For a worker to write its checkpoint and end; after it the window goes anyway."""
 
 
-def main(folder: Path, *, hidden: bool = False) -> int:
+def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
     """Show the window of this data folder until it is quit; returns the exit code.
 
-    `hidden`: begin in the tray, where there is one.
+    `hidden`: begin in the tray, where there is one. `link`: an invite that somebody opened, to be asked about.
 
     Raises:
         SapoError: the data folder cannot be used.
@@ -53,15 +59,22 @@ def main(folder: Path, *, hidden: bool = False) -> int:
     data = DataFolder.open(folder)
     app = App([sys.argv[0]])
     single = SingleWindow(data)
-    if not single.is_first():
+    if not single.is_first(link):
         return 0
-    with io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file:
+    with (
+        io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file,
+        contextlib.ExitStack() as ends,
+    ):
         begin_log(file, data.log("window"))
+        faulthandler.enable(file)  # Qt's crashes leave their stack in the log
+        ends.callback(faulthandler.disable)
         desktop = Desktop(app, data)
         single.raised.connect(desktop.open)
         desktop.leaving.connect(single.close)
+        app.link_opened.connect(desktop.open)
         with polite_ends(desktop.quit):
             desktop.begin(hidden=hidden)
+            desktop.follow(link)
             return app.exec()
 
 
@@ -69,12 +82,23 @@ class App(QApplication):
     """Qt's application. `quit_asked`: the desktop wants it to end (Cmd-Q, a session that closes)."""
 
     quit_asked = Signal()
+    link_opened = Signal(str)
 
     def event(self, event: QEvent) -> bool:
+        if link := opened_link(event):
+            self.link_opened.emit(link)
+            return True
         if event.type() is QEvent.Type.Quit:
             self.quit_asked.emit()
             return True
         return super().event(event)
+
+
+def opened_link(event: QEvent) -> str:
+    """The invite that somebody opened: macOS hands it to the program that runs, others start it again. Else empty."""
+    if isinstance(event, QFileOpenEvent) and event.url().scheme() == "sapo":
+        return event.url().toString(QUrl.ComponentFormattingOption.FullyEncoded)
+    return ""
 
 
 class Desktop(QObject):
@@ -88,7 +112,8 @@ class Desktop(QObject):
         self._folder = folder
         self._memory = recall(folder)
         self._quitting = False
-        self._told_of_loss = False
+        self._link = ""
+        """An invite that somebody opened and that was not asked about yet."""
         self._looks = settings_in(folder)
         _dress(app, self._looks)
         self.view = View()
@@ -100,8 +125,8 @@ class Desktop(QObject):
         self.tray.open_wanted.connect(self.open)
         self.tray.quit_wanted.connect(self.quit)
         self.tray.went.connect(self._tray_went)
+        self._news = News(self.view, self.tray.tell, lambda: self.window.seen)
         self.bridge.changed.connect(self._changed)
-        self.bridge.linked.connect(self._linked)
         self.bridge.trouble.connect(self._trouble)
         app.setQuitOnLastWindowClosed(False)
         app.quit_asked.connect(self.quit)
@@ -119,10 +144,19 @@ class Desktop(QObject):
         # The first picture first: the link's thread would take the processor from it.
         timer(self, 0, self.bridge.start, once=True).start()
 
-    def open(self) -> None:
-        """Bring the window to the front."""
+    def follow(self, link: str) -> None:
+        """Ask about an invite link, as soon as there is a window and a worker to follow it."""
+        self._link = link or self._link
+        if self._link and self._wizard is None and self.view.attached:
+            link, self._link = self._link, ""
+            self.window.present()
+            self.window.ask_about(link)
+
+    def open(self, link: str = "") -> None:
+        """Bring the window to the front; with an invite link, ask about it."""
         if self._quitting:
             return
+        self.follow(link)
         if self._wizard is not None:
             self._wizard.raise_()
             self._wizard.activateWindow()
@@ -177,31 +211,49 @@ class Desktop(QObject):
             self._wizard = None
         if not self._quitting:
             self.window.show()
+            self.follow("")
 
     # -- the window ------------------------------------------------------------------------------------------
 
     def _new_window(self) -> MainWindow:
         window = MainWindow(self.view, self.bridge, self.actions)
         window.closing.connect(self._close)
+        window.quitting.connect(self.quit)
         return window
 
     def _close(self) -> None:
         """The user closed the window: it goes where it can be had back from."""
         self._keep_looks()
         if not (self.tray.there and self.view.settings.close_to_tray):
-            self.window.showMinimized()
+            self._put_away()
             return
         self.window.hide()
         if not self._memory.told_of_tray:
             self._remember(told_of_tray=True)
             self.tray.tell(tr("SAPO Desktop goes on here"), tr("Quit it from the menu of this icon."))
 
+    def _put_away(self) -> None:
+        """Minimise it; the first time, where no tray's menu tells how to quit, it is said where it goes."""
+        if self.tray.there or self._memory.told_of_minimised:
+            self.window.put_away()
+            return
+        sheet = AwaySheet(self.window)
+        sheet.quit_wanted.connect(self.quit)
+        sheet.accepted.connect(lambda: self._remember(told_of_minimised=True))
+        sheet.accepted.connect(self.window.put_away)
+        sheet.open()
+
     def _tray_went(self) -> None:
         """Without a tray nobody could have a hidden window back."""
         if not self.window.isVisible() and not self._quitting and self._wizard is None:
-            self.window.showMinimized()
+            self.window.put_away()
 
     def _changed(self, changed: frozenset[Section]) -> None:
+        self._news.look(changed)
+        if "link" in changed:
+            self.follow("")
+        if self.actions.quits_after_round and isinstance(self.view.link, Ended):
+            self.quit()
         if "settings" not in changed:
             return
         now, before = self.view.settings, self._looks
@@ -226,16 +278,9 @@ class Desktop(QObject):
         old.deleteLater()
         self.tray.retranslate()
 
-    def _linked(self, link: LinkChange) -> None:
-        if isinstance(link, Lost) and not self._told_of_loss and not self.window.isVisible():
-            self._told_of_loss = True
-            self.tray.tell(tr("The node stopped"), state_sentence(self.view))
-        elif isinstance(link, Attached):
-            self._told_of_loss = False
-
     def _trouble(self, text: str) -> None:
         """What could not be done from the tray, where no window says it."""
-        if not self.window.isVisible():
+        if not self.window.seen:
             self.tray.tell(tr("This could not be done"), text)
 
     # -- the end ---------------------------------------------------------------------------------------------
@@ -272,6 +317,10 @@ class Desktop(QObject):
 
 
 def _dress(app: QApplication, settings: Settings) -> None:
+    if sys.platform == "win32":  # else the taskbar shows Python's icon, and puts us among its other programs
+        import ctypes
+
+        ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)
     app.setApplicationName("SAPO Desktop")
     app.setDesktopFileName("sapo-desktop")
     app.setStyle("Fusion")

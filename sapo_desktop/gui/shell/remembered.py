@@ -29,6 +29,8 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """Which first-run questions were answered."""
     told_of_tray: bool = False
     """Whether it was said once where the window went when it was closed."""
+    told_of_minimised: bool = False
+    """The same where there is no tray."""
     looks: dict[str, str] = {}
     """Geometry and page."""
 

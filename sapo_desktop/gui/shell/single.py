@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
+from functools import partial
 
 from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from sapo_desktop.core.network.invite import LONGEST_LINK
 from sapo_desktop.system.folders import DataFolder
 
 _WAIT_MS = 500
@@ -21,7 +23,8 @@ _LONGEST_PATH = 90
 class SingleWindow(QObject):
     """The first window's door. `raised`: somebody started the program again."""
 
-    raised = Signal()
+    raised = Signal(str)
+    """With the invite link that it was started by, or nothing."""
 
     def __init__(self, folder: DataFolder) -> None:
         super().__init__()
@@ -33,14 +36,14 @@ class SingleWindow(QObject):
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._hear)
 
-    def is_first(self) -> bool:
-        """Whether no other window has this folder; the one that has it is raised."""
+    def is_first(self, link: str = "") -> bool:
+        """Whether no other window has this folder; the one that has it is raised, and given the link."""
         if self._lock.tryLock(0):
             QLocalServer.removeServer(self._name)  # of a window that crashed
             self._server.listen(self._name)
             return True
         until = time.monotonic() + _KNOCK_SECONDS
-        while not self._knock() and time.monotonic() < until:
+        while not self._knock(link) and time.monotonic() < until:
             time.sleep(0.1)
         return False
 
@@ -49,19 +52,29 @@ class SingleWindow(QObject):
         self._server.close()
         self._lock.unlock()
 
-    def _knock(self) -> bool:
+    def _knock(self, link: str) -> bool:
         socket = QLocalSocket()
         socket.connectToServer(self._name)
         if not socket.waitForConnected(_WAIT_MS):
             return False
-        socket.disconnectFromServer()
+        socket.write(link.encode())
+        socket.disconnectFromServer()  # once all of it is written
+        if socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
+            socket.waitForDisconnected(_WAIT_MS)
         return True
 
     def _hear(self) -> None:
         while (caller := self._server.nextPendingConnection()) is not None:
-            caller.disconnected.connect(caller.deleteLater)
-            caller.disconnectFromServer()
-            self.raised.emit()
+            # What it has to say is whole when it goes.
+            caller.disconnected.connect(partial(self._heard, caller))
+            if caller.state() is QLocalSocket.LocalSocketState.UnconnectedState:
+                self._heard(caller)
+
+    def _heard(self, caller: QLocalSocket) -> None:
+        link = bytes(caller.read(LONGEST_LINK).data()).decode("utf-8", "replace")
+        caller.disconnected.disconnect()
+        caller.deleteLater()
+        self.raised.emit(link)
 
 
 def _name(folder: DataFolder) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
+import sys
+import threading
+from collections.abc import Mapping
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import icons
-from sapo_desktop.gui.shell.actions import PAUSES, Actions
+from sapo_desktop.gui.shell.actions import Actions, add_pauses
 from sapo_desktop.gui.widgets.text import for_button, for_notification
 from sapo_desktop.gui.widgets.timers import timer
-from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.states import action_words, state_sentence, tooltip
+from sapo_desktop.gui.words.states import action_words, timed_sentence, tooltip
+from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.viewmodel import Face, Section, View
 
 LOOK_MS = 2000
@@ -33,6 +36,8 @@ class Tray(QObject):
     open_wanted = Signal()
     quit_wanted = Signal()
     went = Signal()
+    _pressed = Signal(str)
+    _unshown = Signal(str, str)
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__()
@@ -47,6 +52,8 @@ class Tray(QObject):
         self._clock = timer(self, 1000, self._tick)
         self._looking.start()
         bridge.changed.connect(self._changed)
+        self._pressed.connect(self._act, Qt.ConnectionType.QueuedConnection)
+        self._unshown.connect(self._tell_by_icon, Qt.ConnectionType.QueuedConnection)
         self._refresh()
         self.look()
 
@@ -73,9 +80,37 @@ class Tray(QObject):
             self.went.emit()
 
     def tell(self, title: str, text: str) -> None:
-        """A notification of the desktop, where there is one."""
+        """A notification of the desktop, where there is one; what the large button does can be done in it."""
+        words = (for_notification(title), for_notification(text))
+        if not sys.platform.startswith("linux"):
+            self._tell_by_icon(*words)
+            return
+        action = self._view.main_action
+        actions = {notification.OPEN: tr("Open SAPO Desktop")}
+        if action != "wait":
+            actions[action] = action_words(action, self._view.silo)
+        threading.Thread(target=self._tell_by_bus, args=(*words, actions), daemon=True).start()
+
+    def _tell_by_bus(self, title: str, text: str, actions: Mapping[str, str]) -> None:
+        """In a thread of its own, which ends with the notification. It touches no widget."""
+        try:
+            pressed = notification.show(title, text, actions)
+        except SapoError:
+            self._unshown.emit(title, text)
+            return
+        if pressed:
+            self._pressed.emit(pressed)
+
+    def _tell_by_icon(self, title: str, text: str) -> None:
         if self._icon is not None:
-            self._icon.showMessage(for_notification(title), for_notification(text), icons.face("sapo"))
+            self._icon.showMessage(title, text, icons.face("sapo"))
+
+    def _act(self, pressed: str) -> None:
+        """An hour later the same button may mean another thing: then the window is opened instead."""
+        if pressed == self._view.main_action:
+            self._actions.main()
+        else:
+            self.open_wanted.emit()
 
     def close(self) -> None:
         self._looking.stop()
@@ -99,16 +134,14 @@ class Tray(QObject):
         self._add(tr("Open SAPO Desktop"), self.open_wanted.emit)
         self._main = self._add("", self._actions.main)
         self._pauses = menu.addMenu(tr("Pause for"))
-        names = (tr("15 minutes"), tr("1 hour"), tr("3 hours"))
-        for seconds, name in zip(PAUSES, names, strict=True):
-            self._pauses.addAction(name).triggered.connect(partial(self._actions.pause, float(seconds)))
-        self._pauses.addAction(tr("Until tomorrow")).triggered.connect(self._actions.pause_until_tomorrow)
+        add_pauses(self._pauses, self._actions)
         self._finish = self._add(tr("Finish this round, then pause"), self._actions.finish)
         menu.addSeparator()
         self._silo = self._add(tr("Silo: no network at all"), None)
         self._silo.setCheckable(True)
         self._silo.triggered.connect(self._actions.silo)
         menu.addSeparator()
+        self._last = self._add(tr("Finish this round, then quit"), self._actions.finish_and_quit)
         self._quit = self._add(tr("Quit"), self.quit_wanted.emit)
 
     def _add(self, text: str, call: object) -> QAction:
@@ -133,6 +166,7 @@ class Tray(QObject):
         can_pause = view.attached and view.state in ("working", "finishing", "paused")
         self._pauses.setEnabled(can_pause)
         self._finish.setEnabled(view.attached and view.state in ("working", "paused"))
+        self._last.setEnabled(view.attached and view.state == "working")
         self._silo.setChecked(view.silo)
         self._silo.setEnabled(view.attached)
         # Only a countdown changes without an event.
@@ -140,10 +174,8 @@ class Tray(QObject):
         self._tick()
 
     def _tick(self) -> None:
-        sentence, hint = state_sentence(self._view), tooltip(self._view)
-        if left := self._view.pause_left:
-            sentence, hint = f"{sentence} ({numbers.countdown(left)})", f"{hint} ({numbers.countdown(left)})"
-        self._sentence.setText(for_button(sentence))
+        hint = tooltip(self._view)
+        self._sentence.setText(for_button(timed_sentence(self._view)))
         if self._icon is not None and self._hint != hint:
             self._hint = hint
             self._icon.setToolTip("\n".join(for_notification(line) for line in hint.splitlines()))

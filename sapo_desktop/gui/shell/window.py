@@ -12,18 +12,20 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, 
 
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.look.screen import OnScreen
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.away import QUIT_KEYS
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Button, Switch
-from sapo_desktop.gui.widgets.layout import column, row
+from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import ALL, Section, View
 
-SMALLEST = (900, 600)
+SMALLEST = (900, 440)
 _FIRST = (1180, 800)
 
 
@@ -60,17 +62,19 @@ class MainWindow(QMainWindow):
 
     Signals:
         closing: the user closed it; whoever owns the tray decides what that means.
+        quitting: Ctrl+Q, or what the system has for it.
     """
 
     closing = Signal()
+    quitting = Signal()
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__()
         self._view, self._bridge, self._actions = view, bridge, actions
         self.setWindowTitle("SAPO Desktop")
         self.setWindowIcon(icons.face("sapo"))
-        self.setMinimumSize(*SMALLEST)
-        self.resize(*_FIRST)
+        self._on_screen = OnScreen(self, _FIRST, SMALLEST)
+        self._on_screen.place(self.screen().availableGeometry())
         self._entries = {entry.name: entry for entry in entries()}
         self._pages: dict[str, Page] = {}
         self._stack = QStackedWidget()
@@ -95,8 +99,22 @@ class MainWindow(QMainWindow):
         bridge.trouble.connect(self.toast.say)
         for number, name in enumerate(self._entries, 1):
             QShortcut(QKeySequence(f"Ctrl+{number}"), self, partial(self.go, name))
+        QShortcut(QKeySequence(QUIT_KEYS), self, self.quitting.emit)
+        self._away = False
+        """Minimised by us. Wayland tells nobody whether a window is."""
         self._changed(ALL)
         self.go("home")
+
+    @property
+    def seen(self) -> bool:
+        """Whether a person may be looking at it."""
+        return self.isVisible() and not self.isMinimized() and not self._away
+
+    def put_away(self) -> None:
+        """Minimise it, where there is no tray to go into."""
+        self._away = True
+        self.showMinimized()
+        self._bridge.watch_swarm(False)
 
     @property
     def page(self) -> Page:
@@ -117,10 +135,19 @@ class MainWindow(QMainWindow):
                 self._open(page)
         self._side.show_page(name)
 
+    def ask_about(self, link: str) -> None:
+        """Show what this invite leads to; it is followed if the person says so."""
+        from sapo_desktop.gui.peers.join import JoinSheet
+
+        self.go("peers")
+        JoinSheet(self.page, self._view, self._bridge, link).open()
+
     def present(self) -> None:
         """Come to the front, from wherever it was."""
+        self._away = False
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
+        self._bridge.watch_swarm(True)
         self.raise_()
         self.activateWindow()
 
@@ -131,6 +158,7 @@ class MainWindow(QMainWindow):
     def look_as(self, looks: dict[str, str]) -> None:
         """As `look_back` said; what cannot be understood is left out."""
         self.restoreGeometry(QByteArray.fromBase64(looks.get("geometry", "").encode("ascii", "ignore")))
+        self._on_screen.fit()  # it may have been kept on a larger one
         if looks.get("page") in self._entries:
             self.go(looks["page"])
 
@@ -175,7 +203,10 @@ class MainWindow(QMainWindow):
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() is QEvent.Type.WindowStateChange:
-            self._bridge.watch_swarm(self.isVisible() and not self.isMinimized())
+            self._bridge.watch_swarm(self.seen)
+        elif event.type() is QEvent.Type.ActivationChange and self.isActiveWindow() and self._away:
+            self._away = False
+            self._bridge.watch_swarm(self.seen)
         super().changeEvent(event)
 
 
@@ -185,9 +216,9 @@ class SiloStrip(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "strip")
-        text = Label(tr("Silo: no network at all. Nothing leaves this computer, and nothing comes in."), wrap=False)
+        text = Label(tr("Silo: no network at all. Nothing leaves this computer, and nothing comes in."))
         self.setAccessibleName(text.text())
-        box = row(Picture("silo", 18, "on_silo"), text, 1, margins=(grid(3), 5, grid(3), 5))
+        box = row(Picture("silo", 18, "on_silo"), (text, 1), margins=(grid(3), 5, grid(3), 5))
         self.setLayout(box)
         self.hide()
 
@@ -213,6 +244,7 @@ class Sidebar(QFrame):
             set_tooltip(button, QKeySequence(f"Ctrl+{number}").toString(QKeySequence.SequenceFormat.NativeText))
             self._buttons[entry.name] = button
             nav.addWidget(button)
+        nav.addStretch(1)
         self.silo = Switch(tr("Silo"), tone="silo")
         self.silo.clicked.connect(actions.silo)
         self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
@@ -221,8 +253,7 @@ class Sidebar(QFrame):
         self._state = Label("", "caption")
         box = column(
             row(logo, (name, 1), spacing=1),
-            nav,
-            1,
+            (scrolling(holding(nav)), 1),
             self.silo,
             row(self._dot, self._state, spacing=1),
             spacing=2,
@@ -246,8 +277,11 @@ class Sidebar(QFrame):
         self._state.setText(state_sentence(view))
 
     def show_page(self, name: str) -> None:
+        moves = any(button.hasFocus() for button in self._buttons.values())
         for page, button in self._buttons.items():
             button.setChecked(page == name)
+        if moves:
+            self._buttons[name].setFocus()
 
     def _fit(self) -> None:
         self.setFixedWidth(round(208 * max(1.0, min(1.5, theme.looks().text_percent / 100))))

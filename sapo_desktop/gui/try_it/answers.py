@@ -8,19 +8,23 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from sapo_desktop.core.plain_text import clean
+from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.try_it.trying import Side, Try
 from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, example_titles, progress
 from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, Columns, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Empty, Picture
-from sapo_desktop.gui.widgets.text import Elided, Label, Reading, set_tooltip
+from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import mark_words, verdict_icon
+from sapo_desktop.view.completion import parted, without_tags
 
 _LONGEST_TRUTH = 2000
+_LONGEST_ANSWER = 160
+"""Characters shown large; all of it is in the steps' place."""
 
 
 class AnswersCard(Card):
@@ -81,21 +85,23 @@ class Pane(QWidget):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = title
-        self._text = Reading(title, lines=8)
+        self._answer = Label("", "display", selectable=True)
+        self._steps = Folded(tr("Steps"), lines=5)
+        self._steps_of: tuple[str, bool] | None = None
         self._icon = Picture("clock", 16)
         self._mark = Label("", "strong", wrap=False)
         self._progress = Label("", "caption")
         self._icon.hide()
         said = row(self._icon, self._mark, 1, spacing=0.75)
-        self.setLayout(column(Label(title, "strong"), self._text, said, self._progress, 1, spacing=0.75))
+        self.setLayout(column(Label(title, "strong"), self._answer, said, self._progress, self._steps, 1, spacing=0.75))
         self._fit()
         theme.looks().changed.connect(self._fit)
 
     def show_side(self, side: Side, paused: bool) -> None:
-        following = self._at_end()
-        self._text.set_text(side.text)
-        if side.state == "writing" and following:
-            self._text.verticalScrollBar().setValue(self._text.verticalScrollBar().maximum())
+        is_written = side.state not in ("waiting", "asked", "writing")
+        answer, steps = parted(side.text) if is_written else ("", without_tags(side.text))
+        self._answer.setText(_one_line(answer))
+        self._show_steps(steps or ("" if answer == _one_line(answer) else answer), folded=is_written)
         self._icon.setVisible(side.mark is not None)
         if side.mark is not None:
             self._icon.show_icon(*verdict_icon(side.mark.verdict))
@@ -104,13 +110,25 @@ class Pane(QWidget):
         self._progress.set_tone("danger" if side.state == "failed" else "")
         self.setAccessibleName(f"{self._title}: {self._mark.text()} {self._progress.text()}")
 
-    def _at_end(self) -> bool:
-        bar = self._text.verticalScrollBar()
-        return bar.value() >= bar.maximum() - 2
+    def _show_steps(self, steps: str, *, folded: bool) -> None:
+        """Followed while they are written; once the answer is there, folded until somebody wants them."""
+        self._steps.setVisible(bool(steps))
+        if (steps, folded) == self._steps_of:
+            return
+        self._steps_of = (steps, folded)
+        self._steps.set_text(steps, tr("Show the steps"), tr("Hide the steps"), fold=folded)
+        if not folded:
+            self._steps.reading.to_end()
 
     def _fit(self) -> None:
         # The mark's line is as high without a mark, so that nothing moves when it comes.
         self._mark.setMinimumHeight(theme.pixels("strong") + grid(0.75))
+        self._answer.setMinimumHeight(theme.pixels("display") + grid(1.5))
+
+
+def _one_line(answer: str) -> str:
+    """As it is shown large."""
+    return one_line(answer, _LONGEST_ANSWER)
 
 
 def _examples(chosen: Callable[[str], object]) -> QWidget:

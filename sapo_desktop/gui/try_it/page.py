@@ -145,7 +145,7 @@ class HistoryCard(Card):
             [
                 Heading(tr("Time"), lambda one: numbers.clock(one.time), lambda one: one.time),
                 Heading(tr("Question"), lambda one: one.draft.question, stretch=True),
-                Heading(tr("From"), lambda one: task_name(one.draft.task) or tr("me")),
+                Heading(tr("From"), lambda one: task_name(one.draft.task) if one.draft.task else tr("me")),
                 Heading(tr("As it came"), lambda one: in_short(one.sides[0]), stretch=True),
                 Heading(tr("As it is now"), lambda one: in_short(one.sides[1]), stretch=True),
             ],

@@ -1,7 +1,7 @@
 """Charts: pyqtgraph's plots in our colours, given only what the eye can tell apart, at most four times a second.
 
-A plot's items are made once and given new data (making them anew leaks). `CurveChart` shows my reward against the
-swarm's and the held-out scores over all history; `SmallChart` is one task at a glance.
+A plot's items are made once and given new data (making them anew leaks). `CurveChart` shows what the model can do, or
+its reward against the swarm's, over all history; `SmallChart` is one task at a glance.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
@@ -60,10 +60,11 @@ class Axis(pg.AxisItem):  # type: ignore[misc]
 
 
 class CurveChart(pg.PlotWidget):  # type: ignore[misc]
-    """Reward of mine and of the swarm, with its interval, and held-out scores, over the rounds.
+    """Over the rounds either the held-out score with its interval and the base's (`skill`), or my reward and the
+    swarm's with its interval.
 
-    Wheel and keys + and - zoom the rounds, drag and arrow keys move, Home shows everything. `pointed`: the round under
-    the pointer, or None.
+    Ctrl with the wheel and keys + and - zoom the rounds, drag and arrow keys move, Home shows everything. `pointed`:
+    the round under the pointer, or None.
     """
 
     pointed = Signal(object)
@@ -77,6 +78,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._all = True
         """Whether everything is shown, whatever is added."""
+        self._skill = True
         self._height = (0.0, 1.0)
         self._stale = False
         self._arranging = False
@@ -89,7 +91,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         plot.getAxis("left").setWidth(44)
         self._kept_means: dict[tuple[str, int], Means] = {}
         self._means_of = -1
-        self._band = Band()
+        self._band, self._sure = Band(), Band()
         self._raw = pg.PlotCurveItem(connect="finite", antialias=False)
         self._swarm = pg.PlotCurveItem(connect="finite", antialias=True)
         self._mine = pg.PlotCurveItem(connect="finite", antialias=True)
@@ -99,6 +101,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         for item in (
             self._band,
+            self._sure,
             self._raw,
             self._swarm,
             self._mine,
@@ -109,7 +112,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         ):
             plot.addItem(item)
         self._cross.hide()
-        self._base.hide()
+        self.show_skill(True)
         plot.getViewBox().sigXRangeChanged.connect(self._moved)
         self.scene().sigMouseMoved.connect(self._point_at)
         self._settle = timer(self, SETTLE_MS, lambda: self._smooth_lines(True), once=True)
@@ -128,6 +131,15 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
     def showEvent(self, event: Any) -> None:  # noqa: N802
         super().showEvent(event)
         self._redraw_if_stale()
+
+    def show_skill(self, on: bool) -> None:
+        """What the model can do, or else what it is rewarded."""
+        self._skill = on
+        for item in (self._sure, self._scores, self._base):
+            item.setVisible(on)
+        for item in (self._band, self._raw, self._swarm, self._mine, self._newest):
+            item.setVisible(not on)
+        self.follow()
 
     def show_all(self) -> None:
         """From the first round to the newest."""
@@ -165,8 +177,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
 
     def _draw(self) -> None:
         low, high = self.getPlotItem().viewRange()[0]
-        heights = [self._draw_lines(low, high), self._draw_scores(low, high)]
-        height = height_for(np.concatenate(heights))
+        height = height_for(self._draw_scores(low, high) if self._skill else self._draw_lines(low, high))
         # The axis would be laid out anew, though its twentieths seldom change.
         if height != self._height:
             self._height = height
@@ -204,16 +215,21 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
 
     def _draw_scores(self, low: float, high: float) -> Column:
         """Returns the values that are shown."""
-        rounds, scores, base = self._curves.held_out()
-        self._base.setVisible(base is not None)
-        if base is not None:
-            self._base.setValue(base)
-        begin, end = np.searchsorted(rounds, low), np.searchsorted(rounds, high, side="right")
-        # A long history has thousands of scores: their symbols are drawn where they can be told apart.
-        step = -(-(end - begin) // 100) or 1
-        self._scores.setData(rounds[begin:end:step], scores[begin:end:step])
-        shown = scores[begin:end]
-        return shown if base is None else np.append(shown, base)
+        found = self._curves.held_out()
+        self._base.setVisible(found.base is not None)
+        if found.base is not None:
+            self._base.setValue(found.base)
+        begin = max(0, int(np.searchsorted(found.rounds, low)) - 1)
+        end = int(np.searchsorted(found.rounds, high, side="right")) + 1
+        # A long history has thousands of scores: so many as the eye can tell apart are drawn, the newest among them.
+        step = -(-(min(end, len(found.rounds)) - begin) // max(100, self.width() // 4)) or 1
+        of = slice(min(end, len(found.rounds)) - 1, begin - 1 if begin else None, -step)
+        rounds, scores, lows, highs = (
+            values[of][::-1] for values in (found.rounds, found.scores, found.low, found.high)
+        )
+        self._scores.setData(rounds, scores)
+        self._sure.show_between(rounds, lows, highs)
+        return np.concatenate([scores, lows, highs])
 
     # -- looks -----------------------------------------------------------------------------------------------
 
@@ -238,10 +254,13 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._band.setBrush(wash)
         self._newest.setBrush(pg.mkBrush(colours.chart_me))
         self._newest.setPen(pg.mkPen(colours.surface))
-        self._scores.setPen(pg.mkPen(colours.chart_held_out, width=1))
+        sure = QColor(colours.chart_held_out)
+        sure.setAlpha(40)
+        self._sure.setBrush(sure)
+        self._scores.setPen(pg.mkPen(colours.chart_held_out, width=2.4))
         self._scores.setSymbolBrush(pg.mkBrush(colours.chart_held_out))
         self._scores.setSymbolPen(pg.mkPen(colours.surface))
-        self._scores.setSymbolSize(9)
+        self._scores.setSymbolSize(7)
         self._base.setPen(pg.mkPen(colours.chart_base, width=1, style=Qt.PenStyle.DashDotLine))
         self._cross.setPen(pg.mkPen(colours.edge, width=1))
 
@@ -280,6 +299,13 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._cross.hide()
         self.pointed.emit(None)
         super().leaveEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        """The wheel alone is the page's, which scrolls."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         low, high = self.getPlotItem().viewRange()[0]

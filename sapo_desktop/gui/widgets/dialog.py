@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QFrame, QLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Kind
-from sapo_desktop.gui.widgets.layout import row
+from sapo_desktop.gui.widgets.layout import row, scrolling
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
 
@@ -36,12 +36,7 @@ class Sheet(QDialog):
         # Room for the frame of what has the focus, which would be cut off at the edge.
         self._box.setContentsMargins(2, 2, 2, 2)
         self._box.setSpacing(grid(1.5))
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._inner)
+        self._scroll = scrolling(self._inner)
         self._inner.installEventFilter(self)
         whole.addWidget(self._scroll, 1)
         self._foot = QVBoxLayout()

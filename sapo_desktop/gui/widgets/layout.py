@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -61,6 +62,17 @@ def keeping_place(widget: Some) -> Some:
     return widget
 
 
+def scrolling(widget: QWidget) -> QScrollArea:
+    """The same, which scrolls where it has too little height. Tab does not stop at the area itself."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(widget)
+    return area
+
+
 def rule() -> QFrame:
     """A thin line."""
     line = QFrame()
@@ -111,8 +123,9 @@ class PageColumn(QScrollArea):
         self.corner.setSpacing(grid(1))
         self.heading = Label(title, "title", wrap=False)
         self.about = Label(about, "muted")
+        self._head = row(self.heading, 1, self.corner)
         if title:
-            self.box.addLayout(row(self.heading, 1, self.corner))
+            self.box.addLayout(self._head)
         if about:
             self.box.addWidget(self.about)
         outer = QHBoxLayout(inner)
@@ -129,6 +142,13 @@ class PageColumn(QScrollArea):
 
     def add(self, *parts: Part) -> None:
         _add(self.box, parts)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """What stands at the right of the heading comes below it where there is no room."""
+        wanted = self.heading.sizeHint().width() + self.corner.sizeHint().width() + grid(7)
+        wide = wanted <= event.size().width()
+        self._head.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
+        super().resizeEvent(event)
 
 
 class Columns(QWidget):
@@ -240,14 +260,14 @@ class Flow(QLayout):
     def _arrange(self, rect: QRect, *, place: bool) -> int:
         y = rect.y()
         for line in self._lines(rect.width()):
-            sizes = [item.sizeHint() for item in line]
+            sizes = [_at_most(item, rect.width()) for item in line]
             high = max(size.height() for size in sizes)
             wide = sum(size.width() for size in sizes) + self._space * (len(line) - 1)
             x = rect.x() + (max(0, rect.width() - wide) // 2 if self._centred else 0)
             for item, size in zip(line, sizes, strict=True):
                 if place:
                     middle = y + (high - size.height()) // 2
-                    item.setGeometry(QRect(x, middle, min(size.width(), rect.width()), size.height()))
+                    item.setGeometry(QRect(x, middle, size.width(), size.height()))
                 x += size.width() + self._space
             y += high + self._space
         return max(0, y - self._space - rect.y())
@@ -265,6 +285,14 @@ class Flow(QLayout):
             lines[-1].append(item)
             used += wide + self._space
         return lines
+
+
+def _at_most(item: QLayoutItem, width: int) -> QSize:
+    """The size of a part in a line of that width; a text too long for it wraps."""
+    size = item.sizeHint()
+    if size.width() <= width:
+        return size
+    return QSize(width, item.heightForWidth(width) if item.hasHeightForWidth() else size.height())
 
 
 class Figure(QWidget):

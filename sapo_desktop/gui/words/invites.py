@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
+from sapo_desktop.gui.words import peers as peer_words
+from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 
 
@@ -14,3 +16,21 @@ def warning(link: str) -> str:
     except UsageError:
         return ""
     return in_words(asks_first(invite)) if invite.nearby else ""
+
+
+def about(link: str) -> str:
+    """What a link leads to, before it is followed."""
+    try:
+        invite = Invite.parse(link)
+    except UsageError as error:
+        return in_words(error)
+    where = tr("It leads to the private swarm {key}, by %n address(es).", None, len(invite.peers)).format(
+        key=peer_words.short_key(invite.swarm)
+    )
+    admits = (
+        tr("It admits one key; this node's, if it was made for it.")
+        if invite.admission
+        else tr("It admits nobody: its founder has to admit this node's key.")
+    )
+    gives_up = tr("Addresses of the swarm that this node is in now are given up.")
+    return f"{where} {admits} {gives_up}"

@@ -21,35 +21,28 @@ def parameters(count: int) -> str:
 
 
 def way_words(way: Way) -> str:
-    """Who answers, who learns, and where."""
-    if way.trainer == "none":
-        return tr("llama.cpp answers ({format}), nothing learns").format(format=way.weights)
-    text = {
-        "torch": tr("torch answers and learns"),
-        "llama.cpp": tr("llama.cpp answers ({format}), torch learns").format(format=way.weights),
-        "remote": tr("a server answers, torch learns"),
-    }[way.generator]
-    where = {"cpu": "", "cuda": tr("on the card"), "mps": tr("on the Mac's graphics")}[way.device]
-    return f"{text} {where} ({way.precision})" if where else f"{text} ({way.precision})"
+    """With what the model answers and learns, and where."""
+    words = in_words(way.words)
+    return words[:1].upper() + words[1:]
 
 
 def short_way(way: Way) -> str:
     """The same for the head of a column."""
     if way.trainer == "none":
         return tr("answers only")
-    return {"torch": tr("torch"), "llama.cpp": tr("llama.cpp + torch"), "remote": tr("server + torch")}[way.generator]
+    return {"torch": "PyTorch", "llama.cpp": "llama.cpp + PyTorch", "remote": tr("server + PyTorch")}[way.generator]
 
 
 def at_work_words(info: ModelInfo) -> str:
-    """Who answers and who learns now."""
+    """With what the model answers and learns now."""
     if info.generator == info.trainer == "torch":
-        return tr("torch answers and learns")
+        return tr("Answers and learns with PyTorch")
     answers = {
-        "torch": tr("torch answers"),
-        "llama.cpp": tr("llama.cpp answers"),
-        "remote": tr("a server answers"),
+        "torch": tr("Answers with PyTorch"),
+        "llama.cpp": tr("Answers with llama.cpp"),
+        "remote": tr("Answers through a server"),
     }.get(info.generator, info.generator)
-    learns = tr("torch learns") if info.trainer == "torch" else tr("nothing is learned")
+    learns = tr("learns with PyTorch") if info.trainer == "torch" else tr("learns nothing")
     return f"{answers}, {learns}"
 
 

@@ -56,8 +56,10 @@ def span(seconds: float | None) -> str:
     """`2.9 s`, `45 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`."""
     if seconds is None:
         return NOTHING
+    if 0 < seconds < 0.05:
+        return tr("under 0.1 s")
     if seconds < 10:
-        return tr("{seconds} s").format(seconds=number(seconds, 1))
+        return tr("{seconds} s").format(seconds=number(seconds, 1 if seconds else 0))
     whole = round(seconds)
     if whole < 60:
         return tr("{seconds} s").format(seconds=whole)
@@ -68,8 +70,18 @@ def span(seconds: float | None) -> str:
     return tr("{days} d {hours} h").format(days=whole // 86400, hours=whole % 86400 // 3600)
 
 
+def left(seconds: float) -> str:
+    """What is left of a pause, rounded up: `15 min`, `2 h 5 min`, at last `40 s`."""
+    if seconds < 60:
+        return tr("{seconds} s").format(seconds=math.ceil(seconds))
+    minutes = math.ceil(seconds / 60)
+    if minutes < 60:
+        return tr("{minutes} min").format(minutes=minutes)
+    return tr("{hours} h {minutes} min").format(hours=minutes // 60, minutes=minutes % 60)
+
+
 def countdown(seconds: float) -> str:
-    """`14:59`, `2:05:00`: what is left of a pause."""
+    """`14:59`, `2:05:00`: what is left, where every second counts."""
     whole = math.ceil(seconds)
     hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -6,7 +6,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.worker.control.messages.replies import PosedQuestion
-from sapo_desktop.worker.control.messages.swarm import LinkInfo
+from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 
 KEY_SHOWN = 8
 """First digits of a key, which tell peers apart well enough to be read."""
@@ -16,6 +16,15 @@ def short_key(key: str) -> str:
     """A key as a table shows it."""
     shown = one_line(key, KEY_SHOWN)
     return f"{shown}…" if len(key) > KEY_SHOWN else shown or numbers.NOTHING
+
+
+def thanks(swarm: SwarmInfo | None) -> tuple[str, str]:
+    """Whom this node's answers helped, and that it is their word."""
+    helped, used = (swarm.helped, swarm.used_total) if swarm is not None else (0, 0)
+    if not helped:
+        return numbers.NOTHING, tr("nobody has said so yet")
+    groups = tr("by their own word: %n group(s) used", None, used)
+    return tr("%n computer(s)", None, helped), groups
 
 
 def direction(link: LinkInfo) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.gui.settings.groups import GroupName
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import LANGUAGES, tr
 from sapo_desktop.gui.words.learning import WEIGHTINGS, weighting_name
 from sapo_desktop.gui.words.sentences import catalogued
+from sapo_desktop.worker.control.messages.facts import Usage
 
 
 def group_titles() -> dict[GroupName, str]:
     return {
         "window": tr("Window"),
         "gentle": tr("Gentle"),
+        "when": tr("When"),
         "network": tr("Network"),
         "learning": tr("Learning"),
         "model": tr("Model"),
@@ -26,6 +29,7 @@ def group_sentences() -> dict[GroupName, str]:
     return {
         "window": tr("How this window looks, and what closing it means."),
         "gentle": tr("How much of this computer the node takes."),
+        "when": tr("When the node computes; while a condition is not met it pauses, and says for which."),
         "network": tr("Who the node talks to, and what it says."),
         "learning": tr("What is asked, what counts, and how the model changes. The defaults are what was tried most."),
         "model": tr("Which model learns, and what computes."),
@@ -42,9 +46,28 @@ def titles() -> dict[str, str]:
         "text_size": tr("Text size"),
         "close_to_tray": tr("Close to the tray"),
         "when_window_closes": tr("When the window goes away"),
+        "start_at_login": tr("Start at login"),
+        "notify": tr("Notifications"),
+        "quiet_hours": tr("Quiet hours"),
         "threads": tr("Threads"),
+        "threads_away": tr("Threads while you are away"),
+        "processor_percent": tr("Share of their time"),
         "low_priority": tr("Low priority"),
+        "memory_back_after": tr("Memory given back after"),
+        "core_watts": tr("Power of a core"),
+        "price_per_kwh": tr("Price of a kilowatt-hour"),
+        "when_in_use": tr("While the computer is used"),
+        "away_after": tr("Away after"),
+        "schedule": tr("Schedule"),
         "on_battery": tr("On battery"),
+        "battery_least": tr("Least charge"),
+        "on_metered": tr("On a metered link"),
+        "pause_for": tr("Programs to pause for"),
+        "card_share": tr("Graphics card taken by others"),
+        "hottest": tr("Highest temperature"),
+        "keep_awake": tr("Keep awake"),
+        "memory_most": tr("Most memory"),
+        "card_memory_most": tr("Most of the card's memory"),
         "memory_reserve": tr("Memory left free"),
         "silo": tr("Silo"),
         "share": tr("Share answers"),
@@ -52,6 +75,8 @@ def titles() -> dict[str, str]:
         "use_seed_list": tr("Seed list"),
         "lan": tr("Local network"),
         "private_addresses": tr("Private addresses"),
+        "upload_kilobytes": tr("Sent at most"),
+        "download_kilobytes": tr("Received at most"),
         "peers": tr("Peers"),
         "invited": tr("Peers by invite"),
         "blocked": tr("Blocked peers"),
@@ -88,6 +113,7 @@ def titles() -> dict[str, str]:
         "remote_key_in_clear": tr("Key over plain http"),
         "models_folder": tr("Models folder"),
         "hub_endpoint": tr("Source of models"),
+        "disk_gigabytes": tr("Most disk"),
         "keep_checkpoints": tr("Checkpoints kept"),
         "write_gigabytes_a_day": tr("Written in a day"),
     }
@@ -105,14 +131,27 @@ def choices(key: str) -> dict[str, str]:
         "theme": {"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")},
         "when_window_closes": {"end": tr("End"), "continue": tr("Go on")},
         "on_battery": {"pause": tr("Pause"), "continue": tr("Go on")},
+        "notify": {
+            "none": tr("None"),
+            "problems": tr("Problems"),
+            "pauses": tr("Problems and pauses"),
+            "all": tr("All"),
+        },
+        "when_in_use": {"pause": tr("Pause"), "continue": tr("Go on")},
+        "on_metered": {"pause": tr("Pause"), "continue": tr("Go on")},
         "mix": {"adaptive": tr("adaptive")},
         "weighting": {name: weighting_name(name) for name in WEIGHTINGS},
         "reward": {"strict": tr("Right or not"), "partial": tr("The marker's score")},
         "method": {"lora": tr("LoRA adapter"), "full": tr("All weights")},
-        "generator": {"auto": tr("automatic"), "remote": tr("server elsewhere")},
-        "trainer": {"auto": tr("automatic"), "none": tr("nothing")},
-        "generator_weights": {"auto": tr("automatic")},
-        "device": {"auto": tr("automatic"), "cpu": tr("processor"), "cuda": "NVIDIA (CUDA)", "mps": "Apple (MPS)"},
+        "generator": {"auto": tr("left to the program"), "torch": "PyTorch", "remote": tr("server elsewhere")},
+        "trainer": {"auto": tr("left to the program"), "torch": "PyTorch", "none": tr("nothing")},
+        "generator_weights": {"auto": tr("left to the program")},
+        "device": {
+            "auto": tr("left to the program"),
+            "cpu": tr("processor"),
+            "cuda": "NVIDIA (CUDA)",
+            "mps": "Apple (MPS)",
+        },
     }
     return words.get(key, {})
 
@@ -121,6 +160,15 @@ def zero(key: str) -> str:
     """What 0 stands for, where it is no number of anything."""
     return {
         "threads": tr("half the cores"),
+        "threads_away": tr("as many as else"),
+        "memory_back_after": tr("never"),
+        "memory_most": tr("no limit"),
+        "disk_gigabytes": tr("no limit"),
+        "upload_kilobytes": tr("no limit"),
+        "download_kilobytes": tr("no limit"),
+        "card_memory_most": tr("what is free"),
+        "card_share": tr("never"),
+        "hottest": tr("never"),
         "questions": tr("as the model's"),
         "max_tokens": tr("as the model's"),
         "learning_rate_decay": tr("as the model's"),
@@ -129,11 +177,47 @@ def zero(key: str) -> str:
     }.get(key, "")
 
 
+def measured(usage: Usage, price: float, gained: float | None, used: int) -> dict[str, str]:
+    """What is taken just now, for the settings that bound it. `gained`: points of the held-out score; `used`: groups
+    that peers used."""
+    now = tr("Now: {value}")
+    kwh = usage.joules / 3.6e6
+    energy = tr("So far {energy} kWh").format(energy=numbers.number(kwh))
+    if price:
+        energy = tr("{energy}, which cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
+    if gained is not None:
+        form = tr("{energy}; it brought {points} points of the held-out score, and peers %n group(s)", None, used)
+        energy = form.format(energy=energy, points=numbers.signed(gained, 1))
+    cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2)))
+    return {
+        "threads": cores,
+        "processor_percent": cores,
+        "memory_most": now.format(value=numbers.size(usage.memory)),
+        "upload_kilobytes": now.format(value=tr("{size} a second").format(size=numbers.size(usage.sent))),
+        "download_kilobytes": now.format(value=tr("{size} a second").format(size=numbers.size(usage.received))),
+        "disk_gigabytes": now.format(value=numbers.size(usage.disk)) if usage.disk else "",
+        "core_watts": now.format(value=tr("{watts} W").format(watts=numbers.number(usage.watts, 0))),
+        "price_per_kwh": energy,
+    }
+
+
 def unit(key: str) -> str:
     """What stands behind a number."""
     return {
         "text_size": " %",
+        "core_watts": " W",
+        "upload_kilobytes": tr(" KB/s"),
+        "download_kilobytes": tr(" KB/s"),
+        "processor_percent": " %",
+        "card_share": " %",
+        "battery_least": " %",
+        "hottest": " °C",
+        "away_after": tr(" min"),
+        "memory_back_after": tr(" min"),
         "memory_reserve": " GB",
+        "memory_most": " GB",
+        "disk_gigabytes": " GB",
+        "card_memory_most": " GB",
         "write_gigabytes_a_day": " GB",
         "max_tokens": tr(" tokens"),
         "validate_every": tr(" rounds"),

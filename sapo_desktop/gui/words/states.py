@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import Phase
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.why import (
+    DAY_AND_CLOCK_FROM,
     Answering,
+    CardTaken,
     Ending,
     Failed,
     Finishing,
+    InUse,
+    Metered,
+    NotKept,
     OnBattery,
+    OutOfHours,
     Paused,
     PausedAfterRound,
+    ProgramRuns,
     Ready,
     RoundsDone,
     Starting,
+    TooHot,
     Training,
     Why,
+    Working,
 )
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -24,17 +34,12 @@ from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import PHASE_WORDS, MainAction, View
 
-_DAY_FROM = 20 * 3600
-"""A pause that ends later than this is told with the day."""
-
 
 def state_sentence(view: View) -> str:
     """One sentence: what the node does, and why."""
     match view.link:
-        case Connecting(busy=busy) if busy:
-            return in_words(busy)
-        case Connecting(again=again):
-            return tr("Starting the node again") if again else tr("Starting the node")
+        case Connecting(again=again, step=step, busy=busy):
+            return _starting(step, busy) or (tr("Starting the node again") if again else tr("Starting the node"))
         case Lost(reason=reason):
             return tr("The node stopped: {reason} It is started again by itself.").format(reason=_ended(reason))
         case Ended():
@@ -43,35 +48,57 @@ def state_sentence(view: View) -> str:
             return reason_sentence(view.why, view.clock(), view.peers, view.silo)
 
 
+def timed_sentence(view: View) -> str:
+    """The same, and of a pause that ends by itself how much is left."""
+    said = state_sentence(view)
+    if not view.pause_left:
+        return said
+    return tr("{sentence}, {time} left").format(sentence=said, time=numbers.left(view.pause_left))
+
+
 def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> str:
     """A state's reason in one sentence."""
     match why:
-        case Starting(busy=busy) if busy:
-            return in_words(busy)
-        case Starting():
-            return tr("Loading the model")
+        case Starting(step=step, busy=busy):
+            return _starting(step, busy) or tr("Loading the model")
         case Ready():
             return tr("Ready. Nothing is computed until you say so.")
         case Training(round=number):
             if silo:
-                return tr("Training round {round}, alone").format(round=number)
-            return tr("Training round {round}, %n peer(s)", None, peers).format(round=number)
+                return _bounded(why, tr("Training round {round}, alone").format(round=number), now)
+            return _bounded(why, tr("Training round {round}, %n peer(s)", None, peers).format(round=number), now)
         case Answering(round=number):
-            return tr("Answering round {round}; nothing is trained, since the model can only answer here").format(
-                round=number
-            )
+            said = tr("Answering round {round}; nothing is trained, since the model can only answer here")
+            return _bounded(why, said.format(round=number), now)
         case Finishing(round=number):
             return tr("Finishing round {round}, then pausing").format(round=number)
         case Paused(until=None):
             return tr("Paused by you")
         case Paused(until=until):
             assert until is not None
-            moment = numbers.clock(until) if until - now < _DAY_FROM else numbers.day_and_clock(until)
-            return tr("Paused by you until {time}").format(time=moment)
+            return tr("Paused by you until {time}").format(time=_moment(until, now))
         case PausedAfterRound(round=number):
             return tr("Paused after round {round}, as you asked").format(round=number)
-        case OnBattery():
+        case OnBattery(below=None):
             return tr("Paused: on battery")
+        case OnBattery(below=below):
+            return tr("Paused: on battery, below {percent}%").format(percent=below)
+        case Metered():
+            return tr("Paused, and out of the swarm: the link is metered")
+        case OutOfHours(until=until):
+            return tr("Paused by your schedule until {time}").format(time=_moment(until, now))
+        case TooHot(limit=limit):
+            return tr("Paused: hotter than {limit} degrees").format(limit=limit)
+        case ProgramRuns(name=name):
+            return tr("Paused while {program} runs").format(program=one_line(name, 60))
+        case CardTaken(limit=limit):
+            return tr("Paused: other programs hold more than {percent}% of the graphics card's memory").format(
+                percent=limit
+            )
+        case InUse(minutes=minutes):
+            return tr("Paused while you use the computer, until %n minute(s) without keyboard and mouse", None, minutes)
+        case NotKept(text=text):
+            return tr("Waiting: {reason}").format(reason=_ended(text))
         case RoundsDone(round=number):
             return tr("Done: round {round} was the last one ordered").format(round=number)
         case Failed(text=text, failures=failures):
@@ -80,13 +107,31 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
             return tr("Ending")
 
 
+def _starting(step: Text, busy: Text) -> str:
+    """Where a start is, and why it takes long; empty where nobody has said."""
+    where = tr("Starting: {step}").format(step=in_words(step)) if step else ""
+    return ". ".join(part for part in (where, in_words(busy) if busy else "") if part)
+
+
+def _bounded(why: Working, said: str, now: float) -> str:
+    """What is done, and until when where that is known."""
+    if why.until is None:
+        return said
+    form = tr("{sentence}, anyway until {time}") if why.anyway else tr("{sentence}, until {time}")
+    return form.format(sentence=said, time=_moment(why.until, now))
+
+
+def _moment(until: float, now: float) -> str:
+    return numbers.clock(until) if until - now < DAY_AND_CLOCK_FROM else numbers.day_and_clock(until)
+
+
 def action_words(action: MainAction, silo: bool) -> str:
     """What stands on the large button."""
     return {
         "contribute": tr("Learn alone") if silo else tr("Contribute"),
         "resume": tr("Go on"),
         "pause": tr("Pause"),
-        "despite battery": tr("Go on despite battery"),
+        "anyway": tr("Run anyway for 1 h"),
         "try again": tr("Start again"),
         "wait": tr("One moment"),
     }[action]
@@ -99,7 +144,7 @@ def action_hint(action: MainAction, silo: bool) -> str:
         if silo
         else tr("Let the model learn on this computer, with its peers."),
         "resume": tr("End the pause."),
-        "despite battery": tr("End the pause."),
+        "anyway": tr("Go on for an hour, whatever your settings hold it back for."),
         "pause": tr("Stop computing at once. The round in hand is kept and goes on later."),
         "try again": tr("Start the node."),
         "wait": tr("The node is being started or ended."),
@@ -113,11 +158,13 @@ def phase_words(phase: Phase) -> str:
 
 def swarm_sentence(view: View) -> str:
     """The swarm's side: alone by choice, looking for peers, linked."""
+    if not view.attached:
+        return ""  # what was linked is not any more, and the state's own sentence says why
     if view.silo:
         return tr("In silo: no network at all.")
     match view.swarm_state:
         case "joining":
-            return tr("Looking for peers")
+            return in_words(view.swarm_reason) or tr("Looking for peers")
         case "alone":
             return tr("No peers yet: it trains on its own answers meanwhile.")
         case "linked":
@@ -130,7 +177,7 @@ def swarm_sentence(view: View) -> str:
 def tooltip(view: View) -> str:
     """What the tray says when it is pointed at."""
     first = tr("SAPO Desktop, in silo") if view.silo else tr("SAPO Desktop")
-    return f"{first}\n{state_sentence(view)}"
+    return f"{first}\n{timed_sentence(view)}"
 
 
 def _ended(text: Text) -> str:

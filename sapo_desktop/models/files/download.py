@@ -19,6 +19,7 @@ from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.files.durable import disk_errors_as
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.models import Access, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
+from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.files.check import check_model
 from sapo_desktop.models.files.choice import choose, kind_of_files
@@ -73,7 +74,7 @@ def download(store: Store, spec: ModelSpec, access: Access, report: Report, surf
                 model=installed, path=str(store.folder(spec.name)), notes=[sentence("It was installed already.")]
             )
         with Hub(access, surface.patience) as hub:
-            return _Download(store, spec, hub, report, surface).run()
+            return _Download(store, spec, hub, report, surface, access.most_bytes).run()
 
 
 def _installed(store: Store, spec: ModelSpec) -> Installed | None:
@@ -102,7 +103,10 @@ def _installed(store: Store, spec: ModelSpec) -> Installed | None:
 class _Download:
     """One run of it."""
 
-    def __init__(self, store: Store, spec: ModelSpec, hub: Hub, report: Report, surface: Surface) -> None:
+    def __init__(
+        self, store: Store, spec: ModelSpec, hub: Hub, report: Report, surface: Surface, most_bytes: int
+    ) -> None:
+        self._most_bytes = most_bytes
         self._store = store
         self._spec = spec
         self._hub = hub
@@ -242,6 +246,7 @@ class _Download:
             check_room=self._check_room,
             retries=lambda: self._surface.retries(self._surface.patience),
             clock=self._surface.clock,
+            pace=Pace(self._most_bytes),
         )
 
     def _fix(self, kept: dict[str, KeptFile]) -> None:

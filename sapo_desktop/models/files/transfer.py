@@ -13,13 +13,14 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core.errors import DownloadError, NoRoom
 from sapo_desktop.core.models import KeptFile, Stage
+from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.files.hub import Body, Hub, Remote
 from sapo_desktop.models.files.meter import Meter
@@ -71,6 +72,7 @@ class Surroundings:
     check_room: Callable[[], None]
     retries: Callable[[], Retries]
     clock: Callable[[], float] = time.monotonic
+    pace: Pace = field(default_factory=Pace)
 
 
 class _Digest:
@@ -301,6 +303,10 @@ class FileTransfer:
         self._digest.update(piece)
         self._counted += len(piece)
         self._around.meter.arrived(len(piece), self._around.clock())
+        self._around.pace.note(len(piece))
+        while (wait := self._around.pace.wait()) > 0:
+            time.sleep(min(1.0, wait))
+            self._around.say("fetching", self._wanted.name, "")
         self._around.say("fetching", self._wanted.name, "")
 
     def _verify(self) -> None:

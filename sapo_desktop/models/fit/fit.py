@@ -3,11 +3,13 @@
 `fit` chooses for a user; `ways` says for one model what every way would take; `plan` is the loader's question, for the
 model that is there already. Where something does not fit, less is tried in the order of what it costs: smaller micro-
 batches and fewer answers at once (time only), then shorter answers, then a smaller model. The arithmetic is
-models/fit/memory.py's; looking at the machine is system/hardware.py's, anew before each load. Left out: speed.
+models/fit/memory.py's; looking at the machine is system/hardware.py's, anew before each load. How long a
+round takes is models/fit/pace.py's estimate.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -39,6 +41,7 @@ from sapo_desktop.models.fit.memory import (
     llama_answering,
     torch_width,
 )
+from sapo_desktop.models.fit.pace import round_seconds
 from sapo_desktop.models.fit.shape import ModelShape
 from sapo_desktop.system.hardware import Gpu, Hardware
 
@@ -66,6 +69,8 @@ STARTER_QUESTIONS, QUESTIONS = 32, 8
 """As learning/plan.py recommends for tiny models and for others."""
 _TOO_SLOW = sentence("a processor teaches a model of that size too slowly")
 _LARGER_TIER = sentence("it is meant for a larger tier")
+BESIDE_ENGINE = 450_000_000
+"""Bytes that worker and examiners hold beside an engine, of what all of the node's processes may."""
 _RESERVE_USED_UP = sentence("Memory is short: the reserve for other programs is used up.")
 _PART_WORDS = {
     "weights": sentence("weights"),
@@ -157,7 +162,8 @@ def available(hardware: Hardware, settings: Settings) -> Available:
             device="cuda",
             device_name=card.name,
             device_memory=card.memory,
-            device_memory_free=card.free,
+            device_memory_free=min(card.free, int(settings.card_memory_most * 1e9) or card.free),
+            allowed=_allowed(settings),
             unmeasured=True,
             notes=tuple(notes),
         )
@@ -167,10 +173,16 @@ def available(hardware: Hardware, settings: Settings) -> Available:
         memory=hardware.memory,
         memory_free=hardware.memory_free,
         device="mps" if hardware.unified and settings.device == "mps" else "cpu",
+        allowed=_allowed(settings),
         unified=hardware.unified,
         unmeasured=hardware.unified or not hardware.system.startswith("Linux"),
         notes=tuple(notes),
     )
+
+
+def _allowed(settings: Settings) -> int | None:
+    """Bytes for the engine, of all that the node's processes may hold."""
+    return max(0, int(settings.memory_most * 1e9) - BESIDE_ENGINE) if settings.memory_most else None
 
 
 def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, llama_cpp: bool = True) -> Fit:
@@ -299,9 +311,16 @@ def badges(
                 free=_free(needed.device, here),
                 way=way.words if way.fits else "",
                 unverified=list(entry.unverified),
+                round_seconds=expected_round(needed, entry, hardware, settings) if needed.fits else 0.0,
             )
         )
     return made
+
+
+def expected_round(way: Way, entry: Entry, hardware: Hardware, settings: Settings) -> float:
+    """Seconds that a round of this model may take here, by as many threads as a node takes."""
+    threads = settings.threads or max(1, hardware.cores // 2)
+    return round_seconds(way, entry.shape, _questions(settings, shipped=entry.shipped), threads)
 
 
 def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
@@ -426,7 +445,7 @@ class _Sketch:
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
         self.rate = settings.learning_rate or tier.learning_rate
         self.method = settings.method
-        self.questions = settings.questions or (STARTER_QUESTIONS if model.shipped else QUESTIONS)
+        self.questions = _questions(settings, shipped=model.shipped)
         self.micro_batch = settings.micro_batch
         if torch.device == "cpu" and not torch.written_out:
             self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
@@ -537,14 +556,22 @@ def _lacking(way: Way, here: Available) -> Text | None:
     """Why a way does not fit, with numbers; None where it does."""
     if way.device_memory.total > here.device_memory_free:
         return sentence(
-            "{way} takes {needed} on {card} with one short answer at a time ({largest}, {second}); {free} are free.",
+            "it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.",
             card=here.device_name,
             **_needs(way, way.device_memory, here.device_memory_free),
         )
     if way.memory.total > here.memory_free:
         return sentence(
-            "{way} takes {needed} with one short answer at a time ({largest}, {second}); {free} are free.",
+            "it {way} in no less than {needed} ({largest}, {second}); {free} are free.",
             **_needs(way, way.memory, here.memory_free),
+        )
+    engine = msgspec.structs.replace(way.memory, reserve=0)
+    if here.allowed is not None and engine.total > here.allowed:
+        return sentence(
+            "it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. "
+            "Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.",
+            least=f"{math.ceil((engine.total + BESIDE_ENGINE) / 1e8) / 10:.1f}",
+            **_needs(way, engine, here.allowed),
         )
     return None
 
@@ -603,6 +630,10 @@ def _tier_key(here: Available) -> tuple[Literal["cpu", "gpu"], int]:
     if here.device == "cuda":
         return "gpu", here.device_memory
     return ("gpu", here.memory) if here.device == "mps" else ("cpu", here.memory)
+
+
+def _questions(settings: Settings, *, shipped: bool) -> int:
+    return settings.questions or (STARTER_QUESTIONS if shipped else QUESTIONS)
 
 
 def _wish(value: int, default: int, recommended: int) -> int:

@@ -1,6 +1,6 @@
 """How much memory an engine process takes at its peak: a pure function of the model's shape and of what is asked of it.
 
-One formula per part, from what the code keeps (engines/torch/trainer.py, llama.py, decoder.py, sampling.py,
+One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, decoder.py, sampling.py,
 logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/memory.py, which compares
 every estimate with a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with constants
 nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/fit.py).
@@ -20,7 +20,7 @@ from sapo_desktop.models.fit.shape import ModelShape
 
 MB = 1_000_000
 PACKED_PARAMETERS = 64_000_000
-"""As in engines/torch/llama.py: up to this size the engine packs copies of the weights and computes with those."""
+"""As in engines/torch/llama/passes.py: up to this size the engine computes with packed copies of the weights."""
 WRITTEN_OUT = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM")
 """What that module computes itself; others go through transformers' modules."""
 FLOAT32_PARAMETERS = 100_000_000
@@ -29,7 +29,7 @@ FLOAT32_PARAMETERS = 100_000_000
 TORCH_RUNTIME = 285 * MB
 """Python with torch, transformers and peft, the host's own modules."""
 BARE_RUNTIME = 200 * MB
-"""The same for a small Llama, which needs only transformers' tokenizer (engines/bare_llama.py)."""
+"""The same for a small Llama, which needs only transformers' tokenizer (engines/torch/llama/bare.py)."""
 UNLOADED_RUNTIME = 163 * MB
 """What an engine's process holds before it has loaded a model."""
 TOKENIZER_BYTES = 900
@@ -53,7 +53,7 @@ PREFILL_TOKENS = 2048
 CPU_TOKENS = 512
 """engines/torch/trainer.py: tokens of a micro-batch of models that are written out, where it has several sequences."""
 PROMPT_TOKENS_AT_ONCE = 4096
-"""engines/torch/service.py: tokens of prompts in the cache of packed models."""
+"""engines/torch/service.py: tokens of different prompts in the cache of packed models."""
 UBATCH = 512
 """Tokens that llama.cpp computes at once."""
 STREAM_STEP = 256
@@ -129,13 +129,13 @@ def answering(model: TorchModel, work: Work) -> Parts:
     """Peak of a torch process while it answers; an adapter that is trained between is in `learning`."""
     if model.packed:
         most = max(1, PROMPT_TOKENS_AT_ONCE // max(1, work.prompt_tokens))
-        work = msgspec.structs.replace(work, batch=min(work.batch, most))
+        work = msgspec.structs.replace(work, prompts=min(work.prompts, most))
     holes = 1.0 if model.device != "cpu" else CACHE_HOLES if model.packed else HEAP_HOLES
     return Parts(
         weights=_weights(model) + _packed(model),
         activations=int(holes * _decoding_tensors(model, work)),
         logits=int(holes * _drawing(model, work)),
-        kv_cache=int(holes * kv_cache(model.shape, work, model.width)),
+        kv_cache=int(holes * kv_cache(model, work)),
         runtime=_runtime(model),
     )
 
@@ -147,8 +147,9 @@ def learning(model: TorchModel, work: Work) -> Parts:
     copies = 2 if work.method == "full" else 1  # full training keeps the base and the start apart
     return Parts(
         weights=_weights(model) + _packed(model),
-        # Weights of the adapter (of a full training: none beside the model's) and the start that a reset goes back to.
-        adapter=4 * trained * (copies if work.method == "full" else 2),
+        # Weights of the adapter (of a full training: none beside the model's), the start that a reset goes back to, and
+        # the average of the last steps.
+        adapter=4 * trained * (copies + 1 if work.method == "full" else 3),
         optimiser=8 * trained,
         gradients=4 * trained,
         activations=int(holes * saved_for_backward(model, work)),
@@ -179,9 +180,11 @@ def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_w
     )
 
 
-def kv_cache(shape: ModelShape, work: Work, width: int) -> int:
-    """Keys and values of all answers at their longest."""
-    return work.batch * work.length * shape.kv_numbers() * width
+def kv_cache(model: TorchModel, work: Work) -> int:
+    """Keys and values of all answers at their longest; written out, those of a prompt are held once."""
+    prompts = work.prompts if model.written_out else work.batch
+    tokens = prompts * work.prompt_tokens + work.batch * work.max_tokens
+    return tokens * model.shape.kv_numbers() * model.width
 
 
 def saved_for_backward(model: TorchModel, work: Work) -> int:
@@ -270,6 +273,7 @@ def _decoding_tensors(model: TorchModel, work: Work) -> int:
     scores = 2 * 4 * s.heads * work.prompt_tokens if model.device == "cpu" else 0
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
     repeated = 2 * s.query * model.width if s.heads != s.kv_heads and not model.written_out else 0
-    decoding = work.batch * work.length * (repeated + 2 * 4 * s.heads)
+    scores = 4 if model.written_out else 2  # those of prompts are laid out twice
+    decoding = work.batch * work.length * (repeated + scores * 4 * s.heads)
     grown = 0 if model.packed else work.batch * work.length * 2 * s.key * model.width  # a layer's cache while it grows
     return max(reading, decoding + grown)

@@ -24,6 +24,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidPro
 from websockets.http11 import Request, Response
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.swarm.addresses.address import Address, is_private, part_of_internet
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
@@ -98,6 +99,8 @@ class Network:
     ) -> None:
         self.exchange = exchange
         self._me = me
+        self.upload, self.download = Pace(), Pace()
+        """Of the frames of all links."""
         self.heard: Heard = heard or _nobody_listens
         self._most_links = most_links
         self._proxy = proxy
@@ -308,12 +311,13 @@ class Network:
         """Read until either side ends the link; then say what is left to say."""
         link = self.exchange.attach(session, tag, dialled, lan=lan)
         link.host = host
-        wire = self._wires[link] = Wire(connection, session)
+        wire = self._wires[link] = Wire(connection, session, self.upload)
         writer = asyncio.create_task(wire.write())
         try:
             self._flush(link)
             while not session.is_closed:
                 frame = await connection.recv()
+                await self.download.take(len(frame))
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
                 if not await self._gate.turn(tag, connection.wait_closed, is_new=is_new):
                     break

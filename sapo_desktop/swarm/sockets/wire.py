@@ -17,6 +17,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from sapo_desktop.core.network.connection import ENDING_SECONDS, BoundedConnection
+from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.messages import SUBPROTOCOL
 from sapo_desktop.swarm.protocol.session import Session
@@ -48,8 +49,9 @@ Connection: TypeAlias = BoundedServer | BoundedClient
 class Wire:
     """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
 
-    def __init__(self, connection: Connection, session: Session) -> None:
+    def __init__(self, connection: Connection, session: Session, pace: Pace) -> None:
         self._connection = connection
+        self._pace = pace
         self._session = session
         self._frames: deque[bytes] = deque()
         self._changed = asyncio.Event()
@@ -76,6 +78,9 @@ class Wire:
                 await self._changed.wait()
                 self._changed.clear()
                 while self._frames:
+                    await self._pace.take(len(self._frames[0]))
+                    if not self._frames:
+                        break  # it was cut off
                     await self._connection.send(self._frames[0])
                     if self._frames:  # else it was cut off
                         self._frames.popleft()

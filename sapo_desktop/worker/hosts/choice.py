@@ -29,10 +29,19 @@ from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.fit.fit import way_for
 from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.system.installation import can_learn
 
 GGUF = ".gguf"
+NO_ENGINE_PACK = sentence(
+    "What learns is not installed here yet, and the settings need it. Get the engine pack (`sapo-desktop engine "
+    "install`), then start the node again."
+)
+ANSWERS_UNTIL_PACK = sentence(
+    "What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack "
+    "(`sapo-desktop engine install`), then start the node again."
+)
 REFUSED_IN_SILO = sentence(
-    "In silo nothing leaves this machine, so no server elsewhere may answer. Set generator to auto and start the node "
+    "In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node "
     "again, or set silo to off."
 )
 
@@ -117,6 +126,8 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
             )
         )
     llama_cpp = importlib.util.find_spec("llama_cpp") is not None
+    if trains and not can_learn():
+        return _without_engine_pack(settings, llama_cpp)
     if not llama_cpp and (settings.generator == "llama.cpp" or not trains):
         raise UsageError(
             sentence(
@@ -127,6 +138,13 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
     if not trains:
         return EngineChoice(generator="llama.cpp", trains=False)
     return _fitting_choice(settings, model, look, llama_cpp)
+
+
+def _without_engine_pack(settings: Settings, llama_cpp: bool) -> EngineChoice:
+    """An installed application before its engine pack: llama.cpp answers, unless learning is insisted on."""
+    if settings.trainer == "torch" or settings.generator == "torch" or not llama_cpp:
+        raise UsageError(NO_ENGINE_PACK)
+    return EngineChoice(generator="llama.cpp", trains=False, note=ANSWERS_UNTIL_PACK)
 
 
 def _fitting_choice(
@@ -173,6 +191,10 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Callable[[Path], 
             )
         )
     trains = settings.trainer != "none" and bool(settings.remote_adapters)
+    if trains and not can_learn():
+        if settings.trainer == "torch":
+            raise UsageError(NO_ENGINE_PACK)
+        return EngineChoice(generator="remote", trains=False, note=ANSWERS_UNTIL_PACK)
     if trains and settings.method == "full":
         raise UsageError(
             sentence("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")

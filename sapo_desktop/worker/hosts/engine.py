@@ -10,14 +10,15 @@ import asyncio
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError, HostDied, HostError
+from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied, HostError
+from sapo_desktop.core.files.exports import put_in_place, refuse_used
 from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
@@ -73,6 +74,8 @@ class EnginePlan:
     """Most answers under way at once; 0: as many as the engine takes."""
     cache_bytes: int = 0
     """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
+    scratch: Path | None = None
+    """Where the engine may write for a while; None: the system's place for that."""
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
 
@@ -82,6 +85,8 @@ class Engine:
 
     trains = True
     """Whether anything is learned."""
+    answers_aside = True
+    """Whether a person's question can be answered between two steps of other work."""
     can_change_model = True
     """Whether a smaller model can take the place of one that does not fit."""
 
@@ -89,6 +94,10 @@ class Engine:
         self.host = host
         self.plan = plan
         self._lock = asyncio.Lock()
+        self._aside = asyncio.Lock()
+        """Held while a question is answered beside what the other lock is held for."""
+        self._elsewhere = False
+        """Whether the engine holds another state than the live one."""
         self.loaded: Loaded | None = None
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
@@ -137,7 +146,7 @@ class Engine:
 
     async def load(self, checkpoint: Path | None) -> Loaded:
         """Load the base and, where given, a checkpoint."""
-        async with self.exclusive():
+        async with self.exclusive(), self._without_asides():
             return await self._load(checkpoint)
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
@@ -146,7 +155,7 @@ class Engine:
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
         """Start the host again after it died and bring it back to a checkpoint."""
-        async with self.exclusive():
+        async with self.exclusive(), self._without_asides():
             await self.host.restart()
             return await self._load(checkpoint)
 
@@ -177,17 +186,28 @@ class Engine:
         *,
         live: bool = False,
         spoken: Spoken | None = None,
+        urgent: bool = False,
     ) -> Generated:
         """Answer each question once with another state of the adapter; the live one is put back after.
 
-        `checkpoint` None is the base model, `live` the adapter as it is. `spoken` follows the answer to a single
-        question.
+        `checkpoint` None is the base model, `live` the average of the adapter that is learning. `spoken` follows the
+        answer to a single question. `urgent`: a person waits, so that it goes before the work in hand where it can.
         """
         plain = live or checkpoint is None or (checkpoint / UNTRAINED).exists()
+        if urgent and plain and self.busy and self.answers_aside:
+            async with self._aside:
+                if not self._elsewhere and self.loaded is not None:
+                    # Where what it comes between is given up or dies, it waits for its turn like everything else.
+                    with contextlib.suppress(HostCancelled, HostDied):
+                        return await self._generate(
+                            questions, 1, sampling, progress, base=not live, averaged=live, spoken=spoken, aside=True
+                        )
         # Made before the lock is waited for: an engine that knows no checkpoint says so at once.
         adapter = contextlib.nullcontext() if plain or checkpoint is None else self._answering_with(checkpoint)
         async with self.exclusive(), adapter:
-            return await self._generate(questions, 1, sampling, progress, base=plain and not live, spoken=spoken)
+            return await self._generate(
+                questions, 1, sampling, progress, base=plain and not live, averaged=live, spoken=spoken
+            )
 
     async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
         """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
@@ -218,13 +238,22 @@ class Engine:
             self.plan.threads = threads
 
     async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
-        """Write weights for use elsewhere; returns the names of the files."""
-        async with self.exclusive():
-            request = Export(format=format, folder=str(to))
-            if live:
-                return (await self._call(request, Done)).files
-            async with self._swapped(checkpoint):
-                return (await self._call(request, Done)).files
+        """Write weights for use elsewhere; returns the names of the files.
+
+        Raises:
+            UsageError: `to` is in use.
+            ModelError: this model cannot be written in this format.
+            SapoError: the disk is full or cannot be written.
+        """
+        to = to.expanduser().absolute()
+        await asyncio.to_thread(refuse_used, to)
+        with self._scratch("export-") as scratch:
+            made = scratch / to.name
+            request = Export(format=format, folder=str(made))
+            async with self.exclusive(), contextlib.nullcontext() if live else self._swapped(checkpoint):
+                files = (await self._call(request, Done)).files
+            await asyncio.to_thread(put_in_place, made, to)
+        return files
 
     # -- inside `exclusive()` ------------------------------------------------------------------------------
 
@@ -249,6 +278,16 @@ class Engine:
             await self._restore(checkpoint)
         return self.loaded
 
+    @contextlib.asynccontextmanager
+    async def _without_asides(self) -> AsyncIterator[None]:
+        """Inside, the engine may hold another state than the live one."""
+        self._elsewhere = True
+        try:
+            async with self._aside:
+                yield
+        finally:
+            self._elsewhere = False
+
     async def _generate(
         self,
         questions: Sequence[str],
@@ -257,8 +296,10 @@ class Engine:
         progress: Progress,
         *,
         base: bool = False,
+        averaged: bool = False,
         ended: Ended | None = None,
         spoken: Spoken | None = None,
+        aside: bool = False,
     ) -> Generated:
         said = _Said(spoken)
 
@@ -270,7 +311,9 @@ class Engine:
             elif isinstance(message, TokenText):
                 said.add(message)
 
-        request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base)
+        request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base, averaged=averaged)
+        if aside:
+            return expect(await self.host.call_aside(request, WORK_SECONDS, told), Generated)
         return await self._answer(request, told)
 
     async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
@@ -290,13 +333,20 @@ class Engine:
     async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
         """Put another checkpoint in for a while. The live state waits in a temporary folder, optimiser and
         all."""
-        with tempfile.TemporaryDirectory(prefix="sapo-live-") as live:
-            await self._call(Save(folder=live), Done)
-            try:
-                await self._restore(checkpoint)
-                yield
-            finally:
-                await self._put_back(Path(live))
+        with self._scratch("live-") as live:
+            async with self._without_asides():
+                await self._call(Save(folder=str(live)), Done)
+                try:
+                    await self._restore(checkpoint, weights_only=True)
+                    yield
+                finally:
+                    await self._put_back(live)
+
+    @contextlib.contextmanager
+    def _scratch(self, prefix: str) -> Iterator[Path]:
+        """A folder for a while in which the engine may write."""
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=self.plan.scratch) as folder:
+            yield Path(folder)
 
     async def _put_back(self, live: Path) -> None:
         """Where it fails the host ends: a restart from the newest checkpoint loses rounds, going on would train

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
@@ -24,6 +26,7 @@ from sapo_desktop.models.specs import catalogue_specs
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_environment, gpus
+from sapo_desktop.system.installation import can_learn
 from sapo_desktop.worker.hosts.choice import GGUF, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
@@ -48,21 +51,30 @@ class Hosting:
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
         threads = self.threads if kind == "engine" else None
-        # Of several cards the freest, for the host's whole life: CUDA does not look again.
-        card = card_environment(await asyncio.to_thread(gpus)) if kind in ("engine", "generator") else {}
+        writes: list[Path] = []
+        environment: dict[str, str] = {}
+        if kind in ("engine", "generator"):
+            # Of several cards the freest, for the host's whole life: CUDA does not look again.
+            card = card_environment(await asyncio.to_thread(gpus))
+            writes = [self.folder.checkpoints, self.folder.cache]
+            # Where libraries look for a place to write in, this is the one that they may.
+            environment = {"TMPDIR": str(self.folder.scratch), "CUDA_CACHE_PATH": str(self.folder.scratch), **card}
         return await Host.start(
             kind,
             log=self.folder.log(kind),
             on_busy=self.on_busy,
             threads=threads,
             low_priority=self.low_priority,
-            env=card,
+            writes=writes,
+            env=environment,
         )
 
 
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     """The engine with its processes running; raises SapoError, and then none of them runs."""
-    cache = hosting.folder.cache
+    cache, scratch = hosting.folder.cache, hosting.folder.scratch
+    await asyncio.to_thread(_empty, scratch)
+    plan = dataclasses.replace(plan, scratch=scratch)
     match plan.choice.generator:
         case "torch":
             return Engine(await hosting.start("engine"), plan)
@@ -73,6 +85,14 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
     load = generator_load(base, plan)
     if not plan.choice.trains and base.file.exists():
         return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
+    if not can_learn():
+        raise UsageError(
+            sentence(
+                "{model} has to be written anew for llama.cpp, which takes the engine pack. Get it (`sapo-desktop "
+                "engine install`), or set model to starter or to a GGUF file.",
+                model=model.path.name,
+            )
+        )
     trainer, generator = await _both(hosting)
     try:
         await base.convert(trainer, generator, plan.threads)
@@ -81,7 +101,7 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
         if not plan.choice.trains or settings.generator != "auto":
             await trainer.stop()
             raise
-        note = sentence("{reason} So torch answers.", reason=error.text)
+        note = sentence("{reason} So PyTorch answers.", reason=error.text)
         return Engine(trainer, dataclasses.replace(plan, choice=EngineChoice("torch", True, note=note)))
     except BaseException:
         await asyncio.gather(trainer.stop(), generator.stop())
@@ -94,6 +114,12 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
         return _base(cache, another.path, another.hash, settings)
 
     return SplitEngine(trainer, plan, GeneratorHost(generator, load), base, cache / "adapters", base_of)
+
+
+def _empty(folder: Path) -> None:
+    """What a killed node left goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
@@ -142,8 +168,14 @@ def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
     if model.suffix.lower() == GGUF:
         return GgufBase(model=model, file=model, weights=_AS_IT_CAME)
     weights = weights_of(describe(model), settings).lower()
-    published = _published(model, weights, models_folder(settings))
-    return GgufBase(model=model, file=published or cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
+    made = _shipped(model, weights) or _published(model, weights, models_folder(settings))
+    return GgufBase(model=model, file=made or cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
+
+
+def _shipped(model: Path, weights: str) -> Path | None:
+    """The starter as an installed application brings it, which cannot write it before its engine pack is there."""
+    file = model.with_name(f"{model.name}-{weights}.gguf")
+    return file if model == resource("starter") and file.exists() else None
 
 
 def _published(model: Path, weights: str, models: Path) -> Path | None:

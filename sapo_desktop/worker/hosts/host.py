@@ -4,8 +4,9 @@
 before anything heavy is imported these are moved away, so that whatever libraries print goes to standard error, the
 log. Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes
 frames in and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel
-where it can (system/processes.py). What a service owes stands in worker/hosts/services.py. `--service MODULE:FUNCTION`
-instead of KIND runs a service that is not in the table there.
+where it can (system/processes.py). A service with an attribute `between` calls it at every step of long work: what was
+asked aside meanwhile is answered then. What a service owes stands in worker/hosts/services.py. `--service
+MODULE:FUNCTION` instead of KIND runs a service that is not in the table there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
@@ -29,6 +31,7 @@ from sapo_desktop import __version__
 from sapo_desktop.core.errors import HostError, OutOfMemory, SapoError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import processes
+from sapo_desktop.system.confinement import confine
 from sapo_desktop.worker.hosts.frames import FrameError, FrameReader, FrameWriter
 from sapo_desktop.worker.hosts.services import (
     KINDS,
@@ -72,27 +75,61 @@ class Desk:
         self._cancelled = cancelled
         self._lock = threading.Lock()
         self._current = 0
+        self._asides: dict[int, Request] = {}
+        """Those among the requests that nobody has begun."""
+        self._aside = 0
+        """The one that is answered between two steps of the current request."""
+        self._aside_cancelled = threading.Event()
         self._given_up: set[int] = set()
 
     def put(self, message: Request | Cancel) -> None:
         with self._lock:
             if isinstance(message, Request):
+                if message.aside:
+                    self._asides[message.id] = message
                 self._requests.put(message)
             elif message.id == self._current:
                 self._cancelled.set()
+            elif message.id == self._aside:
+                self._aside_cancelled.set()
             elif message.id > self._current:
                 self._given_up.add(message.id)
 
     def next(self) -> Request:
         """Wait for the next request and make it the current one; already given up, it starts as cancelled."""
-        request = self._requests.get()
+        while True:
+            request = self._requests.get()
+            with self._lock:
+                if request.aside and self._asides.pop(request.id, None) is None:
+                    continue  # it was answered while another was in hand
+                self._current = request.id
+                self._begin(request, self._cancelled)
+                return request
+
+    def next_aside(self) -> Request | None:
+        """One that may be answered between two steps of the current request; None where there is none, or that one is
+        given up and whoever asks is to be gone soon."""
         with self._lock:
-            self._current = request.id
-            self._cancelled.clear()
-            if request.id in self._given_up:
-                self._given_up.discard(request.id)
-                self._cancelled.set()
-        return request
+            if not self._asides or self._cancelled.is_set():
+                return None
+            request = self._asides.pop(next(iter(self._asides)))
+            self._aside = request.id
+            self._begin(request, self._aside_cancelled)
+            return request
+
+    def aside_done(self) -> None:
+        with self._lock:
+            self._aside = 0
+
+    def is_given_up(self) -> bool:
+        """Whether what is answered now need not be: it was cancelled, or what it came between was."""
+        return self._cancelled.is_set() or (self._aside != 0 and self._aside_cancelled.is_set())
+
+    def _begin(self, request: Request, cancelled: threading.Event) -> None:
+        cancelled.clear()
+        if request.id in self._given_up:
+            self._given_up.discard(request.id)
+            cancelled.set()
 
 
 def read_requests(reader: FrameReader, desk: Desk) -> None:
@@ -113,16 +150,28 @@ def read_requests(reader: FrameReader, desk: Desk) -> None:
 def serve(kind: HostKind, service: Any, desk: Desk, writer: FrameWriter) -> None:
     """Answer requests, one after the other, for ever."""
     requests = decoder(kind.request)
-    while True:
-        request = desk.next()
+
+    def answer(request: Request, handle: Any) -> None:
         try:
-            reply = service.handle(requests.decode(request.body), _progress(request.id, writer))
+            reply = handle(requests.decode(request.body), _progress(request.id, writer))
             frame = encode(Reply(id=request.id, body=pack_body(reply)))
             writer.write(frame)
         except BrokenPipeError:
             _end(0)
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes a reply
             writer.write(encode(failure(request.id, error)))
+
+    def between() -> None:
+        while (request := desk.next_aside()) is not None:
+            try:
+                answer(request, lambda body, progress: service.handle_aside(body, progress, desk.is_given_up))
+            finally:
+                desk.aside_done()
+
+    if hasattr(service, "between"):
+        service.between = between
+    while True:
+        answer(desk.next(), service.handle)
 
 
 def failure(request: int, error: Exception) -> Failed:
@@ -150,13 +199,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         service = find(kind.create)()
         cancelled = getattr(service, "cancelled", None) or threading.Event()
         desk = Desk(cancelled)
+        # Once the libraries are loaded, so that Python may keep them compiled, before anything is asked.
+        confined = None if kind.network else confine(options.writes, programs=kind.programs)
     except Exception as error:  # the worker is told why
         writer.write(encode(failure(0, error)))
         raise SystemExit(1) from error
     threading.Thread(target=read_requests, args=(FrameReader(pipes.read), desk), daemon=True).start()
     versions = {"python": platform.python_version(), "sapo-desktop": __version__}
     versions |= getattr(service, "versions", {})
-    writer.write(encode(Ready(kind=kind.name, pid=os.getpid(), versions=versions)))
+    writer.write(encode(Ready(kind=kind.name, pid=os.getpid(), versions=versions, confined=confined)))
     serve(kind, service, desk, writer)
 
 
@@ -172,6 +223,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("kind", nargs="?", choices=sorted(KINDS))
     parser.add_argument("--service", metavar="MODULE:FUNCTION")
     parser.add_argument("--parent", type=int, required=True, metavar="PID")
+    parser.add_argument("--writes", type=Path, action="append", default=[], metavar="FOLDER")
     options = parser.parse_args(arguments)
     if (options.kind is None) == (options.service is None):
         parser.error("name a KIND or a --service")

@@ -1,6 +1,7 @@
 """The worker's side of a host: start it, ask it, suspend it, give up, notice its death.
 
-A `Host` is one process with one request in hand at a time; further calls wait their turn. Nothing here
+A `Host` is one process with one request in hand at a time; further calls wait their turn, but for one that somebody
+waits for and that is put aside the one in hand (`call_aside`). Nothing here
 decides what to do about an error: the round restarts a host with `restart()`, at its own pace. Suspended time
 counts for no time-out, nor does time in which a host gets no processor (patience.py). It loads at normal priority and
 gives way to other programs after that: to lower a priority is easy, to raise it again is for root alone. Hosts are
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, error_class
+from sapo_desktop.core.records import Confined
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.logs import last_lines, open_log
@@ -59,6 +61,8 @@ class Host:
         self.options = options
         self._on_busy = on_busy
         self.versions: dict[str, str] = {}
+        self.confined: Confined | None = None
+        """What is forbidden to its process; None: nothing was to be."""
         self._replies = decoder(options.kind.reply)
         self._progress = decoder(options.kind.progress)
         self._process: asyncio.subprocess.Process | None = None
@@ -66,6 +70,8 @@ class Host:
         self._turn = asyncio.Lock()
         self._number = 0
         self._call: _PendingCall | None = None
+        self._aside_turn = asyncio.Lock()
+        self._aside: _PendingCall | None = None
         self._suspended = False
         self._asleep = False
         """Whether it is to be suspended: a process that is started meanwhile begins so."""
@@ -138,6 +144,28 @@ class Host:
             finally:
                 self._call.forget()
                 self._call = None
+
+    async def call_aside(
+        self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None
+    ) -> Any:
+        """Ask for something that is answered between two steps of the request in hand, where the service can do that,
+        else after it. Errors as of `call`; HostCancelled also where that request was given up meanwhile."""
+        async with self._aside_turn:
+            if self.pid is None:
+                raise HostDied(sentence("The {host} is not running.", host=self._name))
+            self._number += 1
+            call = self._aside = _PendingCall(self._number, on_progress)
+            try:
+                await self._send(Request(id=call.number, body=pack_body(request), aside=True))
+                await self._settle(call.answer, Patience(timeout))
+                return call.answer.result()
+            except asyncio.CancelledError:
+                # Nobody waits for what it says to this: it is over at its next step, and what it interrupts goes on.
+                await self._send(Cancel(id=call.number))
+                raise
+            finally:
+                call.forget()
+                self._aside = None
 
     async def cancel(self, grace: float = GRACE) -> None:
         """Give up the request in hand: ask the service, then end the process, then kill it. Idle: nothing.
@@ -283,15 +311,18 @@ class Host:
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
-        if self._call is not None:
-            self._call.fail(self._death(process, fault))
+        for call in (self._call, self._aside):
+            if call is not None:
+                call.fail(self._death(process, fault))
 
     def _take(self, frame: FromHost) -> None:
-        call = self._call
-        if call is None or call.number != (0 if isinstance(frame, Ready) else frame.id):
+        number = 0 if isinstance(frame, Ready) else frame.id
+        call = next((one for one in (self._call, self._aside) if one is not None and one.number == number), None)
+        if call is None:
             return  # an answer that nobody waits for any more
         match frame:
             case Ready():
+                self.confined = frame.confined
                 call.succeed(frame.versions)
             case Progress():
                 call.tell(self._progress.decode(frame.body))

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
 from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer, installed_name
 from sapo_desktop.core.sentences import sentence
@@ -68,16 +70,16 @@ async def fetch(
     """
     check_network(settings)
     folder, hub = str(models_folder(settings)), endpoint(settings)
-    request = Fetch(folder=folder, reference=reference, files=files, access=Access(endpoint=hub))
+    access = Access(endpoint=hub, most_bytes=1000 * settings.download_kilobytes)
+    request = Fetch(folder=folder, reference=reference, files=files, access=access)
     try:
         return await ask(request, Kept, data, on_transfer)
     except AccessRefused:
         token = await asyncio.to_thread(hub_token.load, hub)
         if token is None:
             raise
-    access = Access(endpoint=hub, token=token)
-    request = Fetch(folder=folder, reference=reference, files=files, access=access)
-    return await ask(request, Kept, data, on_transfer)
+    access = msgspec.structs.replace(access, token=token)
+    return await ask(msgspec.structs.replace(request, access=access), Kept, data, on_transfer)
 
 
 async def ask(

@@ -77,6 +77,10 @@ class Fitting:
             self._tell(text)
         return fitted.plan
 
+    def check(self, asked: EnginePlan, held: int) -> None:
+        """Refuse settings with which the model does not fit. Raises TooBig."""
+        self._measure(asked, held)
+
     def _measure(self, asked: EnginePlan, held: int) -> _Fitted:
         settings, here = self._settings(), self._look(asked.model.parent)
         try:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ import msgspec
 from sapo_desktop.system import processes
 from sapo_desktop.worker.hosts.services import KINDS, HostKind
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,9 +19,10 @@ class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: HostKind
     log: Path
-    python: str = sys.executable
     env: Mapping[str, str] = {}
     """Set on top of the worker's own environment and the kind's."""
+    writes: Sequence[Path] = ()
+    """Folders in which a confined one may write."""
     threads: int | None = None
     """For libraries that compute; None: the kind's choice or theirs."""
     low_priority: bool = False
@@ -35,10 +35,10 @@ class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def command(options: HostOptions) -> list[str]:
     """The command line of a host."""
-    line = [*processes.python_command("sapo_desktop.worker.hosts.host", options.python), "--parent", str(os.getpid())]
+    line = [*processes.python_command("sapo_desktop.worker.hosts.host"), "--parent", str(os.getpid())]
     kind = options.kind
     line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
-    return line
+    return [*line, *(f"--writes={folder}" for folder in options.writes)]
 
 
 def environment(options: HostOptions) -> dict[str, str]:

@@ -56,10 +56,10 @@ class RemoteEngine(SplitEngine):
         self._stale = False
         return loaded
 
-    async def _write_adapter(self, place: Path, checkpoint: Path | None) -> Path:
+    async def _write_adapter(self, place: Path, checkpoint: Path | None, averaged: bool) -> Path:
         place.mkdir()
         if checkpoint is None:
-            await self._call(Save(folder=str(place)), Done)
+            await self._call(Save(folder=str(place), averaged=averaged), Done)
         else:
             # A checkpoint may go away while the server still answers with it.
             await asyncio.to_thread(_copy, checkpoint, place)

@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from sapo_desktop.core.records import Confined
 from sapo_desktop.core.sentences import Text
 
 
@@ -34,6 +35,11 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     progress: str | None = None
     environment: dict[str, str] = {}
     """Set for the process before Python starts."""
+    network: bool = False
+    """Whether it works with the network. If not it is confined (system/confinement.py): no network, no writing outside
+    the folders that it is given."""
+    programs: bool = False
+    """Whether it may start programs though it is confined."""
     loads: bool = False
     """Whether it is asked to load something before it can work (`Host.call(..., loading=True)`)."""
 
@@ -50,16 +56,19 @@ KINDS = {
     ),
     "engine": HostKind(
         name="engine",
+        programs=True,  # chat templates are asked in a process of their own
         loads=True,
         create="sapo_desktop.engines.torch.service:create",
         request="sapo_desktop.engines.protocols:EngineRequest",
         reply="sapo_desktop.engines.protocols:EngineReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
         # Models come from local folders only; the tokenizers' threads would compete with torch's.
-        environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"},
+        # numpy's library would start its own as soon as it is there, too early for them to be confined.
+        environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
     "remote": HostKind(
         name="remote",
+        network=True,
         loads=True,
         create="sapo_desktop.engines.remote.engine:create",
         request="sapo_desktop.engines.protocols:RemoteRequest",
@@ -69,6 +78,7 @@ KINDS = {
     ),
     "generator": HostKind(
         name="generator",
+        programs=True,
         loads=True,
         create="sapo_desktop.engines.llama_cpp.service:create",
         request="sapo_desktop.engines.protocols:GeneratorRequest",
@@ -79,6 +89,7 @@ KINDS = {
     ),
     "librarian": HostKind(
         name="librarian",
+        network=True,
         create="sapo_desktop.models.service:create",
         request="sapo_desktop.core.models:StoreRequest",
         reply="sapo_desktop.core.models:StoreReply",
@@ -126,6 +137,8 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unkno
 class Request(Envelope, frozen=True):
     id: int
     body: msgspec.Raw
+    aside: bool = False
+    """Somebody waits for it: a service that can puts it between two steps of what it has in hand."""
 
 
 class Cancel(Envelope, frozen=True):
@@ -140,6 +153,8 @@ class Ready(Envelope, frozen=True):
     kind: str
     pid: int
     versions: dict[str, str]
+    confined: Confined | None = None
+    """None: nothing was to be forbidden to it."""
 
 
 class Reply(Envelope, frozen=True):

@@ -84,6 +84,8 @@ FindBase = Callable[[ModelFolder], GgufBase]
 class SplitEngine(Engine):
     """torch learns in `host`, llama.cpp answers in `generator`."""
 
+    answers_aside = False
+
     def __init__(
         self,
         host: Host,
@@ -101,7 +103,9 @@ class SplitEngine(Engine):
         self._find_base = find_base
         self._folder = folder
         self._stale = True
-        """Whether the generator's adapter is not the live one."""
+        """Whether the generator's adapter is not the trainer's newest."""
+        self._averaged = False
+        """Whether it is the average."""
         self._number = 0
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -154,37 +158,39 @@ class SplitEngine(Engine):
         await super()._restore(folder, weights_only=weights_only)
 
     async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
-        if self._stale and not request.base:
-            await self._hand_over(None)
-            self._stale = False
+        if not request.base and (self._stale or self._averaged != request.averaged):
+            await self._hand_over(None, averaged=request.averaged)
+            self._stale, self._averaged = False, request.averaged
         return expect(await self.generator.ask(request, told), Generated)
 
     @contextlib.asynccontextmanager
     async def _answering_with(self, checkpoint: Path) -> AsyncIterator[None]:
         """The trainer's state is not touched for it."""
         await self._hand_over(checkpoint)
-        self._stale = False  # for this one request
+        self._stale = self._averaged = False  # for this one request
         try:
             yield
         finally:
             self._stale = True
 
-    async def _hand_over(self, checkpoint: Path | None) -> None:
-        """Let the generator answer with the adapter as it is, or as a checkpoint has it."""
+    async def _hand_over(self, checkpoint: Path | None, *, averaged: bool = False) -> None:
+        """Let the generator answer with the adapter as it is, its average, or as a checkpoint has it."""
         before = sorted(self._folder.iterdir())
         self._number += 1
         place = self._folder / f"adapter-{self._number:08d}"
-        self.generator.use(await self._write_adapter(place, checkpoint))
+        self.generator.use(await self._write_adapter(place, checkpoint, averaged))
         for old in before:
             if old.is_dir():
                 shutil.rmtree(old)
             else:
                 old.unlink()
 
-    async def _write_adapter(self, place: Path, checkpoint: Path | None) -> Path:
+    async def _write_adapter(self, place: Path, checkpoint: Path | None, averaged: bool) -> Path:
         """Write the adapter in the form that the generator takes; returns where it is."""
         file = place.with_suffix(".gguf")
-        request = WriteAdapter(file=str(file), folder=None if checkpoint is None else str(checkpoint))
+        request = WriteAdapter(
+            file=str(file), folder=None if checkpoint is None else str(checkpoint), averaged=averaged
+        )
         await self._call(request, Done)
         return file
 
@@ -193,6 +199,7 @@ class AnswerEngine(Engine):
     """llama.cpp answers with the base model; nothing learns, and no torch is loaded."""
 
     trains = False
+    answers_aside = False
     can_change_model = False
     """A model in transformers' layout is written as a GGUF file before this engine is made."""
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
+from sapo_desktop.core.extraction import CLOSE, OPEN
 from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.round import EncodedGroup
@@ -27,7 +28,6 @@ from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.tasks.catalogue import Catalogue, family_of
-from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side

@@ -28,6 +28,7 @@ from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.events import Event as LinkEvent
 from sapo_desktop.swarm.protocol.events import SameKey, StatsHeard
 from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.same_key import seen_elsewhere
 from sapo_desktop.system.folders import DataFolder
@@ -60,6 +61,7 @@ from sapo_desktop.worker.membership.view import (
     USED_TWICE,
     linked_info,
     listening_at,
+    parting_words,
     refused_group,
 )
 from sapo_desktop.worker.showing import Notify
@@ -68,6 +70,7 @@ from sapo_desktop.worker.store.keeper import Lasting
 log = logging.getLogger(__name__)
 
 _TELL_SECONDS = 1.0
+METERED = sentence("Out of the swarm: the link is metered.")
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,8 @@ class SwarmSide:
         self._notify = notify
         self._entered = entered
         self._settings: Settings | None = None
+        self._barred = False
+        """Whether it keeps out although the settings say otherwise: the link is paid by volume."""
         self._membership: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
         self._joined: Joined | None = None
@@ -141,11 +146,19 @@ class SwarmSide:
             before, self._settings = self._settings, settings
             if settings.silo:
                 await self._leave("silo", sentence("In silo: no network at all."))
+            elif self._barred:
+                await self._leave("silo", METERED)
             elif self._membership is None or self._membership.done() or rejoins(before, settings):
                 await self._leave("joining", sentence("Joining the swarm"))
                 self._membership = asyncio.create_task(self._take_part(settings))
             elif self._joined is not None:
                 self._apply(self._joined, settings)
+
+    async def bar(self, barred: bool) -> None:
+        """Keep out of the swarm, or no longer."""
+        changed, self._barred = barred != self._barred, barred
+        if changed and self._settings is not None:
+            await self.follow(self._settings)
 
     async def use(self, who: Identity | None) -> None:
         """Be this identity from now on, where nothing else is said the kept one; a member leaves and joins again."""
@@ -164,19 +177,25 @@ class SwarmSide:
             await self._leave("joining" if joining else "silo", sentence("Ending"))
 
     async def test(self, text: str) -> PeerAnswered:
-        """Dial an address once. Raises UsageError where nobody answers, or not to that key."""
-        if self._joined is None:
+        """Dial an address once, one of an invite nowhere but on the public internet. Raises UsageError where nobody
+        answers, or takes no link."""
+        if self._joined is None or self._settings is None:
             raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
         address, began = Address.parse(text), time.monotonic()
-        link = await self._joined.network.link(address, only_greet=True)
+        strangers = address in addresses(self._settings.invited)
+        link = await self._joined.network.link(address, named_by_stranger=strangers, only_greet=True)
         if link is None:
-            raise UsageError(sentence("Nobody can be reached at {address}.", address=str(address)))
-        if not link.key or link.told is None:
-            why = link.goodbye.reason if link.goodbye else sentence("it hung up")
             raise UsageError(
                 sentence(
-                    "Who answers at {address} is no peer of this swarm: {reason}.", address=str(address), reason=why
+                    "Nobody answers at {address}: look whether the address is right, and whether a node or relay runs "
+                    "there and can be reached from here.",
+                    address=address.url.rstrip("/"),
                 )
+            )
+        if not link.key or link.told is None:
+            why = parting_words(link.goodbye.reason if link.goodbye else "")
+            raise UsageError(
+                sentence("{address} answers, and takes no link: {reason}.", address=address.url.rstrip("/"), reason=why)
             )
         milliseconds = 1000 * (time.monotonic() - began)
         return PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
@@ -185,6 +204,11 @@ class SwarmSide:
     def member(self) -> Member | None:
         """This node in the swarm; None while it is not."""
         return self._joined.member if self._joined else None
+
+    @property
+    def network(self) -> Network | None:
+        """Its links; None while it is not in the swarm."""
+        return self._joined.network if self._joined else None
 
     @property
     def reason(self) -> Text:
@@ -326,6 +350,8 @@ class SwarmSide:
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""
         joined.member.sharing = settings.share
+        joined.network.upload.rate = 1000.0 * settings.upload_kilobytes
+        joined.network.download.rate = 1000.0 * settings.download_kilobytes
         joined.links.keep(addresses(settings.peers), addresses(settings.invited))
         joined.links.announcement = announcement(joined, settings.announce)
         block(joined, settings.blocked)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm.exchange import Exchange
@@ -44,6 +45,21 @@ USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
     "sapo-desktop identity new"
 )
+_PARTINGS = (
+    ("another network", sentence("it is in another swarm; into a private one leads an invite of its founder")),
+    ("this is my own key", sentence("it is this node itself")),
+    (
+        "not the key that this address belongs to",
+        sentence("its key is not the one that the address names; ask for the address anew"),
+    ),
+    ("not a member of this private swarm", sentence("it is not admitted to this private swarm, or this node is not")),
+    ("no room for another link", sentence("it has no room now; this node tries again by itself")),
+    ("busy", sentence("it is busy; this node tries again by itself")),
+    ("blocked", sentence("one of the two blocks the other")),
+    ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
+    ("handshake: bad_signature", sentence("it does not hold the key that it names")),
+)
+"""How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
 
 
 def linked_info(
@@ -169,6 +185,12 @@ def notices(exchange: Exchange) -> list[Text]:
         )
         said.append(one if failing == 1 else more)
     return said
+
+
+def parting_words(reason: str) -> Text:
+    """Why a peer and this node parted before they were linked. `reason`: as it was said; a peer's is untrusted."""
+    known = next((words for begin, words in _PARTINGS if reason.startswith(begin)), None)
+    return known or one_line(reason, 120) or sentence("it hung up")
 
 
 def listening_at(address: str) -> Text:

@@ -233,7 +233,7 @@ class CheckpointStore:
             if best is None:
                 raise CheckpointError(
                     sentence(
-                        "There is no best checkpoint yet: it is chosen at the first validation score (setting "
+                        "There is no best checkpoint yet: it is chosen at the first held-out score (setting "
                         "validate_every). Use `last` or `base`."
                     )
                 )
@@ -278,7 +278,7 @@ class CheckpointStore:
         """Mark the best that this guard's state names, and none where it names none that is there."""
         number, marked = guard.best_checkpoint, self.best()
         if number is None or number not in self.numbers():
-            with disk_errors_as(CheckpointError, sentence("The mark of the best checkpoint could not be removed")):
+            with disk_errors_as(CheckpointError, sentence("The name best could not be taken from its checkpoint")):
                 (self.folder / BEST).unlink(missing_ok=True)
         elif marked is None or marked.number != number:
             self.mark_best(number, guard.best_score)

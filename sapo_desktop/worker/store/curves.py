@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
+import msgspec
+
+from sapo_desktop.core.records import Gain
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 
 _COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
@@ -37,9 +40,13 @@ def read_evals(db: sqlite3.Connection) -> list[EvalPoint]:
     """Every held-out score that counts, oldest first."""
     found = db.execute(
         "SELECT round, which, json_extract(report, '$.checkpoint'), score, json_extract(report, '$.low'), "
-        "json_extract(report, '$.high') FROM evals WHERE lost = 0 ORDER BY id"
+        "json_extract(report, '$.high'), json_extract(report, '$.gain') FROM evals WHERE lost = 0 ORDER BY id"
     ).fetchall()
     return [
-        EvalPoint(round=number, which=which, checkpoint=checkpoint, score=score, low=low, high=high)
-        for number, which, checkpoint, score, low, high in found
+        EvalPoint(round=number, which=which, checkpoint=checkpoint, score=score, low=low, high=high, gain=_gain(gain))
+        for number, which, checkpoint, score, low, high, gain in found
     ]
+
+
+def _gain(text: str | None) -> Gain | None:
+    return msgspec.json.decode(text, type=Gain) if text else None

@@ -13,13 +13,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sapo_desktop.core.errors import HistoryError
+import msgspec
+
+from sapo_desktop.core.errors import HistoryDamaged, HistoryError, HistoryUnavailable
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.store.migrations import STEPS
 
 BUSY_SECONDS = 10.0
 _SUFFIXES = ("", "-wal", "-shm")
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_PASSING = {
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
+}
+"""What the disk or another program does, and may stop doing."""
 
 
 class _Unreadable(Exception):
@@ -57,13 +64,17 @@ class Database:
         """The connection for the length of the block.
 
         Raises:
-            HistoryError: the disk is full, the database is damaged, or another process holds it too long.
+            HistoryDamaged: what is in it cannot be read, rows that SQLite holds for whole included.
+            HistoryUnavailable: the disk is full or may not be written, or another process holds it too long.
+            HistoryError: anything else.
         """
         with self._lock:
             try:
                 yield self._connection
             except sqlite3.Error as error:
                 raise self._explained(error) from error
+            except msgspec.DecodeError as error:
+                raise self._damaged(str(error)) from error
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -84,6 +95,8 @@ class Database:
         try:
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
+                if check and (said := self._suspect.read_text(encoding="utf-8") if self._suspect.exists() else ""):
+                    raise _Unreadable(said)
                 _prepare(connection, check)
                 _migrate(connection, self.path, steps)
             except BaseException:
@@ -107,21 +120,26 @@ class Database:
 
     def _explained(self, error: sqlite3.Error) -> HistoryError:
         if _is_damage(error):
-            self._suspect.touch()
-            return HistoryError(
-                sentence(
-                    "The history database {path} is damaged ({error}). Start again: it will be set aside and a "
-                    "new one begun.",
-                    path=str(self.path),
-                    error=str(error),
-                )
-            )
-        return HistoryError(
+            return self._damaged(str(error), checked=_code(error) not in _DAMAGE)
+        kind = HistoryUnavailable if _code(error) in _PASSING else HistoryError
+        return kind(
             sentence(
                 "The history database {path} could not be used ({error}): check that the disk has space, "
                 "that the folder may be written, and that no other program holds the file.",
                 path=str(self.path),
                 error=str(error),
+            )
+        )
+
+    def _damaged(self, what: str, *, checked: bool = True) -> HistoryDamaged:
+        """Have the next start look into it; where it is `checked` already, since SQLite finds nothing, believe this."""
+        self._suspect.write_text(what if checked else "", encoding="utf-8")
+        return HistoryDamaged(
+            sentence(
+                "The history database {path} is damaged ({error}). Start again: it will be set aside and a "
+                "new one begun.",
+                path=str(self.path),
+                error=what,
             )
         )
 
@@ -174,5 +192,10 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
-    code = getattr(error, "sqlite_errorcode", None)  # errors of the Python module itself carry none
-    return code is not None and code & 0xFF in _DAMAGE
+    return _code(error) in _DAMAGE or "decode to UTF-8" in str(error)
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    """SQLite's own code of it; errors of the Python module itself carry none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import HistoryError
-from sapo_desktop.core.records import EvalReport, Group, Record, RoundReport, TaskMark
+from sapo_desktop.core.errors import HistoryDamaged, HistoryError
+from sapo_desktop.core.records import EvalReport, Group, Learned, Record, RoundReport, TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
@@ -50,6 +50,8 @@ class Totals(Record, frozen=True):
     answers_shared: int = 0
     used: int = 0
     """Groups of ours that peers say they used."""
+    joules: int = 0
+    """What computing took."""
 
 
 class Latest(Record, frozen=True):
@@ -60,6 +62,7 @@ class Latest(Record, frozen=True):
     answers_own: int = 0
     best_validation: float | None = None
     base_validation: float | None = None
+    learned: Learned | None = None
 
     def after_round(self, report: RoundReport) -> Latest:
         """Once clients are told of this round."""
@@ -68,11 +71,12 @@ class Latest(Record, frozen=True):
 
     def after_eval(self, report: EvalReport) -> Latest:
         """Once clients are told of this score."""
-        if report.which != "validation" or report.samples:
-            return self
+        now = self if report.learned is None else msgspec.structs.replace(self, learned=report.learned)
+        if report.which != "validation" or report.samples or not report.checkpoint:
+            return now
         base = report.score if report.round == 0 else self.base_validation
         best = report.score if self.best_validation is None else max(self.best_validation, report.score)
-        return msgspec.structs.replace(self, base_validation=base, best_validation=best)
+        return msgspec.structs.replace(now, base_validation=base, best_validation=best)
 
 
 class History:
@@ -87,6 +91,17 @@ class History:
         self._most_bytes = most_bytes
         self._database = Database(path, clock())
         self.said = self._database.said
+
+    @classmethod
+    def for_node(cls, path: Path, *, most_bytes: int = MOST_BYTES) -> History:
+        """As a node that starts opens it: what it reads first is readable, or the file is set aside now."""
+        history = cls(path, most_bytes=most_bytes)
+        try:
+            history.latest()
+        except HistoryDamaged:
+            history.close()
+            return cls(path, most_bytes=most_bytes)
+        return history
 
     def close(self) -> None:
         self._database.close()
@@ -130,6 +145,21 @@ class History:
                 ) from error
             raise
 
+    def shrink(self, by: int) -> bool:
+        """Forget the oldest kept answers until the file can be so many bytes smaller, and make it so; the newest
+        round's stay. False where nothing could go."""
+        most, shrunk = self._database.path.stat().st_size - by, False
+        more = True
+        while more:
+            with self._database.writing() as db:
+                more = rows.prune_large(db, most)
+            shrunk |= more
+        if shrunk:
+            with self._database.reading() as db:
+                db.execute("VACUUM")
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return shrunk
+
     def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
         """Note that a checkpoint of `size` bytes was written after that round."""
         with self._database.writing() as db:
@@ -144,7 +174,7 @@ class History:
         with self._database.writing() as db:
             db.execute(
                 "INSERT INTO evals (run, round, finished, which, score, report) VALUES (?, ?, ?, ?, ?, ?)",
-                (run, report.round, self._clock(), _kind(report), report.score, rows.to_json(report)),
+                (run, report.round, self._clock(), report.kind, report.score, rows.to_json(report)),
             )
 
     def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
@@ -167,13 +197,22 @@ class History:
         with self._database.writing() as db:
             rows.add_to_total(db, "answers_shared", answers)
 
+    def note_joules(self, joules: int) -> None:
+        """So much energy more was used."""
+        with self._database.writing() as db:
+            rows.add_to_total(db, "joules", joules)
+
     def note_claims(self, told: Mapping[str, int], gained: int) -> None:
         """Keep what peers (hex keys) told last, who told longest ago first, and add what their numbers grew by."""
         with self._database.writing() as db:
             rows.add_to_total(db, "used", gained)
             # In their order, which the clock may be too coarse for.
             for peer, used in told.items():
-                db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (peer, used, self._clock()))
+                db.execute(
+                    "INSERT INTO claims (peer, used, told, helped) VALUES (?, ?, ?, ?) ON CONFLICT (peer) DO UPDATE "
+                    "SET used = excluded.used, told = excluded.told, helped = max(helped, excluded.helped)",
+                    (peer, used, self._clock(), used > 0),
+                )
             db.execute(
                 "DELETE FROM claims WHERE peer IN (SELECT peer FROM claims ORDER BY told DESC, peer LIMIT -1 OFFSET ?)",
                 (MOST_PEERS,),
@@ -205,17 +244,32 @@ class History:
         with self._database.reading() as db:
             return dict(db.execute("SELECT peer, used FROM claims ORDER BY told, peer").fetchall())
 
+    def helped(self) -> set[str]:
+        """Peers that ever said that they used a group of ours."""
+        with self._database.reading() as db:
+            return {peer for (peer,) in db.execute("SELECT peer FROM claims WHERE helped").fetchall()}
+
     def latest(self) -> Latest:
         """The last round and the scores that count."""
         totals, last = self.totals(), self.last_rounds(1)
-        evals = self.evals("validation")
+        scores = self.checkpoint_scores()
         return Latest(
             last=last[0] if last else None,
             rounds=totals.rounds,
             answers_own=totals.answers_own,
-            best_validation=max((report.score for report in evals), default=None),
-            base_validation=next((report.score for report in reversed(evals) if report.round == 0), None),
+            best_validation=max(scores.values(), default=None),
+            base_validation=self._base_score(),
+            learned=self._learned(),
         )
+
+    def _learned(self) -> Learned | None:
+        """The newest one."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT json_extract(report, '$.learned') FROM evals WHERE lost = 0 "
+                "AND json_extract(report, '$.learned') IS NOT NULL ORDER BY id DESC LIMIT 1"
+            ).fetchone()
+            return msgspec.json.decode(found[0], type=Learned) if found else None
 
     def rounds(self, after: int = 0, limit: int = 1000) -> replies.History:
         """Finished rounds after round `after` that count, oldest first, at most `limit`."""
@@ -268,13 +322,23 @@ class History:
             found = db.execute(
                 "SELECT report FROM evals WHERE lost = 0 AND which = coalesce(?, which) ORDER BY id", (which,)
             ).fetchall()
-        return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
+            return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
 
-    def best_validation(self) -> float | None:
-        """The highest validation score that counts."""
+    def _base_score(self) -> float | None:
         with self._database.reading() as db:
-            row = db.execute("SELECT max(score) FROM evals WHERE lost = 0 AND which = 'validation'").fetchone()
-        return None if row[0] is None else float(row[0])
+            row = db.execute(
+                "SELECT score FROM evals WHERE lost = 0 AND which = 'validation' AND round = 0 ORDER BY id DESC LIMIT 1"
+            ).fetchone()
+        return None if row is None else float(row[0])
+
+    def checkpoint_scores(self) -> dict[str, float]:
+        """Validation scores that count, the newest of each checkpoint; those between two checkpoints left out."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT json_extract(report, '$.checkpoint'), score FROM evals "
+                "WHERE lost = 0 AND which = 'validation' AND json_extract(report, '$.checkpoint') != '' ORDER BY id"
+            ).fetchall()
+        return dict(found)
 
     def task_totals(self, last_rounds: int) -> list[TaskMark]:
         """Marks per task over the newest `last_rounds` rounds, by name; shares weighed by answers."""
@@ -300,8 +364,3 @@ class History:
     def bytes_written_last_day(self) -> int:
         """Bytes of checkpoints written within the last 24 hours."""
         return sum(written.bytes for written in self.checkpoints_written(self._clock() - DAY))
-
-
-def _kind(report: EvalReport) -> str:
-    """The two kinds of answers give scores that must never be compared."""
-    return f"{report.which} (sampled)" if report.samples else report.which

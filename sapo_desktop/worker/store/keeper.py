@@ -15,15 +15,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.errors import HistoryError, HistoryUnavailable
 from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.round import RoundResult
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
 from sapo_desktop.worker.store.history import DAY, MOST_PEERS, History, Latest, Written
+from sapo_desktop.worker.store.tidy import tidy
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +37,8 @@ _FIRST_GUESS = 2**20
 """Bytes of a checkpoint before the first one is written."""
 
 
+RETRY_SECONDS = 5.0
+"""Between two tries to write what waits."""
 MOST_AT_ONCE = 10_000
 """That one claim may add; they come once a minute."""
 KEEP_SECONDS = 30.0
@@ -95,10 +100,12 @@ class Lasting:
         totals = book.totals()
         self.answers_shared = totals.answers_shared
         self.used = totals.used
+        self.joules = totals.joules
         self._book = book
         self._later = later
         self._told = OrderedDict(book.claims())
         """What each peer told last, who told longest ago first."""
+        self._helped = book.helped()
         self._clock = clock
         self._kept_at = clock()
         self._unkept: dict[str, int] = {}
@@ -106,10 +113,20 @@ class Lasting:
         self._gained = 0
         """By which the numbers grew since the last write."""
 
+    @property
+    def helped(self) -> int:
+        """Peers that ever said that they used a group of ours, of those that are remembered."""
+        return len(self._helped)
+
     def shared(self, answers: int) -> None:
         """So many own answers were published."""
         self.answers_shared += answers
         self._later(lambda: self._book.note_shared(answers))
+
+    def took(self, joules: int) -> None:
+        """So much energy more was used."""
+        self.joules += joules
+        self._later(lambda: self._book.note_joules(joules))
 
     def claimed(self, peer: str, used: int) -> None:
         """A peer (hex key) says that it used so many groups of ours since it started."""
@@ -119,8 +136,10 @@ class Lasting:
         self._gained += gained
         self._told[peer] = used
         self._told.move_to_end(peer)  # unchanged ones too: a peer that is here is not to be forgotten
+        if used > 0:
+            self._helped.add(peer)
         if len(self._told) > MOST_PEERS:
-            self._told.popitem(last=False)
+            self._helped.discard(self._told.popitem(last=False)[0])
         self._unkept.pop(peer, None)
         self._unkept[peer] = used
         if self._clock() - self._kept_at >= KEEP_SECONDS:
@@ -144,6 +163,8 @@ class Keeper:
         self._budget = budget
         self._keep = keep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
+        self.waits: Callable[[Text | None], None] = lambda reason: None
+        """Told when something finished cannot be written and waits, with the reason; and None once it is written."""
         self.latest = Latest()
         """As clients were told; whoever tells them changes it."""
         self.lasting = Lasting(history, self._later)
@@ -152,7 +173,7 @@ class Keeper:
         self, result: RoundResult, counters: Counters, engine: Engine, *, must: bool
     ) -> Checkpoint | None:
         """Record a finished round and, budget permitting or where it `must`, write its checkpoint."""
-        await self.call(self.history.record_round, counters.run, result.report, result.groups, result.advantages)
+        await self.patiently(self.history.record_round, counters.run, result.report, result.groups, result.advantages)
         if must or self._budget.allows(self._expected_bytes(), time.time()):
             return await self.write(counters, engine)
         return None
@@ -169,23 +190,46 @@ class Keeper:
         written = await self.call(self.store.commit, folder, counters)
         self.newest = written
         self._budget.spend(written.bytes, time.time())
-        await self.call(self.history.record_checkpoint, written.number, written.round, written.bytes)
+        await self.patiently(self.history.record_checkpoint, written.number, written.round, written.bytes)
         if counters.guard.best_checkpoint == written.number:
             await self.call(self.store.mark_best, written.number, counters.guard.best_score)
         await self.call(self.store.prune, self._keep)
         return written
 
+    async def tidy(self, most: int, places: Sequence[Path]) -> int:
+        """Delete what can be spared until `places` hold at most `most` bytes; returns what they hold then."""
+        return await self.call(tidy, self.store, self.history, self._keep, most, places)
+
     async def record_eval(self, run: int, report: EvalReport) -> None:
-        await self.call(self.history.record_eval, run, report)
+        await self.patiently(self.history.record_eval, run, report)
 
     async def back_to_newest(self) -> Newest:
         """The newest checkpoint that verifies; rows of rounds after it are marked lost."""
         newest = await self.call(self.store.newest_valid)
         self.newest = newest.checkpoint
         reached = newest.checkpoint
-        await self.call(self.history.reconcile, reached.round if reached else 0, reached.number if reached else None)
+        await self.patiently(
+            self.history.reconcile, reached.round if reached else 0, reached.number if reached else None
+        )
         self.latest = await self.call(self.history.latest)
         return newest
+
+    async def patiently(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `call`, and where the history cannot be written now, again until it can: a round that was played waits
+        for room on the disk, and is not lost."""
+        waiting = False
+        try:
+            while True:
+                try:
+                    return await self.call(work, *args, **kwargs)
+                except HistoryUnavailable as error:
+                    if not waiting:
+                        waiting = True
+                        self.waits(error.text)
+                    await asyncio.sleep(RETRY_SECONDS)
+        finally:
+            if waiting:
+                self.waits(None)
 
     async def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in the keeper's thread, the only one that touches files and database."""

@@ -169,4 +169,17 @@ DELETE FROM ahas WHERE EXISTS (  -- solved before that version already
 );
 """
 
-STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6)
+VERSION_7 = """
+INSERT INTO totals VALUES ('joules', 0);   -- what computing took, as far as it could be told
+"""
+
+VERSION_8 = """
+-- Whether that peer ever said that it used any: what it used counts anew at each of its starts.
+ALTER TABLE claims ADD COLUMN helped INTEGER NOT NULL DEFAULT 0;
+UPDATE claims SET helped = used > 0;
+"""
+
+STEPS: tuple[str, ...] = (
+    *(VERSION_1, VERSION_2, VERSION_3, VERSION_4),
+    *(VERSION_5, VERSION_6, VERSION_7, VERSION_8),
+)

@@ -117,18 +117,20 @@ def prune_old(db: sqlite3.Connection, newest: int) -> None:
         db.execute("UPDATE rounds SET pruned = 1 WHERE id = ?", (round_id,))
 
 
-def prune_large(db: sqlite3.Connection, most_bytes: int) -> None:
-    """Above `most_bytes` the oldest kept answers go; their space is used again, the file does not shrink."""
+def prune_large(db: sqlite3.Connection, most_bytes: int) -> bool:
+    """Above `most_bytes` the oldest kept answers go, those of some rounds at a time; their space is used again, the
+    file does not shrink. False where none go."""
     (page,), (pages,), (free,) = (
         db.execute(f"PRAGMA {name}").fetchone() for name in ("page_size", "page_count", "freelist_count")
     )
     if page * (pages - free) <= most_bytes:
-        return
-    db.execute(
+        return False
+    gone = db.execute(
         "DELETE FROM questions WHERE round_id IN (SELECT DISTINCT round_id FROM questions "
         "WHERE round_id < (SELECT max(id) FROM rounds) ORDER BY round_id LIMIT ?)",
         (_ROUNDS_A_STEP,),
     )
+    return gone.rowcount > 0
 
 
 def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None) -> RoundReport:

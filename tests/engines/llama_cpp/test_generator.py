@@ -152,7 +152,7 @@ def test_foreign_text_gives_the_torch_engines_tokens(pair: Pair) -> None:
 
 
 def test_a_checkpoints_adapter_is_handed_over_without_touching_the_live_one(pair: Pair, tmp_path: Path) -> None:
-    pair.ask_torch(p.Save(folder=str(tmp_path)))
+    pair.ask_torch(p.Save(folder=str(tmp_path), averaged=False))
     kept = tokens(pair.ask_cpp(request()))
     pair.learn(pair.ask_torch(request(answers=8)))
     pair.sync()

@@ -13,7 +13,7 @@ from sapo_desktop.engines import answering
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
 from sapo_desktop.engines.torch import decoder, generation
-from sapo_desktop.engines.torch.decoder import PromptBatch, Start, Started
+from sapo_desktop.engines.torch.decoder import Decoding, PromptBatch, Start
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
@@ -105,20 +105,37 @@ def test_nothing_asked_is_nothing_answered(engine: TorchEngine) -> None:
 
 
 class Rationed:
-    """Starts batches like another, but only small ones; each start is written down."""
+    """Decodes like another, but few sequences at once; how many are under way is written down where some join."""
 
-    def __init__(self, start: Start, fits: int) -> None:
+    def __init__(self, start: Start, fits: int = 99) -> None:
         self._start, self._fits = start, fits
         self.batches: list[int] = []
+        self.widths: list[int] = []
 
-    def __call__(self, batch: PromptBatch, room: int) -> Started:
-        self.batches.append(len(batch.rows))
-        if len(batch.rows) > self._fits:
+    def __call__(self) -> Decoding:
+        self._decoding = self._start()
+        self.refills = self._decoding.refills
+        self._under_way = 0
+        return self
+
+    def join(self, batch: PromptBatch, room: int) -> torch.Tensor:
+        self._under_way += len(batch.rows)
+        self.batches.append(self._under_way)
+        self.widths.append(batch.ids.shape[1])
+        if self._under_way > self._fits:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
-        return self._start(batch, room)
+        return self._decoding.join(batch, room)
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self._decoding.step(tokens)
+
+    def keep(self, rows: torch.Tensor) -> None:
+        self._under_way = len(rows)
+        self._decoding.keep(rows)
 
 
-def test_long_questions_are_answered_fewer_at_once_and_short_ones_not_beside_them(engine: TorchEngine) -> None:
+@pytest.mark.parametrize("short_of", [0, 10])
+def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: int) -> None:
     made = answer(engine, PROMPTS, 2, max_tokens=20, seed=4)
     longest = max(map(len, made.prompt_tokens))
     job = GenerationJob(
@@ -127,18 +144,23 @@ def test_long_questions_are_answered_fewer_at_once_and_short_ones_not_beside_the
         Sampling(max_tokens=20, seed=4),
         engine.lm.stop_tokens,
         engine.lm.context,
-        prompt_tokens=2 * longest,
+        prompt_tokens=longest - short_of,
     )
-    seen: list[tuple[int, int]] = []
-
-    def start(batch: PromptBatch, room: int) -> Started:
-        seen.append((len(batch.rows), batch.ids.shape[1]))
-        return engine.starter(False)(batch, room)
-
+    start = Rationed(engine.starter(False))
     assert generate(job, start, CPU, GenerationMonitor()).tokens == [c.tokens for c in flat(made.completions)]
-    assert seen[0] == (2, longest) and sum(rows for rows, _ in seen) == 8
-    assert all(rows * length <= 2 * longest for rows, length in seen)
-    assert len(seen) < 5
+    assert (start.batches[0], start.widths[0]) == (2, longest)
+    assert max(start.batches) < 8 and start.widths[-1] < longest
+
+
+def test_who_ended_makes_room_for_others(engine: TorchEngine) -> None:
+    prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS * 4]
+    sampling, stop = Sampling(max_tokens=60, seed=2), engine.lm.stop_tokens
+    whole = generate(GenerationJob(prompts, 4, sampling, stop, 128), engine.starter(False), CPU, GenerationMonitor())
+    start, watch = Rationed(engine.starter(False)), GenerationMonitor()
+    few = generate(GenerationJob(prompts, 4, sampling, stop, 128, batch=16), start, CPU, watch)
+    assert few.tokens == whole.tokens and few.finish == whole.finish
+    assert max(start.batches) == 16 and len(start.batches) > 5  # more than four turns of 16
+    assert watch.finished == watch.total == 64 and watch.tokens == sum(map(len, few.tokens))
 
 
 def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
@@ -151,7 +173,7 @@ def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
 def test_out_of_memory_halves_the_batch_and_goes_on(engine: TorchEngine) -> None:
     whole, _ = rationed(engine, fits=8)
     halved, start = rationed(engine, fits=3)
-    assert start.batches == [8, 4, 2, 2, 2, 2]
+    assert start.batches[:3] == [8, 4, 2] and max(start.batches[2:]) == 2
     assert halved.batch == 2
     assert halved.tokens == whole.tokens
 
@@ -166,7 +188,7 @@ def test_a_batch_that_did_not_fit_is_not_tried_again(engine: TorchEngine, monkey
     monkeypatch.setattr(engine, "starter", lambda base: start)
     assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 4
     assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 4
-    assert start.batches == [8, 4, 4, 4, 4]
+    assert start.batches.count(8) == 1
 
 
 def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
@@ -174,14 +196,14 @@ def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
     cancelled.set()
     request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling())
     with pytest.raises(HostCancelled):
-        engine.generate(request, lambda _: None, cancelled)
+        engine.generate(request, lambda _: None, cancelled.is_set)
 
 
 def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "PROGRESS_SECONDS", 0.0)
     told: list[GenerationProgress] = []
     request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling(max_tokens=20, seed=2))
-    made = engine.generate(request, told.append, threading.Event())  # type: ignore[arg-type]
+    made = engine.generate(request, told.append, threading.Event().is_set)  # type: ignore[arg-type]
     assert all(t.total == 8 for t in told)
     assert [t.tokens for t in told] == sorted(t.tokens for t in told)
     assert told[-1].tokens <= sum(len(c.tokens) for c in flat(made.completions))
@@ -201,7 +223,7 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
             tokens.append(message.tokens)
 
     request = Generate(prompts=["a"], answers=1, sampling=Sampling(max_tokens=12, seed=1))
-    made = engine.generate(request, listen, threading.Event())
+    made = engine.generate(request, listen, threading.Event().is_set)
     assert len(pieces) > 3
     assert "".join(pieces) == made.completions[0][0].text
     assert tokens == sorted(set(tokens)) and tokens[-1] <= len(made.completions[0][0].tokens)

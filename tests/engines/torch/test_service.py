@@ -35,6 +35,7 @@ def service(llama: Path) -> Service:
     return made
 
 
+GREEDY = Sampling(max_tokens=6, greedy=True)
 QUESTION = p.Generate(prompts=["what is 1+1?"], answers=4, sampling=Sampling(max_tokens=12, seed=3))
 
 
@@ -74,6 +75,41 @@ def test_the_base_answers_beside_the_adapter(service: Service) -> None:
     assert ask(service, msgspec.structs.replace(QUESTION, base=True)).completions == first.completions
 
 
+@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("kind", ["llama", "neox"])
+def test_a_person_who_is_answered_between_changes_nothing_of_the_round(
+    request: pytest.FixtureRequest, method: str, kind: str
+) -> None:
+    def played(asks: bool) -> tuple[list[Any], list[Any]]:
+        """A round and what it taught, and what was said to somebody who asked at each of its steps."""
+        service = create()
+        ask(service, load(request.getfixturevalue(kind), method=method, learning_rate=1e-2))
+        heard: list[Any] = []
+
+        def between() -> None:
+            for base in (True, False):
+                asked = p.Generate(prompts=["and 2+3?"], answers=1, sampling=GREEDY, base=base, averaged=not base)
+                heard.append(service.handle_aside(asked, quiet, lambda: False).completions)
+
+        service.between = between if asks else service.between
+        made = [ask(service, QUESTION)]
+        ask(service, step_of(made[0]))
+        made.append(ask(service, msgspec.structs.replace(QUESTION, averaged=True)))
+        ask(service, step_of(made[0]))
+        made += [ask(service, QUESTION), ask(service, msgspec.structs.replace(QUESTION, base=True))]
+        return [one.completions for one in made], heard
+
+    alone, _ = played(False)
+    asked, heard = played(True)
+    assert asked == alone
+    assert len(heard) > 10 and len({msgspec.json.encode(one) for one in heard[::2]}) == 1, "the base stays what it is"
+
+
+def test_nothing_but_a_question_is_answered_aside(service: Service) -> None:
+    with pytest.raises(HostError, match="aside"):
+        service.handle_aside(p.Restore(folder=None), quiet, lambda: False)
+
+
 def test_foreign_text_is_encoded(service: Service) -> None:
     encoded = ask(service, p.Encode(texts=["4", "<eos>", ""], end=True))
     assert [None if t is None else len(t) for t in encoded.tokens] == [2, None, 1]
@@ -101,7 +137,8 @@ def test_merged_weights_are_exported(service: Service, tmp_path: Path) -> None:
     from sapo_desktop.engines.torch.lm import load_language_model
 
     ask(service, step_of(ask(service, QUESTION)))
-    learned = ask(service, QUESTION)
+    learned = ask(service, msgspec.structs.replace(QUESTION, averaged=True))
+    assert learned.completions != ask(service, QUESTION).completions, "others get the average of what learns"
     ask(service, p.Export(format="merged", folder=str(tmp_path / "merged")))
     assert load_language_model(tmp_path / "merged").context == 128
     other = create()

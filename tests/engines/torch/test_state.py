@@ -7,7 +7,7 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.engines.torch.service import TorchEngine
-from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, save_trainer
+from sapo_desktop.engines.torch.state import LIVE_FILE, reset_trainer, restore_trainer, save_trainer
 from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
 
 
@@ -44,15 +44,40 @@ def test_a_checkpoint_before_the_first_step(llama: Path, tmp_path: Path) -> None
     assert not engine.trainer.optimiser.state
 
 
-def test_weights_only_forgets_the_optimiser(llama: Path, tmp_path: Path) -> None:
+def test_weights_only_goes_on_from_the_average_without_the_optimiser(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
     rounds(engine, range(2))
     save_trainer(engine.trainer, tmp_path)
-    saved = weights(engine)
+    average = {name: value.clone() for name, value in engine.trainer.average.items()}
+    assert not same(weights(engine), average)
     rounds(engine, range(2, 3))
     restore_trainer(engine.trainer, tmp_path, weights_only=True)
-    assert same(weights(engine), saved)
+    assert same(weights(engine), average) and same(engine.trainer.average, average)
     assert not engine.trainer.optimiser.state
+
+
+def test_a_checkpoint_of_a_version_without_an_average_is_what_it_learned(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(2))
+    save_trainer(engine.trainer, tmp_path, averaged=False)
+    (tmp_path / LIVE_FILE).unlink()
+    live = weights(engine)
+    reset_trainer(engine.trainer)
+    restore_trainer(engine.trainer, tmp_path)
+    assert same(weights(engine), live) and same(engine.trainer.average, live)
+    assert engine.trainer.optimiser.state
+
+
+def test_a_damaged_live_file_changes_nothing(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(1))
+    save_trainer(engine.trainer, tmp_path)
+    (tmp_path / LIVE_FILE).write_bytes(b"no tensors")
+    rounds(engine, range(1, 2))
+    now = weights(engine)
+    with pytest.raises(CheckpointError, match=r"live\.safetensors"):
+        restore_trainer(engine.trainer, tmp_path)
+    assert same(weights(engine), now)
 
 
 def test_steps_are_those_behind_the_weights(llama: Path, tmp_path: Path) -> None:

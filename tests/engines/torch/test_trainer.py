@@ -11,6 +11,7 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch.batches import MicroBatch
 from sapo_desktop.engines.torch.service import TorchEngine
+from sapo_desktop.engines.torch.trainer import AVERAGED
 from tests.engines.tiny import answer, loaded_engine, same, sequences, token_logprobs_of, weights
 
 PROMPTS = ["what is 1+1?", "greatest common divisor of 12, 8"]
@@ -193,3 +194,33 @@ def test_cancel_between_micro_batches_leaves_the_weights(llama: Path) -> None:
         engine.trainer.step(batch)
     assert same(weights(engine), start)
     assert all(p.grad is None for p in engine.policy.trainable().values())
+
+
+def test_the_average_leans_to_the_later_of_the_first_steps_and_then_forgets(llama: Path) -> None:
+    """After a step w0/4 + 3 w1/4, after two that times 2/5 + 3 w2/5. From the 97th step on each counts 3%."""
+    engine = loaded_engine(llama)
+    seen = [weights(engine)]
+    for seed in range(2):
+        made = answer(engine, ["what is 1+1?"], 2, max_tokens=8, seed=seed)
+        engine.trainer.step(sequences(made, [1.0, -1.0]))
+        seen.append(weights(engine))
+    for name, value in engine.trainer.average.items():
+        torch.testing.assert_close(value, 0.1 * seen[0][name] + 0.3 * seen[1][name] + 0.6 * seen[2][name])
+    before = {name: value.clone() for name, value in engine.trainer.average.items()}
+    engine.trainer.steps = 99
+    made = answer(engine, ["what is 1+1?"], 2, max_tokens=8, seed=9)
+    engine.trainer.step(sequences(made, [1.0, -1.0]))
+    for name, value in weights(engine).items():
+        torch.testing.assert_close(engine.trainer.average[name], AVERAGED * before[name] + (1 - AVERAGED) * value)
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_what_learns_is_put_back_after_its_average_was_shown(llama: Path, method: str) -> None:
+    engine = loaded_engine(llama, method=method)
+    made = answer(engine, ["what is 1+1?"], 2, max_tokens=8, seed=1)
+    engine.trainer.step(sequences(made, [1.0, -1.0]))
+    live = weights(engine)
+    with pytest.raises(KeyError), engine.trainer.averaged():
+        assert same(weights(engine), engine.trainer.average) and not same(weights(engine), live)
+        raise KeyError
+    assert same(weights(engine), live)

@@ -117,8 +117,8 @@ def test_behind_the_bars_is_a_table(page: LearningPage, qtbot: QtBot) -> None:
     page.rounds.round._as_table.setFocus()
     qtbot.keyClick(page.rounds.round._as_table, Qt.Key.Key_Space)
     assert page.rounds.round.table.isVisible() and not page.rounds.round.now.isVisible()
-    assert column(page.rounds.round.table, 0)[:3] == ["Setting questions", "Answering", "Marking"]
-    assert "2.4 s" in column(page.rounds.round.table, 2)[1] or "2.3 s" in column(page.rounds.round.table, 2)[1]
+    assert column(page.rounds.round.table, 0)[:3] == ["Drawing peers' answers", "Setting questions", "Answering"]
+    assert "2.4 s" in column(page.rounds.round.table, 2)[2] or "2.3 s" in column(page.rounds.round.table, 2)[2]
 
 
 def test_progress_is_drawn_by_the_tick_alone(page: LearningPage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -425,3 +425,11 @@ def test_a_page_without_a_node_stands(qtbot: QtBot, part: str) -> None:
     page.show_part("mix")
     page.show_part("tasks")
     assert not page.mix.mix.isEnabled() and not page.tasks.curriculum.isEnabled()
+
+
+def test_what_takes_no_time_is_no_part_of_the_legend(qtbot: QtBot) -> None:
+    alone = a_page(qtbot, a_view(silo_curve()))
+    legend = alone.rounds.round._cells
+    assert legend["generate"].isVisible() and not legend["share"].isVisible() and not legend["draw"].isVisible()
+    together = a_page(qtbot, in_swarm())
+    assert together.rounds.round._cells["draw"].isVisible()

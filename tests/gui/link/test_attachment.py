@@ -219,7 +219,7 @@ def test_whether_somebody_looks_is_told_to_every_worker(stage: Stage) -> None:
 
 
 def test_a_busy_computer_is_told_while_the_node_starts(tmp_path: Path) -> None:
-    busy = StateChanged(state="starting", reason="Starting", why=Starting(busy="The computer is busy."))
+    busy = StateChanged(state="starting", reason="Starting", why=Starting(step="2 of 4", busy="The computer is busy."))
 
     class Slow(FakeWorker):
         async def call(self, request: object) -> Any:
@@ -244,7 +244,7 @@ def test_a_busy_computer_is_told_while_the_node_starts(tmp_path: Path) -> None:
     stage.link.start()
     try:
         assert stage.next() == Connecting(again=False)
-        assert stage.next() == Connecting(again=False, busy="The computer is busy.")
+        assert stage.next() == Connecting(again=False, step="2 of 4", busy="The computer is busy.")
         stage.link._loop.call_soon_threadsafe(made[0].answers.set)
         assert isinstance(stage.next(), Attached)
     finally:

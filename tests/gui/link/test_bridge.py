@@ -16,7 +16,7 @@ from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.replies import History, Ok
 from sapo_desktop.worker.control.messages.requests import GetHistory, Pause
-from tests.gui.scenes import NOW, a_view, reports, silo_curve
+from tests.gui.scenes import NOW, SILO_ROUNDS, a_view, reports, silo_curve
 
 
 class NoLink:
@@ -64,10 +64,10 @@ def test_a_node_that_the_window_meets_is_asked_for_its_history(qtbot: QtBot, bri
     assert isinstance(link, NoLink)
     elsewhere(bridge._deliver, a_view(silo_curve()).link)
     qtbot.waitUntil(lambda: bool(link.asked))
-    assert link.asked == [GetHistory(after=240)] and not bridge.view.reports
+    assert link.asked == [GetHistory(after=max(0, SILO_ROUNDS - 60))] and not bridge.view.reports
     with qtbot.waitSignal(bridge.changed) as changed:
-        elsewhere(link.futures[0].set_result, History(rounds=reports(300, silo=True), more=False))
-    assert changed.args == [frozenset({"rounds"})] and bridge.view.reports[-1].round == 300
+        elsewhere(link.futures[0].set_result, History(rounds=reports(SILO_ROUNDS, silo=True), more=False))
+    assert changed.args == [frozenset({"rounds"})] and bridge.view.reports[-1].round == SILO_ROUNDS
 
 
 def test_an_answer_comes_back_in_the_windows_thread(qtbot: QtBot, bridge: Bridge) -> None:

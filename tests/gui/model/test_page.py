@@ -81,7 +81,7 @@ def scene(qtbot: QtBot) -> Scene:
 
 def test_the_model_at_work_in_numbers(scene: Scene) -> None:
     said = all_texts(scene.page._at_work)
-    assert "starter" in said and "Torch answers and learns, with 4 thread" in said
+    assert "starter" in said and "Answers and learns with PyTorch, on 4 thread" in said
     assert "1.9 million" in said and "612 MB" in said and "estimated: 455 MB" in said
     assert "on the processor, float32" in said
 
@@ -92,15 +92,15 @@ def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
     )
     scene.page._at_work.ask()
     said = all_texts(scene.page._at_work)
-    assert "Llama.cpp answers, nothing is learned" in said and "Answers only" in said and "It only answers." in said
+    assert "Answers with llama.cpp, learns nothing" in said and "Answers only" in said and "It only answers." in said
 
 
 def test_what_fits_is_drawn_named_and_tabled(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
-    assert "16.3 GB of memory, 11.2 GB free now" in said and "qwen3-0.6b" in said
+    assert "16.3 GB of memory; a model can have 11.2 GB of it now" in said and "qwen3-0.6b" in said
     bars = memory._bars.findChildren(model_page.QWidget)
-    names = [bar.accessibleName() for bar in bars if bar.accessibleName().startswith("torch answers and learns")]
+    names = [bar.accessibleName() for bar in bars if bar.accessibleName().startswith("Answers and learns with PyTorch")]
     assert names and "the model itself 2.4 GB" in names[0]
     press(memory._as_table)
     table = memory._table.findChild(model_checkpoints.Table)
@@ -116,9 +116,9 @@ def test_why_nothing_bigger_unfolds(scene: Scene) -> None:
 
 def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot) -> None:
     unnamed = Scene(qtbot)
-    assert "a server answers" not in all_texts(unnamed.page)
+    assert "Answers through a server" not in all_texts(unnamed.page)
     named = Scene(qtbot, remote_url="http://box:8000")
-    assert "a server answers" in all_texts(named.page)
+    assert "Answers through a server" in all_texts(named.page)
 
 
 # -- models ---------------------------------------------------------------------------------------------------
@@ -126,12 +126,12 @@ def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot) -> None:
 
 def test_the_list_has_badges_with_numbers(scene: Scene) -> None:
     rows = {row[0]: row for row in cells(scene.page._models.table)}
-    assert rows["Starter"][1:4] == ["At work", "Fits", "402 MB"]
+    assert rows["Starter"][1:4] == ["At work", "Fits", "387 MB"]
     assert rows["SmolLM2 135M Instruct"][1] == "On this computer"
     assert rows["Qwen2.5 0.5B Instruct"][1] == "Unfinished"
     assert rows["Qwen3 8B"][2] == "Too big" and rows["old-model"][1] == "Damaged"
     details = scene.choose("qwen3-8b")
-    assert "34.0 GB; 11.2 GB are free" in all_texts(details)
+    assert "34.1 GB; 11.2 GB are free" in all_texts(details)
 
 
 def test_the_list_can_be_narrowed_down(scene: Scene) -> None:
@@ -147,7 +147,7 @@ def test_the_list_can_be_narrowed_down(scene: Scene) -> None:
 
 def test_a_download_begins_and_shows_how_far_it_is(scene: Scene) -> None:
     details = scene.choose("smollm2-360m")
-    assert "About 724 MB to download" in all_texts(details)
+    assert "About 724 MB to download; then 68.0 GB are left on the disk." in all_texts(details)
     press(details.download_button)
     assert scene.bridge.asked_for(DownloadModel) == [DownloadModel(model="smollm2-360m")]
     scene.bridge.tell(PROGRESS)

@@ -8,16 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.core.errors import IdentityError, InSilo, PassphraseNeeded, UsageError
+from sapo_desktop.core.errors import IdentityError, PassphraseNeeded, UsageError
 from sapo_desktop.gui.peers import links as peers_links
 from sapo_desktop.gui.peers import private as peers_private
+from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.links import LinkSheet
-from sapo_desktop.gui.peers.lists import AddSheet
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.peers.private import AdmitSheet, InviteSheet
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.words.states import swarm_sentence
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
@@ -25,12 +26,9 @@ from sapo_desktop.worker.control.messages.requests import (
     ChangeIdentity,
     CreateSwarm,
     GetIdentity,
-    JoinSwarm,
     ResetSettings,
     SetSettings,
-    SetSilo,
 )
-from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
 from tests.gui import scenes, staged_peers
 from tests.gui.driving import all_texts, cells, press, shown
 from tests.gui.late import LateBridge
@@ -229,60 +227,6 @@ def test_sharing_ends_at_once(qtbot: QtBot) -> None:
 # -- addresses ------------------------------------------------------------------------------------------------
 
 
-def add_sheet(scene: Scene, qtbot: QtBot, text: str) -> AddSheet:
-    press(scene.page.add_peer)
-    sheet: AddSheet = scene.sheet(AddSheet)
-    qtbot.keyClicks(sheet._field, text)
-    return sheet
-
-
-def test_an_address_is_added_to_those_that_are_kept(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, peers="wss://a.example:1")
-    sheet = add_sheet(scene, qtbot, "wss://b.example:2")
-    qtbot.keyClick(sheet._field, Qt.Key.Key_Return)
-    assert scene.bridge.asked_for(SetSettings)[0].values == {"peers": "wss://a.example:1, wss://b.example:2"}
-    assert not sheet.isVisible()
-
-
-def test_what_the_worker_refuses_is_said_where_it_was_typed(scene: Scene, qtbot: QtBot) -> None:
-    scene.bridge.replies[SetSettings] = UsageError("The port is missing.")
-    sheet = add_sheet(scene, qtbot, "wss://b.example")
-    qtbot.keyClick(sheet._field, Qt.Key.Key_Return)
-    assert "The port is missing." in all_texts(sheet) and sheet.isVisible()
-
-
-def test_a_connection_is_tested_before_it_is_kept(scene: Scene, qtbot: QtBot) -> None:
-    sheet = add_sheet(scene, qtbot, "wss://b.example:2")
-    press(sheet.test)
-    assert scene.bridge.asked_for(DialPeer) == [DialPeer(address="wss://b.example:2")]
-    assert "sapo-desktop 0.4.0 answers there in 38 ms" in all_texts(sheet)
-    scene.bridge.replies[DialPeer] = InSilo("Only a node in the swarm can dial a peer.")
-    press(sheet.test)
-    assert "Only a node in the swarm" in all_texts(sheet)
-
-
-def test_an_invite_is_explained_and_followed(scene: Scene, qtbot: QtBot) -> None:
-    sheet = add_sheet(scene, qtbot, f"'{staged_peers.LINK}'")
-    assert "private swarm cdcdcdcd" in all_texts(sheet) and not sheet.test.isEnabled()
-    press(sheet.ok)
-    assert scene.bridge.asked_for(JoinSwarm) == [JoinSwarm(link=staged_peers.LINK)]
-    assert not sheet.isVisible()
-
-
-def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(scene: Scene, qtbot: QtBot) -> None:
-    link = staged_peers.LINK.replace("home.example", "169.254.169.254")
-    sheet = add_sheet(scene, qtbot, link)
-    assert "169.254.169.254" in all_texts(sheet) and sheet.ok.text() == "Go there all the same"
-    press(sheet.ok)
-    assert scene.bridge.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
-
-
-def test_a_broken_invite_is_not_sent(scene: Scene, qtbot: QtBot) -> None:
-    sheet = add_sheet(scene, qtbot, "sapo://join?swarm=12")
-    press(sheet.ok)
-    assert scene.bridge.asked_for(JoinSwarm) == [] and "64 hex digits" in all_texts(sheet)
-
-
 def test_kept_addresses_are_tested_and_removed(qtbot: QtBot) -> None:
     scene = Scene(qtbot, peers="wss://a.example:1, wss://b.example:2")
     card = scene.page._addresses
@@ -294,6 +238,12 @@ def test_kept_addresses_are_tested_and_removed(qtbot: QtBot) -> None:
     assert scene.bridge.asked_for(SetSettings)[0].values == {"peers": "wss://b.example:2"}
     scene.settings(peers="")
     assert "None yet" in all_texts(card) and not card.test.isVisible()
+
+
+def test_in_silo_no_address_is_offered_for_a_test(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, peers="wss://a.example:1", silo=True)
+    scene.page._addresses.table.selectRow(0)
+    assert scene.page._addresses.remove.isEnabled() and not scene.page._addresses.test.isEnabled()
 
 
 def test_a_block_is_taken_back(qtbot: QtBot) -> None:
@@ -393,14 +343,15 @@ def test_in_silo_it_says_what_would_be_here_and_leads_out(qtbot: QtBot) -> None:
     scene = Scene(qtbot, silo=True)
     assert "In silo there are no peers" in all_texts(scene.page)
     assert not scene.page._links.isVisible() and scene.page._answer.isVisible()
-    leave = next(button for button in scene.page._away.findChildren(peers_links.Button))
-    press(leave)
-    assert scene.bridge.asked_for(SetSilo) == [SetSilo(on=False)]
+    press(scene.page._away, "Join others")
+    assert "This leaves silo" in all_texts(scene.sheet(JoinSheet))
+    assert scene.bridge.asked_for(SetSettings) == []
 
 
 def test_without_a_node_nothing_can_be_pressed_in_vain(scene: Scene) -> None:
     scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
     assert "It was killed." in all_texts(scene.page)
+    assert swarm_sentence(scene.view) == "", "a node that is gone is linked to nobody"
     for button in (scene.page.add_peer, scene.page._answer.ask, scene.page._sharing.switch):
         assert not button.isEnabled()
 

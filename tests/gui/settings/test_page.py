@@ -14,11 +14,13 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import known_keys
 from sapo_desktop.gui.settings.groups import GROUPS
 from sapo_desktop.gui.settings.page import SettingsPage
-from sapo_desktop.gui.settings.rows import SettingRow
+from sapo_desktop.gui.settings.rows import ScheduleControl, SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
+from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes, staged_settings
 from tests.gui.driving import press, shown, texts
@@ -267,3 +269,42 @@ def test_tab_goes_through_the_cards_as_they_stand(page: SettingsPage) -> None:
         at = at.nextInFocusChain()
     found = [order.index(widget) for widget in (*stops, later)]
     assert found == sorted(found)
+
+
+def schedule_asked(bridge: StageBridge) -> str:
+    return bridge.asked_for(SetSettings)[-1].values["schedule"]
+
+
+def test_a_week_is_drawn_by_mouse_and_keys_and_read_from_the_line(page: SettingsPage, bridge: StageBridge) -> None:
+    made = row(page, "schedule")
+    assert isinstance(made.control, ScheduleControl)
+    week = made.control.week
+    for hour in (8, 9, 10):
+        place = week.cell(hour).center().toPoint()
+        if hour == 8:
+            QTest.mousePress(week, Qt.MouseButton.LeftButton, pos=place)
+        else:
+            QTest.mouseMove(week, place)
+    QTest.mouseRelease(week, Qt.MouseButton.LeftButton)
+    assert schedule_asked(bridge) == "mon 0-8 11-24; tue-sun 0-24", "every hour was on"
+    QTest.keyClick(week, Qt.Key.Key_Space)
+    assert schedule_asked(bridge) == "mon 0-8 10-24; tue-sun 0-24", "the mark is where the mouse was"
+    made.control.show_value("sun 1-2")
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Space):
+        QTest.keyClick(week, key)
+    assert schedule_asked(bridge) == "tue 9-10; sun 1-2"
+    assert week.accessibleName().endswith("on")
+
+
+def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge: StageBridge) -> None:
+    made = row(page, "pause_for")
+    page._taken("pause_for", "blendr", Ok(advice="Did you mean blender?"))
+    assert "Did you mean blender?" in texts(made) and not made.refused
+
+
+def test_what_is_taken_stands_beside_what_bounds_it(page: SettingsPage, bridge: StageBridge) -> None:
+    made = row(page, "memory_most")
+    bridge.replies[GetUsage] = Usage(memory=1_200_000_000, cores=0.5, joules=3.6e6)
+    page._looking.timeout.emit()
+    assert "Now: 1.2 GB" in texts(made) and "Now: 0.50 cores" in texts(row(page, "threads"))
+    assert any(text.startswith("So far 1.000 kWh") for text in texts(row(page, "price_per_kwh")))

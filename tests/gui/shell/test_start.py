@@ -6,14 +6,18 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QUrl
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication, QRadioButton
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
 from sapo_desktop.gui.first_run.first_run import Choices
+from sapo_desktop.gui.first_run.steps import GentleStep
 from sapo_desktop.gui.shell import display
 from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
+from sapo_desktop.gui.shell.app import opened_link
 from sapo_desktop.gui.shell.display import why_no_window
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
@@ -78,12 +82,21 @@ def test_looks_are_known_before_the_worker_answers(tmp_path: Path, text: str | N
 def test_a_second_window_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     first, second, other = (SingleWindow(DataFolder.open(tmp_path / name)) for name in ("a", "a", "b"))
     assert first.is_first() and other.is_first()
-    with qtbot.waitSignal(first.raised):
-        assert not second.is_first()
+    for link in ("", "sapo://join?swarm=00&peer=x"):
+        with qtbot.waitSignal(first.raised) as raised:
+            assert not second.is_first(link)
+        assert raised.args == [link]
     first.close()
     assert second.is_first(), "the one before has gone"
     second.close()
     other.close()
+
+
+def test_macos_hands_links_to_the_program_that_runs(qapp: QApplication) -> None:
+    link = "sapo://join?swarm=00&peer=wss%3A%2F%2Fone.example%3A1%23KEY"
+    assert opened_link(QFileOpenEvent(QUrl(link))) == link
+    assert opened_link(QFileOpenEvent(QUrl("file:///some/file"))) == ""
+    assert opened_link(QEvent(QEvent.Type.Quit)) == ""
 
 
 @pytest.mark.parametrize(
@@ -100,6 +113,20 @@ def test_a_second_window_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
 def test_first_run_answers_become_settings(choices: Choices, expected: dict[str, object]) -> None:
     settings = apply(Settings(), choices.settings(cores=8))
     assert {key: getattr(settings, key) for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("cores", "offered"),
+    [
+        (1, ("half",)),
+        (2, ("half",)),
+        (3, ("half", "most")),
+        (4, ("quarter", "half", "most")),
+        (16, ("quarter", "half", "most")),
+    ],
+)
+def test_only_different_numbers_of_cores_are_offered(cores: int, offered: tuple[str, ...]) -> None:
+    assert Choices.offered(cores) == offered
 
 
 def test_tomorrow_is_the_next_midnight_of_the_wall_clock() -> None:
@@ -120,6 +147,9 @@ def test_numbers_are_written_as_the_language_writes_them(qapp: QApplication) -> 
     assert (numbers.signed(-0.25, 2), numbers.signed(0.0001, 2), numbers.signed(None)) == ("−0.25", "±0.00", "–")
     assert (numbers.size(3_600_000), numbers.size(512)) == ("3.6 MB", "512 B")
     assert (numbers.span(2.94), numbers.span(200), numbers.span(3900)) == ("2.9 s", "3 min 20 s", "1 h 5 min")
+    assert [numbers.left(seconds) for seconds in (900, 899.2, 7500, 60, 12.1)] == [
+        "15 min", "15 min", "2 h 5 min", "1 min", "13 s"
+    ]  # fmt: skip
     assert (numbers.countdown(899.2), numbers.countdown(7500)) == ("15:00", "2:05:00")
     language.speak("de")
     assert numbers.number(0.634) == "0,634"
@@ -129,3 +159,11 @@ def test_numbers_are_written_as_the_language_writes_them(qapp: QApplication) -> 
 def test_english_has_its_plurals(qapp: QApplication) -> None:
     assert tr("Linked to %n peer(s)", None, 1) == "Linked to 1 peer"
     assert tr("Linked to %n peer(s)", None, 3) == "Linked to 3 peers"
+
+
+def test_where_there_is_one_choice_of_cores_nothing_is_asked(qtbot: QtBot) -> None:
+    two, eight = GentleStep(Choices(), 2), GentleStep(Choices(), 8)
+    for step in (two, eight):
+        qtbot.addWidget(step)
+    assert not two.findChildren(QRadioButton) and not two.focus_first()
+    assert len(eight.findChildren(QRadioButton)) == 3 and eight.focus_first()

@@ -2,37 +2,45 @@
 
 from typing import Any
 
+import msgspec
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSystemTrayIcon
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.why import Paused, Training
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.why import Paused, Ready, Training
 from sapo_desktop.gui.first_run.wizard import Wizard
-from sapo_desktop.gui.home.page import HomePage
+from sapo_desktop.gui.home.page import ChartCard, HomePage
+from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.away import AwaySheet
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
-from sapo_desktop.view.link import Lost
+from sapo_desktop.view.link import Connecting, Lost
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
-from sapo_desktop.worker.control.messages.events import Progressed, StateChanged
-from sapo_desktop.worker.control.messages.replies import Aha, Ahas
+from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, PhaseChanged, Progressed, StateChanged
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas, EvalPoint
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
     GetAhas,
     JoinSwarm,
     Pause,
+    Quit,
     Resume,
     SetSettings,
     SetSilo,
     StartRounds,
 )
-from tests.gui.scenes import NOW, a_view, empty_curve, silo_curve, swarm_curve
+from tests.builders import eval_report
+from tests.gui.driving import all_texts
+from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, empty_curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
 
@@ -48,6 +56,11 @@ def a_window(qtbot: QtBot, view: View, replies: dict[type, Any] | None = None) -
 def home(window: MainWindow) -> HomePage:
     assert isinstance(window.page, HomePage)
     return window.page
+
+
+def scores_drawn(card: ChartCard) -> list[float]:
+    _, scores = card.chart._scores.getData()
+    return [] if scores is None else list(scores)
 
 
 def test_the_large_button_starts_pauses_and_goes_on(qtbot: QtBot) -> None:
@@ -67,10 +80,10 @@ def test_the_large_button_starts_pauses_and_goes_on(qtbot: QtBot) -> None:
 
 def test_the_state_is_one_sentence_with_its_reason_everywhere(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
-    assert home(window)._hero._sentence.text() == "Training round 301, alone"
+    assert home(window)._hero._sentence.text() == f"Training round {SILO_ROUNDS + 1}, alone"
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 600), resume_at=NOW + 600))
     sentence = home(window)._hero._sentence.text()
-    assert sentence.startswith("Paused by you until ") and sentence.endswith("(10:00)")
+    assert sentence.startswith("Paused by you until ") and sentence.endswith(", 10 min left")
     assert window._side._state.text().startswith("Paused by you until ")
 
 
@@ -91,10 +104,23 @@ def test_the_first_point_is_drawn(qtbot: QtBot) -> None:
         getattr(curve, name).append(value)
     for name in ("swarm_reward", "swarm_low", "swarm_high", "swarm_peers"):
         getattr(curve, name).append(None)
+    curve.evals.append(EvalPoint(round=0, which="validation", checkpoint="base", score=0.5, low=0.4, high=0.6))
     view.curves.load(curve)
     bridge.changed.emit(frozenset({"curves", "rounds"}))
     assert card._stack.currentWidget() is card.chart
+    qtbot.waitUntil(lambda: scores_drawn(card) == [0.5])
+    card.shown.buttons["reward"].click()
     qtbot.waitUntil(lambda: len(card.chart._newest.points()) == 1)
+
+
+def test_what_it_can_do_stands_before_its_reward_where_it_is_measured(qtbot: QtBot) -> None:
+    view = a_view(silo_curve())
+    window, bridge = a_window(qtbot, view)
+    card = home(window)._chart
+    assert card.shown.current == "skill" and card.chart._scores.isVisible() and not card.chart._mine.isVisible()
+    view.settings = msgspec.structs.replace(view.settings, validate_every=0)
+    bridge.changed.emit(frozenset({"curves", "settings"}))
+    assert card.shown.current == "reward" and card.chart._mine.isVisible() and not card.chart._scores.isVisible()
 
 
 def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None:
@@ -112,13 +138,16 @@ def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None
 def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
     curve = silo_curve()
     window, _ = a_window(qtbot, a_view(curve))
+    window.resize(1180, 800)
     chart = home(window)._chart.chart
+    chart.show_skill(False)
     for shown in (100, 300):
         chart.show_last(shown)
         x, y = chart._raw.getData()
         assert [curve.reward[int(number) - 1] for number in x] == pytest.approx(list(y))
     long_one, _ = a_window(qtbot, a_view(swarm_curve(5000)))
     chart = home(long_one)._chart.chart
+    chart.show_skill(False)
     chart.show_all()
     assert not chart._raw.isVisible(), "closer than pixels they are a block of colour"
 
@@ -133,6 +162,94 @@ def test_the_chart_zooms_by_keyboard(qtbot: QtBot) -> None:
     assert near[1] - near[0] < 0.8 * (wide[1] - wide[0])
     qtbot.keyClick(chart, Qt.Key.Key_Home)
     assert chart.getPlotItem().viewRange()[0] == pytest.approx(wide)
+
+
+def test_what_it_learned_stands_beside_the_chart_with_both_answers(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view())
+    card = home(window)._learned
+    assert not card._full.isVisible() and card._empty.isVisible()
+    learned = msgspec.structs.replace(LEARNED, question="<b>1 + 1</b>?", before="<answer>\u202e3</answer>", now="So 2")
+    bridge.tell(EvalFinished(report=eval_report("40", 0.3, learned=learned)))
+    said = {label.text() for label in card.findChildren(QLabel) if label.isVisible()}
+    assert {"<b>1 + 1</b>?", "3", "So 2"} <= said
+    bridge.tell(EvalFinished(report=eval_report("45", 0.3)))
+    assert card._full.isVisible(), "it stays until there is a newer one"
+
+
+def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, View(clock=lambda: NOW))
+    bridge.tell(Connecting(step=sentence("reading the model {model}, step 3 of 4", model="starter")))
+    said = home(window)._hero._sentence.text()
+    assert said == "Starting: reading the model starter, step 3 of 4" == home(window)._hero._bar.accessibleName()
+    bridge.tell(Connecting(step="step 3 of 4", busy="The computer is busy."))
+    assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."
+
+
+def test_pauses_are_in_the_window_too(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    hero = home(window)._hero
+    for action in hero._pauses.menu().actions():
+        action.trigger()
+    assert [pause.seconds for pause in bridge.asked_for(Pause)][:3] == [900.0, 3600.0, 10800.0]
+    assert len(bridge.asked_for(Pause)) == 4 and bridge.asked_for(Finish)
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 900), resume_at=NOW + 900))
+    assert hero._sentence.text().endswith(", 15 min left")
+    bridge.tell(StateChanged(state="idle", reason="", why=Ready()))
+    assert not hero._pauses.isEnabled()
+
+
+def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, View(clock=lambda: NOW))
+    hero = home(window)._hero
+    moves = lambda: hero._bar.isVisible() and hero._bar.maximum() == 0  # noqa: E731
+    assert moves(), "the node is started"
+    view = a_view(silo_curve())
+    window, bridge = a_window(qtbot, view)
+    hero = home(window)._hero
+    assert (hero._bar.value(), hero._bar.maximum()) == (147, 256)
+    bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="train"))
+    assert moves(), "how far a step is nobody knows"
+    bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="waiting"))
+    assert moves()
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
+    assert not hero._bar.isVisible()
+
+
+def test_an_answer_of_the_round_in_hand_is_shown_as_it_was_marked(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    card = home(window)._now
+    bridge.tell(
+        Answered(
+            round=SILO_ROUNDS + 1,
+            task="gcd/easy",
+            question="<i>6, 4</i>",
+            completion="x <answer>2</answer>",
+            solved=True,
+        )
+    )
+    home(window)._tick()
+    said = {label.text() for label in card.findChildren(QLabel) if label.isVisible()}
+    assert {"<i>6, 4</i>", "2"} <= said and card._mark.text().startswith("Right · ")
+
+
+def test_the_wheel_is_left_to_the_page_and_zooms_the_chart_with_ctrl_alone(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    chart = home(window)._chart.chart
+    chart.show_all()
+    wide = chart.getPlotItem().viewRange()[0]
+
+    def is_taken(modifiers: Qt.KeyboardModifier) -> bool:
+        """Whether the chart keeps a turn of the wheel for itself."""
+        at = QPointF(chart.viewport().rect().center())
+        there, phase = QPointF(chart.viewport().mapToGlobal(at.toPoint())), Qt.ScrollPhase.NoScrollPhase
+        turn = QWheelEvent(at, there, QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton, modifiers, phase, False)
+        QApplication.sendEvent(chart.viewport(), turn)
+        return turn.isAccepted()
+
+    assert not is_taken(Qt.KeyboardModifier.NoModifier) and chart.getPlotItem().viewRange()[0] == wide
+    assert is_taken(Qt.KeyboardModifier.ControlModifier)
+    near = chart.getPlotItem().viewRange()[0]
+    assert near[1] - near[0] < wide[1] - wide[0]
 
 
 def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
@@ -168,8 +285,17 @@ def test_a_hidden_window_draws_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyP
     page = home(window)
     drawn: list[object] = []
     monkeypatch.setattr(page, "refresh", drawn.append)
-    bridge.tell(Progressed(round=301, phase="generate", done=3, total=9))
+    bridge.tell(Progressed(round=SILO_ROUNDS + 1, phase="generate", done=3, total=9))
     assert drawn == [] and not page._clock.isActive()
+
+
+def test_an_invite_that_was_opened_is_asked_about_and_not_followed(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view())
+    link = f"sapo://join?swarm={'ab' * 32}&peer=wss://relay.example:8765"
+    window.ask_about(link)
+    (sheet,) = window.findChildren(Sheet)
+    assert window.page.name == "peers" and isinstance(sheet, JoinSheet) and sheet.link == link
+    assert sheet.ok.text() == "Join" and not bridge.asked_for(JoinSwarm)
 
 
 def test_closing_asks_whoever_has_the_tray(qtbot: QtBot) -> None:
@@ -202,21 +328,23 @@ def entry(tray: Tray, text: str) -> object:
 
 def test_the_tray_pauses_finishes_and_goes_silo(qtbot: QtBot, a_tray: list[bool]) -> None:
     tray, bridge = tray_of(a_view(silo_curve()))
-    for text in ("15 minutes", "1 hour", "3 hours", "Until tomorrow", "Finish this round, then pause"):
+    texts = ("15 minutes", "1 hour", "3 hours", "Until tomorrow", "Finish this round, then pause")
+    for text in (*texts, "Finish this round, then quit"):
         entry(tray, text).trigger()  # type: ignore[attr-defined]
     entry(tray, "Silo: no network at all").trigger()  # type: ignore[attr-defined]
     paused = [request.seconds for request in bridge.asked_for(Pause)]
     assert paused[:3] == [900, 3600, 10800] and 0 < paused[3] <= 86400
     assert bridge.asked_for(Finish) and bridge.asked_for(SetSilo) == [SetSilo(on=False)]
+    assert bridge.asked_for(Quit) == [Quit(finish_round=True)]
     tray.close()
 
 
 def test_the_tray_shows_each_state_and_its_reason(qtbot: QtBot, a_tray: list[bool]) -> None:
     tray, bridge = tray_of(a_view(silo_curve()))
     assert tray._face == "silo" and tray._icon is not None
-    assert tray._icon.toolTip() == "SAPO Desktop, in silo\nTraining round 301, alone"
+    assert tray._icon.toolTip() == f"SAPO Desktop, in silo\nTraining round {SILO_ROUNDS + 1}, alone"
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 60), resume_at=NOW + 60))
-    assert tray._face == "paused" and tray._icon.toolTip().endswith("(1:00)")
+    assert tray._face == "paused" and tray._icon.toolTip().endswith(", 1 min left")
     assert tray._clock.isActive(), "a countdown runs"
     bridge.tell(Lost(reason="Gone", retry_at=NOW + 1))
     assert tray._face == "attention"
@@ -298,7 +426,10 @@ def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot, wizard
 
 def test_what_leaves_is_shown_with_a_real_message(wizard: Wizard) -> None:
     wizard._go_on()
-    shown = wizard.step._message.toPlainText()  # type: ignore[attr-defined]
+    message = wizard.step._message  # type: ignore[attr-defined]
+    assert not message.reading.isVisible(), "first what it means, then the message"
+    message.button.click()
+    shown = message.reading.toPlainText()
     assert "742 B" in shown and '{"a": "<b>"}' in shown and "thrown away" in shown
 
 
@@ -351,3 +482,57 @@ def test_leaving_the_first_run_changes_nothing(qtbot: QtBot, wizard: Wizard, idl
     with qtbot.waitSignal(wizard.left):
         qtbot.keyClick(wizard, Qt.Key.Key_Escape)
     assert not idle.asked_for(SetSettings)
+
+
+def test_the_focus_follows_to_another_page(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window._side._buttons["home"].setFocus()
+    window.go("log")
+    assert window._side._buttons["log"].hasFocus()
+    window.page.setFocus()
+    window.go("home")
+    assert not window._side._buttons["home"].hasFocus(), "what somebody types elsewhere stays where it is"
+
+
+# -- a desktop without a tray ----------------------------------------------------------------------------------
+
+
+def test_a_window_that_was_put_away_is_seen_by_nobody_until_it_is_back(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view())
+    assert window.seen
+    window.put_away()
+    window.setWindowState(Qt.WindowState.WindowNoState)  # as Wayland has it: minimised, and nobody is told
+    assert not window.seen
+    window.present()
+    assert window.seen
+
+
+def test_where_it_goes_is_said_with_the_way_to_quit(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view())
+    sheet = AwaySheet(window)
+    sheet.open()
+    assert "no tray" in all_texts(sheet) and "Ctrl+Q quits" in all_texts(sheet)
+    with qtbot.waitSignal(sheet.quit_wanted):
+        sheet.quit_button.click()
+    assert not sheet.isVisible()
+
+
+def test_ctrl_q_quits(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view())
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    with qtbot.waitSignal(window.quitting):
+        qtbot.keyClick(window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_what_a_notification_offered_is_done_only_while_it_still_means_that(qtbot: QtBot, a_tray: list[bool]) -> None:
+    tray, bridge = tray_of(a_view(silo_curve()))
+    tray._act("pause")
+    assert bridge.asked_for(Pause)
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
+    with qtbot.waitSignal(tray.open_wanted):
+        tray._act("pause")
+    assert not bridge.asked_for(Resume)
+    tray.close()

@@ -7,7 +7,7 @@ from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Fit, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit.fit import Model, available, badges, described, fit, plan, way_for, ways
+from sapo_desktop.models.fit.fit import BESIDE_ENGINE, Model, available, badges, described, fit, plan, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.builders import MACHINE
 
@@ -150,7 +150,7 @@ def test_badges_tell_what_fits_here() -> None:
     assert (found["starter"].badge, found["starter"].downloaded) == ("fits", True)
     assert (found["qwen3-8b"].badge, found["qwen3-8b"].downloaded) == ("too big", True)
     assert found["qwen3-8b"].estimate > 30e9
-    assert str(found["qwen3-8b"].way) == "llama.cpp answers (Q4_K_M), nothing learns"
+    assert str(found["qwen3-8b"].way) == "answers with llama.cpp (Q4_K_M), learns nothing"
     assert "tight" in {badge.badge for badge in found.values()}
     assert found["llama-3.2-1b"].gate == "account" and found["llama-3.2-1b"].unverified
 
@@ -173,7 +173,7 @@ def test_less_at_once_comes_before_shorter_answers() -> None:
         return plan(model("qwen2.5-0.5b"), with_free(gigabytes), Settings(max_tokens=512))
 
     assert (found(12).batch, found(12).recompute) == (64, False)
-    assert found(5).batch < 64 and found(5).recompute and found(5).max_tokens == 512
+    assert found(4.5).batch < 64 and found(4.5).recompute and found(4.5).max_tokens == 512
     assert found(3.2).batch < 8 and found(3.2).max_tokens < 512
 
 
@@ -187,6 +187,17 @@ def test_the_reserve_is_given_up_before_the_model_is() -> None:
     assert way.fits and "reserve for other programs is used up" in str(way.why_not)
     with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free"):
         plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS)
+
+
+def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_that_would_do() -> None:
+    settings = msgspec.structs.replace(SETTINGS, memory_most=4.0)
+    way = plan(model("qwen2.5-0.5b"), with_free(20), settings)
+    assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - BESIDE_ENGINE
+    with pytest.raises(TooBig, match=r"memory_most leaves it .* Set memory_most to (\d+\.\d) GB or more") as refused:
+        plan(model("qwen2.5-0.5b"), with_free(20), msgspec.structs.replace(SETTINGS, memory_most=1.0))
+    least = float(str(refused.value).partition("memory_most to ")[2].split()[0])
+    enough = msgspec.structs.replace(SETTINGS, memory_most=least)
+    assert plan(model("qwen2.5-0.5b"), with_free(20), enough).fits
 
 
 def test_what_the_waiting_process_holds_already_is_not_counted_twice() -> None:

@@ -401,3 +401,12 @@ async def test_a_link_that_is_ended_while_its_last_words_leave_ends(monkeypatch:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait_for(asyncio.shield(dialling), 5)
         assert dialling.cancelled()
+
+
+async def test_all_that_is_sent_and_received_goes_through_the_caps() -> None:
+    async with nodes(2) as (first, second):
+        first.network.upload.rate = second.network.download.rate = 10**6
+        second.network.dial(first.address())
+        envelope = first.share()
+        await until(lambda: envelope in second.held)
+        assert len(envelope) < second.network.download.passed <= first.network.upload.passed

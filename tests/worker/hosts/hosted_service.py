@@ -49,6 +49,7 @@ PROGRESS = Step
 class Service:
     def __init__(self) -> None:
         self.cancelled = threading.Event()
+        self.between: Callable[[], None] = lambda: None
         self.versions = {"tiny": "1"}
 
     def handle(self, request: REQUEST, progress: Callable[[msgspec.Struct], None]) -> REPLY:
@@ -60,12 +61,23 @@ class Service:
                 if deaf:
                     signal.signal(signal.SIGTERM, signal.SIG_IGN)
                     threading.Event().wait()
-                self.cancelled.wait()
+                while not self.cancelled.wait(0.01):
+                    self.between()
                 raise HostCancelled("Cancelled as asked.")
             case Environment(names=names):
                 return Values({name: os.environ.get(name, "") for name in names} | {"nice": str(os.nice(0))})
             case Break(how=how):
                 return broken(how)
+
+    def handle_aside(
+        self, request: REQUEST, progress: Callable[[msgspec.Struct], None], should_stop: Callable[[], bool]
+    ) -> REPLY:
+        if isinstance(request, Work):
+            progress(Step(2))
+            while not should_stop():
+                self.cancelled.wait(0.01)
+            raise HostCancelled("Given up.")
+        return self.handle(request, progress)
 
 
 def broken(how: str) -> Said:

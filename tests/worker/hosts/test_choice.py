@@ -62,7 +62,7 @@ def test_free_memory_decides_what_is_left_open(half_a_billion: BaseModel, monkey
     # The loader, which has smaller models, is to say that it does not fit.
     assert way(half_a_billion, free=1500, trainer="torch").trains
     assert way(half_a_billion, free=100) == EngineChoice("torch", trains=True)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else object())
     assert way(half_a_billion) == EngineChoice("torch", trains=True)
 
 
@@ -85,7 +85,7 @@ def test_what_does_not_go_together_is_refused(model: BaseModel, settings: dict[s
 
 
 def test_where_llama_cpp_is_missing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else object())
     assert way(FOLDER) == EngineChoice("torch", trains=True)
     with pytest.raises(UsageError, match="not installed"):
         way(FILE)
@@ -118,3 +118,19 @@ def test_one_file_is_known_by_its_own_hash(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF")
     assert find_model(str(path), tmp_path).hash == hashlib.sha256(b"GGUF").hexdigest()
+
+
+def test_an_installed_application_answers_until_it_has_its_engine_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else object())
+    found = way(FOLDER)
+    assert (found.generator, found.trains) == ("llama.cpp", False)
+    assert "sapo-desktop engine install" in str(found.note)
+    assert way(FOLDER, trainer="none") == EngineChoice("llama.cpp", trains=False), "as asked: nothing to say"
+    insisting: list[dict[str, str]] = [{"trainer": "torch"}, {"generator": "torch"}]
+    for settings in insisting:
+        with pytest.raises(UsageError, match="Get the engine pack"):
+            way(FOLDER, **settings)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    for model in (FOLDER, FILE):
+        with pytest.raises(UsageError, match=r"engine pack|llama\.cpp is not installed"):
+            way(model)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError, HostDied
+from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, TokenText
 from sapo_desktop.worker.hosts.choice import EngineChoice
@@ -49,6 +49,81 @@ class CalledHost(FakeHost):
                     on_progress(TokenText(text=text, tokens=tokens))
                 return generated(prompts, 1, 1)
         return Done()
+
+
+class BusyHost(CalledHost):
+    """Its work takes until `done`; what is asked aside is counted, or given up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = asyncio.Event()
+        self.asides = 0
+        self.gives_up = False
+
+    async def call(
+        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
+    ) -> msgspec.Struct:
+        if isinstance(request, Load):
+            return LOADED
+        if isinstance(request, Generate):
+            await self.done.wait()
+        return await super().call(request, timeout, on_progress, loading=loading)
+
+    async def call_aside(
+        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None
+    ) -> msgspec.Struct:
+        assert isinstance(request, Generate) and self.state == "live"
+        self.asides += 1
+        if self.gives_up:
+            raise HostCancelled("The work was given up on purpose.")
+        return generated(request.prompts, 1, 1)
+
+
+async def begun(host: BusyHost, checkpoint: Path | None = None) -> tuple[Engine, asyncio.Task[Any]]:
+    """An engine with work in hand."""
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    await engine.load(None)
+    work = asyncio.create_task(engine.generate_with(checkpoint, ["long?"], Sampling(), lambda done, total: None))
+    while not engine.busy or (checkpoint is not None and host.state == "live"):
+        await asyncio.sleep(0)
+    return engine, work
+
+
+def asked(engine: Engine, *, live: bool = True) -> asyncio.Task[Any]:
+    answering = engine.generate_with(None, ["1+1?"], Sampling(), lambda done, total: None, live=live, urgent=True)
+    return asyncio.create_task(answering)
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_a_person_is_answered_before_the_work_in_hand_is_done(live: bool) -> None:
+    host = BusyHost()
+    engine, work = await begun(host)
+    await asked(engine, live=live)
+    assert host.asides == 1 and not work.done()
+    host.done.set()
+    await work
+
+
+async def test_a_person_waits_while_another_checkpoint_is_in() -> None:
+    host = BusyHost()
+    engine, work = await begun(host, CHECKPOINT)
+    asking = asked(engine)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not asking.done()
+    host.done.set()
+    await asyncio.gather(work, asking)
+    assert asking.result().completions and host.state == "live"  # a host that were asked meanwhile would say so
+
+
+async def test_a_question_that_was_given_up_with_the_work_waits_for_its_turn() -> None:
+    host = BusyHost()
+    engine, work = await begun(host)
+    host.gives_up = True
+    asking = asked(engine)
+    host.done.set()
+    await asyncio.gather(work, asking)
+    assert host.asides == 1 and asking.result().completions
 
 
 async def answer(host: CalledHost) -> None:

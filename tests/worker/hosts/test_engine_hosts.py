@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostDied, ModelError
+from sapo_desktop.core.errors import HostDied, ModelError, UsageError
 from sapo_desktop.core.models import Installed, KeptFile
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
@@ -15,6 +15,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.hosts import engine_hosts
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.engine_hosts import start_engine
@@ -92,7 +93,7 @@ async def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path:
     engine = await started(hosting, model, LEARNS)
     assert type(engine) is Engine and hosting.alive == {"engine"}
     assert (engine.plan.choice.generator, engine.plan.choice.trains) == ("torch", True)
-    assert str(engine.plan.choice.note) == "Its tokenizer is of another kind. So torch answers."
+    assert str(engine.plan.choice.note) == "Its tokenizer is of another kind. So PyTorch answers."
 
 
 @pytest.mark.parametrize(
@@ -135,3 +136,18 @@ async def test_torch_alone_is_one_process(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
     assert type(await started(hosting, model, TORCH_ALONE)) is Engine
     assert set(hosting.started) == {"engine"}
+
+
+async def test_before_the_engine_pack_only_what_is_written_already_answers(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_hosts, "can_learn", lambda: False)
+    hosting = Hosting(tmp_path)
+    with pytest.raises(UsageError, match="set model to starter"):
+        await started(hosting, model, ANSWERS)
+    assert hosting.started == {}
+    shipped = model.with_name("qwen2.5-0.5b-q8_0.gguf")
+    shipped.write_bytes(b"GGUF")
+    monkeypatch.setattr(engine_hosts, "resource", lambda name: model)
+    engine = await started(hosting, model, ANSWERS)
+    assert engine.plan.gguf == shipped and set(hosting.started) == {"generator"}

@@ -127,3 +127,39 @@ def test_an_unexpected_error_leaves_its_traceback(capsys: pytest.CaptureFixture[
     frame = failure(5, KeyError("lost"))
     assert (frame.id, frame.error) == (5, "HostError")
     assert "KeyError" in capsys.readouterr().err
+
+
+def aside(number: int) -> Request:
+    return Request(id=number, body=msgspec.Raw(b"\xc0"), aside=True)
+
+
+def test_what_is_asked_aside_is_answered_once_between_or_in_its_turn() -> None:
+    desk = Desk(threading.Event())
+    desk.put(request(1))
+    desk.put(aside(2))
+    desk.put(request(3))
+    desk.put(aside(4))
+    assert desk.next().id == 1
+    between = desk.next_aside()
+    assert between is not None and between.id == 2
+    desk.aside_done()
+    assert [desk.next().id for _ in range(2)] == [3, 4], "the second one found nothing in hand to come between"
+
+
+def test_what_is_asked_aside_is_given_up_by_itself_or_with_what_it_comes_between() -> None:
+    cancelled = threading.Event()
+    desk = Desk(cancelled)
+    desk.put(request(1))
+    desk.put(aside(2))
+    assert desk.next().id == 1 and desk.next_aside() is not None
+    desk.put(Cancel(id=2))
+    assert desk.is_given_up() and not cancelled.is_set()
+    desk.aside_done()
+    assert not desk.is_given_up()
+    desk.put(aside(3))
+    assert desk.next_aside() is not None
+    desk.put(Cancel(id=1))
+    assert desk.is_given_up() and cancelled.is_set()
+    desk.aside_done()
+    desk.put(aside(4))
+    assert desk.next_aside() is None, "what is in hand is to end"

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sapo_desktop.worker.hosts.patience import Sight
 from sapo_desktop.worker.hosts.services import KINDS
 
 HERE = Path(__file__).parent
+OWN_NICE = str(os.getpriority(os.PRIO_PROCESS, 0)) if sys.platform != "win32" else "0"
 
 
 @contextlib.asynccontextmanager
@@ -279,7 +281,7 @@ async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_
         return found
 
     async with hosted(tmp_path, threads=3, low_priority=True) as host:
-        assert await values(host) == {"OMP_NUM_THREADS": "3", "nice": "0"}, "while somebody waits for it"
+        assert await values(host) == {"OMP_NUM_THREADS": "3", "nice": OWN_NICE}, "while somebody waits for it"
         host.options = msgspec.structs.replace(host.options, haste=0.0)
         host._loaded()
         await asyncio.sleep(0.0)
@@ -287,7 +289,7 @@ async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_
         assert (await values(host))["nice"] == "19"
         host.options = msgspec.structs.replace(host.options, haste=60.0)
         await host.restart()
-        assert (await values(host))["nice"] == "0", "what starts anew loads at normal priority again"
+        assert (await values(host))["nice"] == OWN_NICE, "what starts anew loads at normal priority again"
         assert host.give_way(True)
         assert (await values(host))["nice"] == "19"
 
@@ -297,7 +299,7 @@ async def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> No
         host.options = msgspec.structs.replace(host.options, haste=0.0)
         host._loaded()
         nice = (await host.call(tiny().Environment([]), timeout=30, loading=True)).values["nice"]
-        assert nice == "0"
+        assert nice == OWN_NICE
         assert host._haste is not None, "now it is loaded"
 
 
@@ -341,3 +343,38 @@ def test_the_kinds_environments(tmp_path: Path) -> None:
     assert engine["OMP_NUM_THREADS"] == "2"
     assert engine["HF_HUB_OFFLINE"] == "1" and engine["TOKENIZERS_PARALLELISM"] == "false"
     assert "examiner" in command(HostOptions(kind=KINDS["examiner"], log=tmp_path))
+
+
+async def test_what_is_asked_aside_is_answered_while_other_work_goes_on(host: Host) -> None:
+    working = await until_working(host, tiny().Work())
+    said = await asyncio.gather(*(host.call_aside(tiny().Say(str(n)), timeout=30) for n in range(3)))
+    assert [one.text for one in said] == ["0", "1", "2"] and not working.done()
+    await host.cancel()
+    with pytest.raises(HostCancelled):
+        await working
+    assert (await host.call_aside(tiny().Say("idle"), timeout=30)).text == "idle"
+
+
+async def test_what_is_asked_aside_can_be_given_up_alone(host: Host) -> None:
+    working = await until_working(host, tiny().Work())
+    begun = asyncio.Event()
+    asked = asyncio.create_task(host.call_aside(tiny().Work(), 30, lambda step: begun.set()))
+    await begun.wait()
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    assert (await host.call_aside(tiny().Say("next"), timeout=30)).text == "next"
+    assert not working.done() and host.alive
+    await host.cancel()
+    await asyncio.wait([working])
+    assert isinstance(working.exception(), HostCancelled)
+
+
+async def test_the_end_of_a_host_is_told_to_who_asked_aside(host: Host) -> None:
+    working = await until_working(host, tiny().Work(deaf=True))
+    asked = asyncio.create_task(host.call_aside(tiny().Say("?"), timeout=30))
+    await asyncio.sleep(0)
+    assert host.pid is not None
+    psutil.Process(host.pid).kill()
+    await asyncio.wait([working, asked])
+    assert isinstance(working.exception(), HostDied) and isinstance(asked.exception(), HostDied)

@@ -22,7 +22,7 @@ from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.client import appraise as appraise_apart
-from sapo_desktop.worker.control.handlers.appraisal import appraise
+from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
 from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, GetCatalogue, GetFit
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.engine import EnginePlan
@@ -143,7 +143,7 @@ def write_gguf(file: Path, layers: int) -> None:
 
 
 def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
-    with pytest.raises(TooBig, match=r"starter does not fit: torch answers and learns .* MB|GB are free"):
+    with pytest.raises(TooBig, match=r"starter does not fit: it answers and learns with PyTorch .* MB|GB are free"):
         Scene(5).fit(asked())
 
 
@@ -195,8 +195,9 @@ def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: p
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
     here = appraise(GetFit(), Settings(), tmp_path)
+    here = msgspec.json.decode(msgspec.json.encode(here), type=FitIs)  # as a client gets it
     assert isinstance(here, FitIs) and {way.generator for way in here.fit.ways} == {"torch", "remote"}
-    assert "bootstrap.py llama" in here.fit.available.notes[-1]
+    assert "bootstrap.py llama" in str(here.fit.available.notes[-1])
     there = appraise(GetFit(ram=8, vram=0), Settings(), tmp_path)
     assert isinstance(there, FitIs) and "llama.cpp" in {way.generator for way in there.fit.ways}
 
@@ -210,3 +211,8 @@ def test_the_sizes_of_the_files_that_are_there_count(tmp_path: Path, parts: int,
     plan = dataclasses.replace(asked(), choice=LLAMA, gguf=tmp_path / names[0])
     with pytest.raises(TooBig, match=rf"weights {len(names)}\.0 GB"):
         Scene(free).fit(plan, HELD + LLAMA_RUNTIME)
+
+
+def test_what_is_said_of_the_memory_stands_still_while_little_moves() -> None:
+    steady = Steady()
+    assert [steady(free, 100) for free in (60, 55, 65, 49, 52, 60)] == [60, 60, 60, 49, 49, 60]

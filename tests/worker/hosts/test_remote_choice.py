@@ -45,7 +45,9 @@ def test_without_a_shared_folder_it_only_answers_and_with_one_it_learns() -> Non
 def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said() -> None:
     way = chosen(5, remote_adapters="/shared")
     assert (way.generator, way.trains) == ("remote", False)
-    assert "starter does not fit: a server answers, torch learns" in str(way.note) and "only answers" in str(way.note)
+    assert "starter does not fit: it answers through a server, learns with PyTorch" in str(
+        way.note
+    ) and "only answers" in str(way.note)
     # Who insists on learning is told by the loader, which refuses.
     assert chosen(5, remote_adapters="/shared", trainer="torch") == EngineChoice(generator="remote", trains=True)
     # The reserve is given up before learning is.
@@ -66,7 +68,7 @@ def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"silo": True}, "In silo nothing leaves this machine"),
+        ({"silo": True}, "In silo nothing leaves this computer"),
         ({"remote_url": ""}, "set remote_url"),
         ({"trainer": "torch"}, "Set remote_adapters"),
         ({"remote_adapters": "/shared", "method": "full"}, "LoRA adapter, not all weights"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from sapo_desktop.core.errors import HostDied, HostError
+from sapo_desktop.core.extraction import extract_answer
 from sapo_desktop.core.records import Mark, Question, Verdict
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
@@ -17,7 +18,6 @@ from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelop
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.tasks.catalogue import load_catalogue
-from sapo_desktop.tasks.extraction import extract_answer
 from sapo_desktop.tasks.grammars import integer
 from sapo_desktop.tasks.questions import question_hash, question_seed
 from sapo_desktop.tasks.service import QuestionRef

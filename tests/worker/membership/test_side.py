@@ -60,6 +60,23 @@ async def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.Mon
     assert side.member is None and sockets() == before
 
 
+async def test_a_metered_link_is_left_alone_and_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+    joined: list[Settings] = []
+
+    async def take_part(settings: Settings) -> None:
+        joined.append(settings)
+
+    monkeypatch.setattr(side, "_take_part", take_part)
+    await side.bar(True)
+    await side.follow(Settings(silo=False))
+    await asyncio.sleep(0)
+    assert not joined and "metered" in str(side.reason)
+    await side.bar(False)
+    await asyncio.sleep(0)
+    assert len(joined) == 1
+
+
 async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path) -> None:
     said: list[str] = []
     before = sockets()

@@ -82,8 +82,8 @@ def test_refused_groups_are_shown_by_their_local_names() -> None:
 
 
 def test_notices_warnings_and_what_peers_used_reach_people_and_programs() -> None:
-    info = SwarmInfo(state="linked", reason="", notices=[USED_TWICE], warnings=[ONE_SOURCE], used_total=1234)
+    info = SwarmInfo(state="linked", reason="", notices=[USED_TWICE], warnings=[ONE_SOURCE], used_total=1234, helped=2)
     lines, line = swarm_lines(info), swarm_line(info)
     assert f"Note      {USED_TWICE}" in lines and f"Note      {ONE_SOURCE}" in lines
-    assert "          1,234 of ours were used by peers, as they say" in lines
+    assert "          1,234 of ours were used by 2 peers, as they say" in lines
     assert (line["notices"], line["warnings"], line["used_total"]) == ([str(USED_TWICE)], [str(ONE_SOURCE)], 1234)

@@ -10,10 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.errors import HistoryDamaged, HistoryError
 from sapo_desktop.core.records import (
     EvalReport,
     Group,
+    Learned,
     Origin,
     RoundReport,
     TaskMark,
@@ -135,7 +136,7 @@ def test_rounds_after_the_checkpoint_are_lost_and_replaced(run: int, history: Hi
     assert history.reconcile(3, 3) == 2
     assert [(r.round, r.checkpoint) for r in history.rounds().rounds] == [(1, None), (2, None), (3, 3)]
     assert [e.round for e in history.evals()] == [3]
-    assert history.best_validation() == 0.3
+    assert history.latest().best_validation == 0.3
     run = history.begin_run(manifest())
     for number in (4, 5):
         record(history, run, number, solved=1.0)
@@ -156,7 +157,7 @@ def test_without_a_checkpoint_all_is_lost(history: History) -> None:
     assert history.reconcile(0) == 1
     assert history.rounds().rounds == []
     assert history.rollouts().items == []
-    assert history.best_validation() is None
+    assert history.latest().best_validation is None
 
 
 def test_a_round_counts_once(run: int, history: History) -> None:
@@ -184,7 +185,7 @@ def test_totals_weigh_by_answers(run: int, history: History) -> None:
 def test_scores(run: int, history: History) -> None:
     for each in (evaluation(1, 0.2), evaluation(2, 0.4), evaluation(2, 0.9, "test")):
         history.record_eval(run, each)
-    assert history.best_validation() == 0.4
+    assert history.latest().best_validation == 0.4
     assert history.evals("test") == [evaluation(2, 0.9, "test")]
     assert len(history.evals()) == 3
 
@@ -268,6 +269,30 @@ def test_damage_found_while_in_use_is_explained_and_checked_at_the_next_start(tm
         history.rounds()
     history.close()
     assert "was damaged" in str(History(path, Clock()).said)
+
+
+@pytest.mark.parametrize(
+    ("table", "value"), [("rounds", "'{\"round\": 1}'"), ("rounds", "CAST(x'a5a5' AS TEXT)"), ("evals", "'{}'")]
+)
+def test_a_row_that_only_sqlite_can_read_is_damage_too(tmp_path: Path, table: str, value: str) -> None:
+    path = tmp_path / "history.db"
+    history = History(path, Clock())
+    run = history.begin_run(manifest())
+    record(history, run, 1)
+    history.record_eval(run, evaluation(1, 0.5))
+    history.close()
+    with contextlib.closing(sqlite3.connect(path)) as direct:
+        direct.execute(f"UPDATE {table} SET report = {value}")
+        direct.commit()
+    history = History.for_node(path)
+    if table == "evals":  # a start does not read them
+        with pytest.raises(HistoryDamaged, match=r"is damaged.*Start again"):
+            history.evals()
+        history.close()
+        history = History.for_node(path)
+    assert "was damaged" in str(history.said)
+    record(history, history.begin_run(manifest()), 1)
+    assert [report.round for report in history.rounds().rounds] == [1]
 
 
 def test_a_full_disk_is_explained_and_leaves_what_was_there(run: int, history: History) -> None:
@@ -370,3 +395,14 @@ def test_each_answer_says_whether_a_person_gave_it_also_in_a_database_of_before(
     history.record_round(history.begin_run(manifest()), report(2), [mixed], [[1.0, 0.0]])
     found = [(answer.round, answer.origin, answer.kind) for answer in history.rollouts().items]
     assert found == [(1, "own", "model"), (2, "human", "human"), (2, "human", "model")]
+
+
+def test_the_newest_question_that_was_learned_is_kept_unless_its_round_was_lost(run: int, history: History) -> None:
+    first, second = (Learned(round=number, task="gcd/easy", question="What?", before="1", now="2") for number in (1, 3))
+    for number, learned in ((1, first), (2, None), (3, second)):
+        record(history, run, number)
+        history.record_eval(run, msgspec.structs.replace(evaluation(number, 0.2), learned=learned))
+    assert history.latest().learned == second
+    assert history.latest().after_eval(evaluation(4, 0.3)).learned == second
+    history.reconcile(2)
+    assert history.latest().learned == first

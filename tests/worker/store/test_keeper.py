@@ -208,3 +208,12 @@ def test_a_clock_set_back_gains_nothing() -> None:
     budget.spend(5 * 10**9, 1000.0)
     assert not budget.allows(10**6, 0.0)
     assert not budget.allows(10**6, 10.0)
+
+
+def test_who_was_helped_once_stays_counted(history: History) -> None:
+    it = lasting(history)
+    for peer, used in ((ANNA, 0), (BERT, 2), (BERT, 0)):  # Bert was started again
+        it.claimed(peer, used)
+    assert it.helped == lasting(history).helped == 1
+    it.claimed(ANNA, 4)
+    assert it.helped == 2

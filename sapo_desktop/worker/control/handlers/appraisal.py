@@ -19,21 +19,47 @@ import msgspec
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.fitting import Fit
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.fit.fit import badges, described, fit
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.system.installation import can_learn
 from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
 from sapo_desktop.worker.hosts.librarian import models_folder
 
+NOT_BUILT = sentence(
+    "llama.cpp is not built here; it answers where memory is too short to learn. To build it: "
+    "installers/bootstrap.py llama"
+)
+_MOVES = 0.1
+NO_PACK = sentence("Nothing learns here before the engine pack is there: sapo-desktop engine install")
 
-def appraise(request: FitRequest, settings: Settings, folder: Path, held: int = 0) -> FitReply:
+
+class Steady:
+    """A number of bytes that stands still while what it stands for moves by less than a tenth of the whole: no estimate
+    is to change under a person's eyes because some program took a breath."""
+
+    def __init__(self) -> None:
+        self._said = -1
+
+    def __call__(self, found: int, whole: int) -> int:
+        """What to say for `found`."""
+        if self._said < 0 or abs(found - self._said) > _MOVES * whole:
+            self._said = found
+        return self._said
+
+
+def appraise(
+    request: FitRequest, settings: Settings, folder: Path, held: int = 0, steady: Steady | None = None
+) -> FitReply:
     """Answer; `folder`: any on the disk that counts, there or not. `held`: bytes that this node's own model takes now,
-    and another one in its place could have."""
+    and another one in its place could have. `steady`: what was said of the free memory before."""
     here = hardware(folder)
-    here = msgspec.structs.replace(here, memory_free=min(here.memory, here.memory_free + held))
+    free = min(here.memory, here.memory_free + held)
+    here = msgspec.structs.replace(here, memory_free=(steady or Steady())(free, here.memory))
     built = importlib.util.find_spec("llama_cpp") is not None
     match request:
         case GetFit():
@@ -41,17 +67,14 @@ def appraise(request: FitRequest, settings: Settings, folder: Path, held: int = 
             return FitIs(fit=_fit(machine, settings, built or machine is not here))
         case GetCatalogue():
             models = badges(here, model_catalogue(), settings, downloaded(settings), llama_cpp=built)
-            return CatalogueIs(models=models)
+            return CatalogueIs(models=models, disk_free=hardware(models_folder(settings)).disk_free)
 
 
 def _fit(machine: Hardware, settings: Settings, llama_cpp: bool) -> Fit:
     found = fit(machine, model_catalogue(), settings, llama_cpp=llama_cpp)
-    if llama_cpp:
-        return found
-    note = (
-        "llama.cpp, which answers where memory is too short to learn, is not built here: installers/bootstrap.py llama"
-    )
-    available = msgspec.structs.replace(found.available, notes=(*found.available.notes, note))
+    notes = [] if llama_cpp else [NOT_BUILT]
+    notes += [] if can_learn() else [NO_PACK]
+    available = msgspec.structs.replace(found.available, notes=(*found.available.notes, *notes))
     return msgspec.structs.replace(found, available=available)
 
 

@@ -94,6 +94,7 @@ class Asking:
                 sampling,
                 _silent,
                 live=live,
+                urgent=True,
                 spoken=_Told(stream, self._publish, self._now) if stream else None,
             )
         return answered.completions[0][0]

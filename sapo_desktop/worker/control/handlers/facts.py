@@ -116,10 +116,16 @@ class FactRequests:
         return values | {f"library {name}": value for name, value in node.examiner.host.versions.items()}
 
     async def _limits(self) -> dict[str, str]:
-        """What the examiner's process is kept from doing."""
+        """What the hosts' processes are kept from doing."""
+        examiner = self._node.examiner
         async with self._node.gate.awake():
-            limits = await self._node.examiner.limits()
-        return {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
+            limits = await examiner.limits()
+        found = {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
+        for host in (examiner.host, *self._node.engine.hosts):
+            if host.confined is not None:
+                kept = msgspec.structs.asdict(host.confined)
+                found |= {f"{host.options.kind.name} kept from {what}": str(said) for what, said in kept.items()}
+        return found
 
 
 def model_size(path: Path) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from random import SystemRandom
 
 from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.extraction import CLOSE, OPEN
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines.protocols import Encoded
@@ -26,7 +27,6 @@ from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import may_be_shared
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
-from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer

@@ -20,11 +20,11 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning.plan import levels_of_interest, mix_shown, tasks_in_training
+from sapo_desktop.learning.plan import mix_shown, tasks_in_training, tasks_of_interest
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.worker.control.handlers.appraisal import appraise
+from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
 from sapo_desktop.worker.control.handlers.asking import Asking
 from sapo_desktop.worker.control.handlers.facts import FactRequests
 from sapo_desktop.worker.control.handlers.human import HumanAnswers
@@ -36,7 +36,16 @@ from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.handlers.swarm import SwarmRequests
 from sapo_desktop.worker.control.messages.asking import Ask, PreviewEnvelope, SetQuestion, TryTask
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.facts import Diagnose, Examine, GetLog, GetModelInfo, GetNotices, Notice
+from sapo_desktop.worker.control.messages.facts import (
+    Diagnose,
+    Examine,
+    GetLog,
+    GetModelInfo,
+    GetNotices,
+    GetUsage,
+    Notice,
+    Usage,
+)
 from sapo_desktop.worker.control.messages.fitting import FitRequest, GetCatalogue, GetFit
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
@@ -133,11 +142,14 @@ class Requests:
         give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
         quit: Callable[[], None],
+        usage: Callable[[], Usage] = Usage,
     ) -> None:
+        self._usage = usage
         self._node = node
         self._side = side
         self._catalogue = catalogue
         self._folder = folder
+        self._memory = Steady()
         self._quit = quit
         self._started = time.monotonic()
         self._changing: set[asyncio.Future[Reply]] = set()
@@ -198,6 +210,7 @@ class Requests:
             ExportRollouts: rollouts.export,
             GetSources: self._sources,
             Examine: facts.facts,
+            GetUsage: self._used,
             GetModelInfo: facts.model,
             GetNotices: facts.notices,
             GetLog: facts.log,
@@ -239,7 +252,9 @@ class Requests:
 
     async def _appraise(self, request: FitRequest) -> Reply:
         node = self._node
-        return await asyncio.to_thread(appraise, request, node.settings, self._folder.root, held=node.engine.held)
+        return await asyncio.to_thread(
+            appraise, request, node.settings, self._folder.root, node.engine.held, self._memory
+        )
 
     # -- state ---------------------------------------------------------------------------------------------
 
@@ -276,8 +291,14 @@ class Requests:
             rounds_per_hour=3600 * len(recent) / sum(recent) if recent else None,
             rounds_total=latest.rounds,
             answers_own=latest.answers_own,
+            learned=latest.learned,
             answers_shared=keeper.lasting.answers_shared,
+            usage=self._usage(),
+            price_per_kwh=node.settings.price_per_kwh,
         )
+
+    async def _used(self, request: GetUsage) -> Usage:
+        return self._usage()
 
     async def _start_rounds(self, request: StartRounds) -> Ok:
         self._node.orders.start(request.rounds)
@@ -288,7 +309,7 @@ class Requests:
         return Ok(text=self._node.gate.reason)
 
     async def _resume(self, request: Resume) -> Ok:
-        self._node.orders.resume()
+        self._node.orders.resume(request.anyway)
         return Ok(text=self._node.gate.reason)
 
     async def _finish(self, request: Finish) -> Ok:
@@ -313,21 +334,19 @@ class Requests:
 
     def _interest(self) -> tuple[TaskKey, ...]:
         node = self._node
-        return levels_of_interest(node.settings, node.counters, node.levels)
+        return tasks_of_interest(node.settings, node.counters, node.levels)
 
     def _swarm_info(self) -> SwarmInfo:
         node = self._node
         info = self._side.info(self._interest())
-        return msgspec.structs.replace(info, used_total=node.keeper.lasting.used)
+        lasting = node.keeper.lasting
+        return msgspec.structs.replace(info, used_total=lasting.used, helped=lasting.helped)
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
 
     async def _checkpoints(self, request: ListCheckpoints) -> Checkpoints:
         node = self._node
-        scores = {
-            report.checkpoint: report.score
-            for report in await node.keeper.call(node.keeper.history.evals, "validation")
-        }
+        scores = await node.keeper.call(node.keeper.history.checkpoint_scores)
         best = node.counters.guard.best_checkpoint
         base = CheckpointInfo(
             number=BASE_NUMBER,
@@ -365,7 +384,8 @@ class Requests:
         )
 
     async def _evaluate(self, request: Evaluate) -> Evaluated:
-        return Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
+        report = await self._node.evaluate(request.checkpoint, request.which, request.samples, request.temperature)
+        return Evaluated(report=report)
 
     async def _export(self, request: ExportModel) -> Exported:
         to = Path(request.to)

@@ -14,9 +14,13 @@ import msgspec
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.sentences import Size, Text, joined, sentence
+from sapo_desktop.core.settings import Settings, listed
+from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.presence import heat, programs
+from sapo_desktop.system.presence.idle import Idle
+from sapo_desktop.system.presence.watch import wants_idle
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.messages.events import Event, SettingsChanged
@@ -24,13 +28,63 @@ from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings, SetSilo
 from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO, find_model
 from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.hosts.loading import Fitting
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.store.tidy import bytes_in
 
 NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
 _PRIORITY = "low_priority"
+
+
+def check_facts(settings: Settings, keys: Collection[str]) -> None:
+    """Refuse what this computer cannot tell. Raises CannotTell, UsageError."""
+    if not {"when_in_use", "threads_away"}.isdisjoint(keys) and wants_idle(settings):
+        Idle().seconds()
+    if "hottest" in keys and settings.hottest and heat.degrees() is None:
+        raise UsageError(
+            sentence(
+                "This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer "
+                "threads, or a smaller processor_percent, keep it cooler."
+            )
+        )
+
+
+def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
+    """What is taken, but is maybe not what was meant."""
+    said = unknown_programs(settings) if "pause_for" in keys else []
+    if "disk_gigabytes" in keys and settings.disk_gigabytes:
+        models = bytes_in([models_folder(settings)])
+        if models > settings.disk_gigabytes * 1e9:
+            text = sentence(
+                "The models alone take {size}, and no model is deleted: remove one yourself (sapo-desktop models), or "
+                "allow more.",
+                size=Size(bytes=models),
+            )
+            said.append(text)
+    return said
+
+
+def unknown_programs(settings: Settings) -> list[Text]:
+    """What to say of programs to pause for that this computer does not know."""
+    said: list[Text] = []
+    for name, near in programs.nearest_to_unknown(listed(settings.pause_for)).items():
+        if near:
+            said.append(sentence("No program {name} runs or is found here: did you mean {near}?", name=name, near=near))
+        else:
+            said.append(
+                sentence(
+                    "No program {name} runs or is found here. Start it, and look for its name in a list of processes.",
+                    name=name,
+                )
+            )
+    return said
+
+
+def _nothing(_: object) -> None:
+    """Nobody is told of what is only tried."""
 
 
 def needs_renewal(settings: Settings, wanted: Settings) -> bool:
@@ -126,12 +180,18 @@ class SettingsRequests:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
         check(settings)
+        await asyncio.to_thread(check_facts, settings, keys)
         node = self._node
         wanted = settings_file.apply(settings, self._overrides)
         if wanted.model != self._wanted.model:
             await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
+        if "memory_most" in keys and wanted.memory_most:
+            plan, held = node.engine.plan, node.engine.held
+            await asyncio.to_thread(Fitting(lambda: wanted, _nothing, _nothing).check, plan, held)
         if wanted.silo and node.settings.generator == "remote":
             raise UsageError(REFUSED_IN_SILO)
+        if "start_at_login" in keys and settings.start_at_login != self.kept().start_at_login:
+            await asyncio.to_thread(autostart.follow, settings.start_at_login, self._path.parent)
         settings_file.write(self._path, settings)
         threads = node.orders.decision.threads
         self._wanted = wanted
@@ -145,7 +205,8 @@ class SettingsRequests:
             now = node.orders.decision.threads
             notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
         self._follow(wanted)
-        return Ok(text=joined([sentence("Saved."), *notes]))
+        advice = await asyncio.to_thread(doubts, settings, keys)
+        return Ok(text=joined([sentence("Saved."), *notes, *advice]), advice=joined(advice) if advice else "")
 
     def _in_force(self, wanted: Settings) -> Settings:
         """What of these settings holds from now on."""

@@ -74,6 +74,28 @@ class ModelInfo(Message, frozen=True, kw_only=True):
     """What a person should know, a sentence each."""
 
 
+class GetUsage(Message, frozen=True):
+    """What the node takes of the computer just now."""
+
+
+class Usage(Message, frozen=True, kw_only=True):
+    """That, as of the last seconds."""
+
+    cores: float = 0.0
+    memory: int = 0
+    """Bytes that all processes of the node hold for themselves."""
+    sent: float = 0.0
+    """Bytes a second, to peers."""
+    received: float = 0.0
+    disk: int = 0
+    """Bytes of the node's folder and the models; 0: not counted yet."""
+    watts: float = 0.0
+    joules: float = 0.0
+    """Over all history."""
+    measured: bool = False
+    """Whether the processor tells its energy; else it is time at `core_watts`."""
+
+
 class Notice(Message, frozen=True, kw_only=True):
     """Something a person should know: rolled back, out of memory, host restarted."""
 
@@ -93,5 +115,5 @@ class LogIs(Message, frozen=True, kw_only=True):
     path: str
 
 
-FactRequest = Examine | GetModelInfo | GetNotices | GetLog | Diagnose
-FactReply = Facts | ModelInfo | Notices | LogIs
+FactRequest = Examine | GetUsage | GetModelInfo | GetNotices | GetLog | Diagnose
+FactReply = Facts | Usage | ModelInfo | Notices | LogIs

@@ -29,6 +29,8 @@ class FitIs(Message, frozen=True, kw_only=True):
 
 class CatalogueIs(Message, frozen=True, kw_only=True):
     models: list[ModelBadge]
+    disk_free: int = 0
+    """Bytes on the disk that models are kept on."""
 
 
 FitRequest = GetFit | GetCatalogue

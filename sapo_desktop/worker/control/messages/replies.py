@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from sapo_desktop.core.records import EvalReport, Mark, Phase, RoundReport
+from sapo_desktop.core.records import EvalReport, Gain, Learned, Mark, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, Why
 from sapo_desktop.worker.control.messages.asking import AskReply
 from sapo_desktop.worker.control.messages.base import Message
-from sapo_desktop.worker.control.messages.facts import FactReply
+from sapo_desktop.worker.control.messages.facts import FactReply, Usage
 from sapo_desktop.worker.control.messages.fitting import FitReply
 from sapo_desktop.worker.control.messages.models import ModelReply
 from sapo_desktop.worker.control.messages.rollouts import RolloutReply
@@ -19,6 +19,8 @@ from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 class Ok(Message, frozen=True):
     text: Text = ""
+    advice: Text = ""
+    """What of the text is to be shown where something was changed: it was taken, but is maybe not what was meant."""
 
 
 class Status(Message, frozen=True):
@@ -54,6 +56,10 @@ class Status(Message, frozen=True):
     """Own answers marked, over all history; of lost rounds too."""
     answers_shared: int = 0
     """Own answers published, over all history."""
+    usage: Usage = Usage()
+    price_per_kwh: float = 0.0
+    learned: Learned | None = None
+    """The newest held-out question that it could not answer before."""
 
 
 class StartingStatus(Message, frozen=True):
@@ -189,6 +195,8 @@ class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     low: float
     high: float
+    gain: Gain | None = None
+    """Over the untrained model, on the same questions."""
 
 
 class Curve(Message, frozen=True):

@@ -33,7 +33,10 @@ class Pause(Message, frozen=True):
 
 
 class Resume(Message, frozen=True):
-    pass
+    """Go on. `anyway`: for so many seconds whatever holds the node back; a node that something holds back now goes on
+    for an hour."""
+
+    anyway: float | None = None
 
 
 class Finish(Message, frozen=True):
@@ -130,7 +133,9 @@ class Evaluate(Message, frozen=True):
     checkpoint: CheckpointName = "last"
     which: Literal["validation", "test"] = "test"
     samples: Annotated[int, Meta(ge=0, le=64)] = 0
-    """Answers drawn to each question at the training temperature; 0: one, greedily."""
+    """Answers drawn to each question; 0: one, greedily."""
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.0
+    """To draw them at; 0: the training temperature."""
 
 
 class ExportModel(Message, frozen=True):

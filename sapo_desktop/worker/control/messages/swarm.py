@@ -77,3 +77,5 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What keeps the draw from being a fair sample, a sentence each: one source for most of it."""
     used_total: int = 0
     """Groups of ours that peers say they handed on or trained on, over all history."""
+    helped: int = 0
+    """How many peers say so, of those that are remembered."""

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, UsageError
-from sapo_desktop.learning.plan import levels_of_interest
+from sapo_desktop.learning.plan import tasks_of_interest
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -229,5 +229,5 @@ async def test_a_node_in_the_swarm_asks_shares_and_trains_on_others(tmp_path: Pa
         await it.until_state(NodeState.IDLE)
         rounds = it.keeper.history.rounds().rounds
         assert [(r.local_groups, r.external_groups, r.swarm_reward) for r in rounds] == [(7, 1, MEASURED)] * 2
-        assert len(swarm.shared) == 16
-        assert swarm.wanted == (levels_of_interest(settings, it.node.counters, LEVELS), 2)
+        assert len(swarm.shared) == 14, "a group of a peer's spares a question"
+        assert swarm.wanted == (tasks_of_interest(settings, it.node.counters, LEVELS), 2)

@@ -9,12 +9,13 @@ from typing import get_args
 import pytest
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.system.presence import heat, programs
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
@@ -104,6 +105,48 @@ async def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp
     assert not (tmp_path / "settings.toml").exists()
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("schedule", "never", "never runs"),
+        ("schedule", "mo 1-2", "mon-fri 18-8"),
+        ("when_in_use", "pause", "cannot tell"),
+        ("hottest", "80", "no temperature"),
+    ],
+)
+async def test_a_condition_that_cannot_be_is_refused_at_the_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str, said: str
+) -> None:
+    monkeypatch.setattr(heat, "degrees", lambda: None)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    _, served = requests(tmp_path)
+    with pytest.raises(SapoError, match=said):
+        await served.handle(SetSettings(values={key: value}))
+    assert not (tmp_path / "settings.toml").exists()
+
+
+async def test_a_program_that_nobody_knows_is_taken_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "running", lambda: {"blender"})
+    it, served = requests(tmp_path)
+    reply = await served.handle(SetSettings(values={"pause_for": "blendr, sh"}))
+    assert isinstance(reply, Ok) and it.node.settings.pause_for == "blendr, sh"
+    assert str(reply.advice) == "No program blendr runs or is found here: did you mean blender?"
+    assert str(reply.text) == f"Saved. {reply.advice}"
+
+
+async def test_a_cap_that_the_models_alone_exceed_is_taken_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "weights").write_bytes(bytes(5000))
+    monkeypatch.setattr(settings_requests, "models_folder", lambda settings: tmp_path / "models")
+    _, served = requests(tmp_path)
+    for gigabytes, said in (("1e-6", "The models alone take 5.0 KB"), ("1", "")):
+        reply = await served.handle(SetSettings(values={"disk_gigabytes": gigabytes}))
+        assert isinstance(reply, Ok) and str(reply.advice).startswith(said) and bool(reply.advice) == bool(said)
+
+
 async def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_path: Path) -> None:
     it, served = requests(tmp_path)
     it.node.orders.start(None)
@@ -184,8 +227,8 @@ async def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path
     gcd = {item.level: item for item in listed.items if item.family == "gcd"}
     assert (gcd["easy"].solved, gcd["easy"].reward, gcd["easy"].answers) == (0.5, 0.25, 8)
     assert [level for level, item in gcd.items() if item.training] == ["middle"], "the curriculum is off"
-    with pytest.raises(AttributeError):  # the stand-in of an examiner sets no such questions
-        await served.handle(ListTasks())
+    asked = await served.handle(ListTasks())
+    assert isinstance(asked, Tasks) and {item.example for item in asked.items} != {""}
 
 
 async def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:

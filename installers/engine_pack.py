@@ -1,0 +1,248 @@
+"""What learns (torch and peft), for an application that was installed without it: `python -m installers.engine_pack`.
+
+    install FOLDER [--from FOLDER]     fetch what is missing, install, try it; goes on where it was stopped
+    fetch FOLDER                       fill a folder on a stick, for `--from` on a computer without a network
+    remove FOLDER
+
+`FOLDER/downloads` keeps whole wheels until everything is installed; `FOLDER/packages` appears by a rename once torch
+has computed something from it. The requirements are those lines of the platform's lock that the application lacks. Run
+by the application's own Python and pip; pip's settings (mirror, proxy, certificates) hold, as in a clone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TextIO
+
+from installers.environment import alone, check_space
+from installers.flavour import Flavour, choose
+from installers.progress import Progress
+from installers.tool import without_foreign_paths
+from installers.trouble import DAMAGED, NOT_FOUND, CommandFailed, SetupError, explain
+
+REQUIREMENTS = Path(__file__).resolve().parent.parent / "packaging" / "requirements"
+LEARNS = ("torch", "peft", "accelerate")
+"""What only an engine needs; where torch brings more (its CUDA build), the lock says what."""
+STAMP = "engine.json"
+SIZES_MB = {"linux-cpu": (195, 1_000)}
+"""Kind -> what is fetched and what it takes at most while it is installed, as measured (docs/installing.md)."""
+TRY = "import torch, peft; assert torch.ones(2, 2).matmul(torch.ones(2, 2)).sum() == 8"
+
+
+def entries(lock: Path) -> dict[str, str]:
+    """Name of each package of a lock -> its lines, hashes and all; of one that has several versions, all of them."""
+    found: dict[str, str] = {}
+    for block in re.split(r"(?m)^(?=[a-z0-9])", lock.read_text()):
+        if match := re.match(r"[a-z0-9.-]+(?===)", block):
+            found[match[0]] = found.get(match[0], "") + block
+    return found
+
+
+def of_application(lock: str, folder: Path = REQUIREMENTS) -> dict[str, str]:
+    """What an installed application has from the start: `lock`, of the CPU build, less what learns."""
+    return {name: lines for name, lines in entries(folder / f"{lock}.txt").items() if name not in LEARNS}
+
+
+def of_pack(flavour: Flavour, folder: Path = REQUIREMENTS) -> dict[str, str]:
+    """What its engine pack adds. torch stands first where it has a place of its own, by version and without hash."""
+    present = of_application(flavour.name.replace("-cuda", "-cpu"), folder)
+    torch = {"torch": flavour.torch + "\n"} if flavour.torch else {}
+    return torch | {
+        name: lines for name, lines in entries(folder / f"{flavour.name}.txt").items() if name not in present
+    }
+
+
+def fingerprint(flavour: Flavour, folder: Path = REQUIREMENTS) -> str:
+    """Hash of all that makes one pack another one."""
+    text = "".join([f"{sys.version_info[:2]}\n", *of_pack(flavour, folder).values()])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def install(folder: Path, flavour: Flavour, out: TextIO, source: Path | None = None) -> None:
+    """Bring the pack into `folder`, from the network or from `source`, a folder that `fetch` filled.
+
+    Raises:
+        SetupError: it cannot be done; the text says why, and what is there already is kept.
+    """
+    with _own(folder, out):
+        fetched, needed = SIZES_MB.get(flavour.name, (None, flavour.disk_mb))
+        out.write(_announcement(flavour, fetched, needed, source))
+        check_space(shutil.disk_usage(folder).free // 10**6, _megabytes(folder / "downloads"), needed, folder)
+        wanted = of_pack(flavour)
+        progress = Progress(out, len(wanted) + 2, folder / "engine.log")
+        _fetch(wanted, folder / "downloads", flavour, progress, source)
+        part = folder / "packages.part"
+        shutil.rmtree(part, ignore_errors=True)
+        with progress.step("Installing"):
+            _install(wanted, folder / "downloads", part, progress)
+        with progress.step("Trying it"):
+            _try(part, progress)
+        (part / STAMP).write_text(json.dumps({"kind": flavour.name, "fingerprint": fingerprint(flavour)}))
+        _put_in_place(part, folder / "packages")
+        shutil.rmtree(folder / "downloads", ignore_errors=True)
+        progress.finished()
+
+
+def fetch(folder: Path, flavour: Flavour, out: TextIO) -> None:
+    """Only fetch: afterwards `folder` serves `install --from` on any computer of this kind. Raises SetupError."""
+    with _own(folder, out):
+        wanted = of_pack(flavour)
+        progress = Progress(out, len(wanted), folder / "engine.log")
+        _fetch(wanted, folder, flavour, progress, None)
+        progress.finished()
+
+
+def remove(folder: Path) -> None:
+    """Nothing of it stays; what a running node uses may stay on Windows until it ends. Raises SetupError."""
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise SetupError(f"{error.filename} is in use or not yours: end SAPO Desktop, then try again.") from error
+
+
+@contextlib.contextmanager
+def _own(folder: Path, out: TextIO) -> Iterator[None]:
+    """The folder, made, for this process alone."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f"{folder} cannot be made ({error.strerror}).") from error
+    with alone(folder, out):
+        yield
+
+
+def _announcement(flavour: Flavour, fetched: int | None, needed: int, source: Path | None) -> str:
+    size = f"{fetched} MB" if fetched else "some gigabytes" if "cuda" in flavour.name else "some hundred megabytes"
+    minutes = f" (half a minute at 50 Mbit/s, {fetched * 8 // 5 // 60} minutes at 5)" if fetched else ""
+    way = f"from {source}" if source else f"over the network{minutes}"
+    return (
+        f"The engine pack for {flavour.name}: {size} {way}, {needed / 1000:.1f} GB of disk while it is installed. "
+        "It can be stopped at any time; the same command goes on.\n"
+    )
+
+
+def _fetch(wanted: dict[str, str], into: Path, flavour: Flavour, progress: Progress, source: Path | None) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    for name, lines in wanted.items():
+        with progress.step(name):
+            if _is_there(name, lines, into):
+                continue
+            one = into / "wanted.txt"
+            one.write_text(lines)
+            command = [*_pip("download"), "--dest", str(into), "-r", str(one)]
+            command += ["--require-hashes"] if "--hash" in lines else []
+            command += ["--no-index", "--find-links", str(source)] if source else []
+            try:
+                progress.run(command, _environment(into))
+            except CommandFailed as error:
+                index = None if source or name != "torch" else flavour.torch_index
+                if index is None or explain(error.output) != NOT_FOUND:
+                    raise
+                progress.note("The configured package sources do not have this build: asking PyTorch's own index.")
+                progress.run([*command, "--extra-index-url", index], _environment(into))
+    (into / "wanted.txt").unlink(missing_ok=True)
+
+
+def _is_there(name: str, lines: str, folder: Path) -> bool:
+    """Whether a whole wheel of it was fetched before; pip moves them into place only when they are."""
+    hashes = set(re.findall(r"sha256:([0-9a-f]{64})", lines))
+    for wheel in folder.glob(f"{name.replace('-', '_')}-*.whl"):
+        if not hashes:
+            return wheel.name.startswith(lines.strip().replace("==", "-") + "-")
+        if hashlib.sha256(wheel.read_bytes()).hexdigest() in hashes:
+            return True
+        wheel.unlink()  # damaged on the disk
+    return False
+
+
+def _install(wanted: dict[str, str], wheels: Path, into: Path, progress: Progress) -> None:
+    files = [str(next(wheels.glob(f"{name.replace('-', '_')}-*.whl"))) for name in wanted]
+    command = [*_pip("install"), "--no-index", "--no-compile", "--target", str(into), *files]
+    try:
+        progress.run(command, _environment(wheels))
+    except CommandFailed as error:
+        if explain(error.output) == DAMAGED:
+            shutil.rmtree(wheels, ignore_errors=True)  # else the same ones would be taken again
+        raise
+
+
+def _try(packages: Path, progress: Progress) -> None:
+    paths = [str(packages), os.environ.get("PYTHONPATH", "")]
+    env = {**_environment(packages), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    try:
+        progress.run([sys.executable, "-P", "-c", TRY], env)
+    except CommandFailed as error:
+        shutil.rmtree(packages, ignore_errors=True)
+        raise SetupError(
+            f"The engine pack was installed and does not run on this computer, so it was taken away again. {error}"
+        ) from error
+
+
+def _put_in_place(part: Path, place: Path) -> None:
+    before = place.with_name("packages.before")
+    shutil.rmtree(before, ignore_errors=True)
+    try:
+        if place.exists():
+            place.rename(before)
+        part.rename(place)
+    except OSError as error:
+        raise SetupError(f"{place} is in use ({error.strerror}): end SAPO Desktop, then try again.") from error
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def _pip(what: str) -> list[str]:
+    newer = tuple(int(part) for part in version("pip").split(".")[:2]) >= (25, 1)
+    moving = ["--progress-bar", "raw", "--resume-retries", "20"] if newer and what == "download" else []
+    words = ["--no-input", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+    return [sys.executable, "-P", "-m", "pip", what, *words, *(moving or ["--progress-bar", "off"])]
+
+
+def _environment(beside: Path) -> dict[str, str]:
+    """Temporary files lie on the disk whose room was looked at."""
+    return without_foreign_paths({**os.environ, "TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
+
+
+def _megabytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob("*.whl")) // 10**6
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; returns 0, or 1 with a sentence on standard error."""
+    parser = argparse.ArgumentParser(prog="installers.engine_pack", description=__doc__)
+    parser.add_argument("what", choices=("install", "fetch", "remove"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--from", dest="source", type=Path, metavar="FOLDER")
+    given = parser.parse_args(arguments)
+    try:
+        if given.what == "remove":
+            remove(given.folder)
+            return 0
+        flavour = choose(platform.system(), platform.machine())
+        if given.what == "fetch":
+            fetch(given.folder, flavour, sys.stderr)
+        else:
+            install(given.folder, flavour, sys.stderr, given.source)
+    except (SetupError, subprocess.SubprocessError) as error:
+        sys.stderr.write(f"\n{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped. The same command goes on from here.\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The packages of the platform's lock, less what learns, hash-checked, for any platform on any machine, by pip."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from packaging.markers import Marker  # noqa: E402
+from platforms import VERSION, Platform  # noqa: E402
+
+from installers import engine_pack  # noqa: E402
+from installers.environment import STAND_IN  # noqa: E402
+
+AS_SOURCE = ("cellpylib", "zss")
+"""Plain Python of which the index has no wheel: it is made here, and is the same for all systems."""
+_PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+_QUIET = ["--quiet", "--no-input", "--no-deps"]
+_HEAD = re.compile(r"(?P<name>[a-z0-9.-]+)==\S+(?P<marker> ; [^\\]+?)?(?= \\\n)")
+
+
+def install(folder: Path, platform: Platform, llama: Path | None) -> None:
+    """Fill `folder`, which pip makes. `llama`: a wheel of llama.cpp, or None."""
+    chosen = {**_chosen(platform), "pip": (engine_pack.REQUIREMENTS / "pip.txt").read_text()}
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        scratch = Path(name)
+        source = _list(scratch / "source.txt", [chosen.pop(one) for one in AS_SOURCE])
+        made = [*_PIP, "wheel", *_QUIET, "--require-hashes", "--wheel-dir", str(scratch), "-r", str(source)]
+        subprocess.run(made, check=True)
+        wheels = _list(scratch / "wheels.txt", list(chosen.values()))
+        _put(folder, platform, "--require-hashes", "-r", str(wheels))
+        _put(folder, platform, "--no-index", *map(str, sorted(scratch.glob("*.whl"))), *([str(llama)] if llama else []))
+    (folder / "pycosat.py").write_text(STAND_IN)
+    shutil.rmtree(folder / "bin", ignore_errors=True)  # they name this machine's Python
+
+
+def _chosen(platform: Platform) -> dict[str, str]:
+    """Name -> the line that holds on the platform, with its hashes and without its marker: pip would ask this
+    machine."""
+    found = {}
+    for lines in engine_pack.of_application(platform.lock).values():
+        for block in re.split(r"(?m)^(?=[a-z0-9])", lines):
+            head = _HEAD.match(block)
+            if head and (head["marker"] is None or Marker(head["marker"].lstrip(" ;")).evaluate(dict(platform.marker))):
+                found[head["name"]] = block.replace(head["marker"] or "", "", 1)
+    return found
+
+
+def _put(folder: Path, platform: Platform, *what: str) -> None:
+    version = ".".join(map(str, VERSION))
+    abis = (f"cp{version.replace('.', '')}", "abi3", "none")
+    tags = [word for tag in platform.wheels for word in ("--platform", tag)]
+    tags += [word for abi in abis for word in ("--abi", abi)]
+    target = ["--python-version", version, "--implementation", "cp", "--only-binary", ":all:", "--target", str(folder)]
+    subprocess.run([*_PIP, "install", *_QUIET, "--no-compile", *tags, *target, *what], check=True)
+
+
+def _list(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(lines))
+    return path

@@ -1,0 +1,80 @@
+"""What differs between the systems that an application's folder is made for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+VERSION = (3, 11)
+"""Of the interpreter in the folder, and of the one that runs these scripts: pip resolves for the latter."""
+
+
+class Platform(NamedTuple):
+    """One system; paths are relative to the application's folder."""
+
+    name: str
+    lock: str
+    """Of which the application has all but what learns, as installers/flavour.py names it."""
+    packs: tuple[str, ...]
+    """Engine packs that the application may get."""
+    wheels: tuple[str, ...]
+    """pip's names of the system; of older ones it adds those of manylinux2014 and macOS by itself."""
+    marker: dict[str, str]
+    """What the lock's markers ask."""
+    python: str
+    packages: str
+    launcher: str
+    """What menu and login start: without a console on Windows."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether programs of it run on this computer."""
+        return sys.platform == self.marker["sys_platform"]
+
+
+PLATFORMS = {
+    platform.name: platform
+    for platform in (
+        Platform(
+            "linux",
+            "linux-cpu",
+            ("linux-cpu", "linux-cuda"),
+            (*(f"manylinux_2_{minor}_x86_64" for minor in range(35, 16, -1)), "manylinux2014_x86_64", "linux_x86_64"),
+            {"sys_platform": "linux", "platform_machine": "x86_64", "os_name": "posix", "platform_system": "Linux"},
+            "python/bin/python3.11",
+            "python/lib/python3.11/dist-packages",
+            "sapo-desktop",
+        ),
+        Platform(
+            "windows",
+            "win-cpu",
+            ("win-cpu", "win-cuda"),
+            ("win_amd64",),
+            {"sys_platform": "win32", "platform_machine": "AMD64", "os_name": "nt", "platform_system": "Windows"},
+            "python/python.exe",
+            "python/Lib/site-packages",
+            "sapo-desktop-window.exe",
+        ),
+        Platform(
+            "macos",
+            "mac-arm64",
+            ("mac-arm64",),
+            ("macosx_13_0_arm64",),
+            {"sys_platform": "darwin", "platform_machine": "arm64", "os_name": "posix", "platform_system": "Darwin"},
+            "python/bin/python3.11",
+            "python/lib/python3.11/site-packages",
+            "sapo-desktop",
+        ),
+    )
+}
+
+
+def this_one() -> str:
+    """The name of the system that this runs on."""
+    return next((platform.name for platform in PLATFORMS.values() if platform.is_here), "linux")
+
+
+def up_to(folder: str) -> Path:
+    """From `folder` of the application up to the application's folder."""
+    return Path(*[".."] * len(Path(folder).parts))

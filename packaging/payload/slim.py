@@ -1,0 +1,62 @@
+"""What of the installed packages an application never loads, and so does not carry."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+UNUSED = (
+    # Qt: what no widget loads
+    *(f"PySide6/Qt/{part}" for part in ("qml", "libexec", "metatypes", "modules", "resources", "translations")),
+    *(f"PySide6/{part}" for part in ("assistant*", "designer*", "linguist*", "lrelease", "lupdate", "qml*", "balsam*")),
+    *(f"PySide6/{part}" for part in ("rcc", "uic", "svgtoqml", "include", "typesystems", "glue", "scripts", "doc")),
+    *("PySide6/Qt*Designer*", "PySide6/QtQml*", "PySide6/QtQuick*", "PySide6/QtTest*", "PySide6/QtSql*"),
+    *("PySide6/QtHelp*", "PySide6/QtUiTools*", "PySide6/libpyside6qml*"),
+    *(
+        f"PySide6/Qt/lib/libQt6{part}*"
+        for part in ("Qml", "Quick", "Designer", "Help", "Sql", "Test", "Labs", "UiTools")
+    ),
+    *(f"PySide6/Qt/plugins/{part}" for part in ("designer", "qmltooling", "qmllint", "qmlls", "sqldrivers")),
+    *("PySide6/Qt/plugins/platforms/libqvnc*", "PySide6/Qt/plugins/platforms/libqlinuxfb*"),
+    *("PySide6/Qt/plugins/platforms/libqeglfs*", "PySide6/Qt/plugins/platforms/libqminimal*"),
+    *("PySide6/Qt/plugins/platforms/libqvkkhr*", "PySide6/Qt/plugins/egldeviceintegrations"),
+    # the same where Windows and macOS keep it; what draws OpenGL without a graphics card is not asked for
+    *(f"PySide6/{part}" for part in ("metatypes", "modules", "resources", "translations", "*.exe", "opengl32sw.dll")),
+    *(f"PySide6/plugins/{part}" for part in ("designer", "qmltooling", "qmllint", "qmlls", "sqldrivers")),
+    *("PySide6/plugins/platforms/qdirect2d*", "PySide6/plugins/platforms/qminimal*", "PySide6/*.app"),
+    *(
+        f"PySide6/{place}{part}*"
+        for place in ("Qt6", "Qt/lib/Qt")
+        for part in ("Qml", "Quick", "Designer", "Help", "Sql", "Test", "Labs", "UiTools", "Lottie")
+    ),
+    # Qt: Wayland's and other displays' servers, animations
+    *("PySide6/QtConcurrent*", "PySide6/Qt/lib/libQt6WaylandCompositor*"),
+    *("PySide6/Qt/lib/libQt6WaylandEglCompositor*", "PySide6/Qt/plugins/wayland-graphics-integration-server"),
+    *("PySide6/Qt/lib/libQt6EglF*", "PySide6/Qt/lib/libQt6Lottie*", "PySide6/lib", "PySide6/support"),
+    # another way to fetch models, which is off (docs/ARCHITECTURE.md, Models)
+    *("hf_xet", "hf_xet-*.dist-info"),
+    # tests and examples of libraries
+    *(
+        "numpy/**/tests",
+        "matplotlib/tests",
+        "sympy/**/tests",
+        "sympy/**/test-examples",
+        "networkx/**/tests",
+        "mpmath/tests",
+        "fontTools/**/tests",
+    ),
+    *("pyqtgraph/examples", "psutil/tests", "matplotlib/mpl-data/sample_data", "llama_cpp/server"),
+    # headers, stubs, static libraries
+    "*.dist-info/direct_url.json",  # names a folder of the machine that built it
+    *("**/*.pyi", "numpy/_core/include", "numpy/_core/lib", "llama_cpp/include", "lib64", "include", "share"),
+)
+
+
+def thin(packages: Path) -> None:
+    """Take it out of a folder of packages."""
+    for pattern in UNUSED:
+        for path in sorted(packages.glob(pattern)):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.exists() or path.is_symlink():
+                path.unlink()

@@ -1,0 +1,32 @@
+"""The starter as llama.cpp reads it, for an application that answers before it has what would write the file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from sapo_desktop.core.settings import Settings  # noqa: E402
+from sapo_desktop.models.describe import describe  # noqa: E402
+from sapo_desktop.models.fit.fit import weights_of  # noqa: E402
+
+_QUANTISE = (
+    "import sys; from pathlib import Path; from sapo_desktop.engines.llama_cpp.quantise import quantise; "
+    "quantise(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], 2)"
+)
+
+
+def write(resources: Path, python: Path | str) -> None:
+    """Write it beside the starter's folder. Needs torch here, and llama.cpp where `python` is."""
+    from sapo_desktop.engines.gguf.folder import write_folder
+
+    folder = resources / "starter"
+    weights = weights_of(describe(folder), Settings()).lower()
+    plain = resources / "starter.plain"
+    write_folder(folder, plain, "F16")
+    file = resources / f"starter-{weights}.gguf"
+    subprocess.run([python, "-c", _QUANTISE, plain, file, weights], check=True, stderr=subprocess.DEVNULL)
+    plain.unlink()

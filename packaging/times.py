@@ -1,0 +1,24 @@
+"""The time that files in packages carry, so that the same commit makes the same bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def epoch() -> int:
+    """Seconds: SOURCE_DATE_EPOCH's, or the last commit's."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    said = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return int(said.stdout)
+
+
+def set_all(folder: Path) -> None:
+    """Give it to a folder and everything in it."""
+    when = epoch()
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (when, when), follow_symlinks=False)

@@ -1,0 +1,281 @@
+; Installer and uninstaller of SAPO Desktop for Windows; package.py calls makensis with the names in capitals.
+;
+;   setup.exe                     for this user, without administrator's rights; as administrator it asks
+;   setup.exe /S                  the same without a question
+;     /AllUsers or /CurrentUser   for whom (an administrator; the default is this user)
+;     /Autostart                  start at login, into the tray
+;     /D=FOLDER                   where to; comes last, without quotes
+;   uninstall.exe [/S]            /Delete takes models and history too, which are kept otherwise
+;
+; Exit codes: 0 done, 1 cancelled by the user, 2 not done: the program runs, or rights are missing.
+;
+; A newer version takes an older one's place: everything is unpacked beside it first, so what fails leaves the old one.
+Unicode true
+Target amd64-unicode
+SetCompressor ${COMPRESSOR}
+RequestExecutionLevel user
+ManifestDPIAware true
+ManifestSupportedOS {8e0f7a12-bfb3-4fe8-b9a5-48fd50a15a9a}
+!include "MUI2.nsh"
+!include "FileFunc.nsh"
+!include "LogicLib.nsh"
+!include "WinVer.nsh"
+
+!define NAME "SAPO Desktop"
+!define KEY "Software\SAPO Desktop"
+!define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\SAPO Desktop"
+!define RUN "Software\Microsoft\Windows\CurrentVersion\Run"
+!define RUNTIME "SOFTWARE\Microsoft\VisualStudio\14.0\VC\Runtimes\X64"
+
+Name "${NAME}"
+OutFile "${OUT}"
+VIProductVersion "${NUMBERS}.0"
+VIAddVersionKey ProductName "${NAME}"
+VIAddVersionKey ProductVersion "${VERSION}"
+VIAddVersionKey FileVersion "${VERSION}"
+VIAddVersionKey FileDescription "Installs ${NAME}"
+VIAddVersionKey LegalCopyright "SAPO Desktop contributors, Apache-2.0"
+
+!define MUI_ICON "${ICON}"
+!define MUI_UNICON "${ICON}"
+!define MUI_FINISHPAGE_RUN "$INSTDIR\sapo-desktop-window.exe"
+!define MUI_COMPONENTSPAGE_NODESC
+!insertmacro MUI_PAGE_COMPONENTS
+!insertmacro MUI_PAGE_INSTFILES
+!insertmacro MUI_PAGE_FINISH
+!insertmacro MUI_UNPAGE_CONFIRM
+!insertmacro MUI_UNPAGE_INSTFILES
+!insertmacro MUI_LANGUAGE "English"
+!insertmacro MUI_LANGUAGE "German"
+
+LangString Everybody ${LANG_ENGLISH} "Install for everybody who uses this computer? (No: for you alone.)"
+LangString Everybody ${LANG_GERMAN} "Für alle installieren, die diesen Computer benutzen? (Nein: nur für dich.)"
+LangString NoRights ${LANG_ENGLISH} "For all users this has to be started as administrator."
+LangString NoRights ${LANG_GERMAN} "Für alle Benutzer muss dies als Administrator gestartet werden."
+LangString TooOld ${LANG_ENGLISH} "${NAME} needs a 64-bit Windows 10 or newer."
+LangString TooOld ${LANG_GERMAN} "${NAME} braucht ein 64-Bit-Windows ab Version 10."
+LangString Runs ${LANG_ENGLISH} "${NAME} is running. Quit it (in its tray menu), then try again."
+LangString Runs ${LANG_GERMAN} "${NAME} läuft. Beende es (im Menü in der Taskleiste), dann versuche es noch einmal."
+LangString Program ${LANG_ENGLISH} "Program"
+LangString Program ${LANG_GERMAN} "Programm"
+LangString AtLogin ${LANG_ENGLISH} "Start at login, into the tray"
+LangString AtLogin ${LANG_GERMAN} "Beim Anmelden starten, in die Taskleiste"
+LangString NoRuntime ${LANG_ENGLISH} "To learn, and not only to answer, ${NAME} needs Microsoft's Visual C++ runtime, which is not on this computer. It can be had from https://aka.ms/vs/17/release/vc_redist.x64.exe. The engine pack itself is fetched on the Model page."
+LangString NoRuntime ${LANG_GERMAN} "Zum Lernen, nicht nur zum Antworten, braucht ${NAME} die Visual-C++-Laufzeit von Microsoft, die auf diesem Computer fehlt. Es gibt sie unter https://aka.ms/vs/17/release/vc_redist.x64.exe. Das Lernpaket selbst lädst du auf der Seite Modell."
+LangString Cut ${LANG_ENGLISH} "The files could not be put in place: $INSTDIR cannot be written, or the disk is full."
+LangString Cut ${LANG_GERMAN} "Die Dateien ließen sich nicht ablegen: $INSTDIR ist nicht beschreibbar, oder die Platte ist voll."
+LangString Yours ${LANG_ENGLISH} "Delete your models, checkpoints and history too? They cannot be had back.$\n$\n"
+LangString Yours ${LANG_GERMAN} "Auch deine Modelle, Checkpoints und den Verlauf löschen? Sie kommen nicht wieder.$\n$\n"
+
+!macro Refuse message
+    MessageBox MB_OK|MB_ICONSTOP "${message}" /SD IDOK
+    SetErrorLevel 2
+    Quit
+!macroend
+
+; A program that runs can be renamed, but not be written to.
+!macro WaitUntilEnded un
+Function ${un}WaitUntilEnded
+    try:
+    ClearErrors
+    ${For} $R1 0 1
+        StrCpy $R0 "$INSTDIR\python\python.exe"
+        ${If} $R1 = 1
+            StrCpy $R0 "$INSTDIR\python\pythonw.exe"
+        ${EndIf}
+        ${If} ${FileExists} "$R0"
+            FileOpen $R2 "$R0" a
+            ${If} ${Errors}
+                MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "$(Runs)" /SD IDCANCEL IDRETRY try
+                SetErrorLevel 2
+                Quit
+            ${EndIf}
+            FileClose $R2
+        ${EndIf}
+    ${Next}
+FunctionEnd
+!macroend
+!insertmacro WaitUntilEnded ""
+!insertmacro WaitUntilEnded "un."
+
+; Only what the installer put there: whoever names a folder of theirs with /D keeps what else is in it.
+!macro RemoveProgram
+    RMDir /r "$INSTDIR\python"
+    RMDir /r "$INSTDIR\app"
+    RMDir /r "$INSTDIR\licences"
+    Delete "$INSTDIR\sapo-desktop.exe"
+    Delete "$INSTDIR\sapo-desktop-window.exe"
+    Delete "$INSTDIR\sapo-desktop.ico"
+    Delete "$INSTDIR\sbom.json"
+    Delete "$INSTDIR\uninstall.exe"
+!macroend
+
+!macro PutInPlace name
+    Rename "$INSTDIR\new\${name}" "$INSTDIR\${name}"
+!macroend
+
+Var everybody
+Var administrator
+
+!macro AreYouAdministrator
+    UserInfo::GetAccountType
+    Pop $0
+    StrCpy $administrator 0
+    ${If} $0 == "Admin"
+        StrCpy $administrator 1
+    ${EndIf}
+!macroend
+
+Function .onInit
+    ${IfNot} ${AtLeastWin10}
+        !insertmacro Refuse "$(TooOld)"
+    ${EndIf}
+    !insertmacro AreYouAdministrator
+    StrCpy $everybody 0
+    ${GetParameters} $R9
+    ClearErrors
+    ${GetOptions} $R9 "/AllUsers" $0
+    ${IfNot} ${Errors}
+        StrCpy $everybody 1
+    ${Else}
+        ClearErrors
+        ${GetOptions} $R9 "/CurrentUser" $0
+        ${If} ${Errors}
+        ${AndIf} $administrator = 1
+            MessageBox MB_YESNO|MB_ICONQUESTION|MB_DEFBUTTON2 "$(Everybody)" /SD IDNO IDNO +2
+            StrCpy $everybody 1
+        ${EndIf}
+    ${EndIf}
+    ${If} $everybody = 1
+        ${If} $administrator = 0
+            !insertmacro Refuse "$(NoRights)"
+        ${EndIf}
+        SetShellVarContext all
+    ${Else}
+        SetShellVarContext current
+    ${EndIf}
+    ${If} $INSTDIR == ""  ; no /D
+        ReadRegStr $INSTDIR SHCTX "${KEY}" "Folder"
+    ${EndIf}
+    ${If} $INSTDIR == ""
+        ${If} $everybody = 1
+            StrCpy $INSTDIR "$PROGRAMFILES64\${NAME}"
+        ${Else}
+            StrCpy $INSTDIR "$LOCALAPPDATA\Programs\${NAME}"
+        ${EndIf}
+    ${EndIf}
+    ClearErrors
+    ${GetOptions} $R9 "/Autostart" $0
+    ${IfNot} ${Errors}
+        SectionSetFlags 1 1
+    ${EndIf}
+FunctionEnd
+
+Section "$(Program)"
+    SectionIn RO
+    Call WaitUntilEnded
+    RMDir /r "$INSTDIR\new"
+    ClearErrors
+    SetOutPath "$INSTDIR\new"
+    File /r "${TREE}/*"
+    WriteUninstaller "$INSTDIR\new\uninstall.exe"
+    ${If} ${Errors}
+        SetOutPath "$TEMP"
+        RMDir /r "$INSTDIR\new"
+        RMDir "$INSTDIR"
+        !insertmacro Refuse "$(Cut)"
+    ${EndIf}
+    SetOutPath "$TEMP"  ; the folder that is the current one cannot be renamed
+    !insertmacro RemoveProgram
+    ClearErrors
+    !insertmacro PutInPlace "python"
+    !insertmacro PutInPlace "app"
+    !insertmacro PutInPlace "licences"
+    !insertmacro PutInPlace "sapo-desktop.exe"
+    !insertmacro PutInPlace "sapo-desktop-window.exe"
+    !insertmacro PutInPlace "sapo-desktop.ico"
+    !insertmacro PutInPlace "sbom.json"
+    !insertmacro PutInPlace "uninstall.exe"
+    ${If} ${Errors}
+        !insertmacro Refuse "$(Cut)"
+    ${EndIf}
+    RMDir "$INSTDIR\new"
+
+    CreateShortcut "$SMPROGRAMS\${NAME}.lnk" "$INSTDIR\sapo-desktop-window.exe" "" "$INSTDIR\sapo-desktop.ico"
+    WriteRegStr SHCTX "${KEY}" "Folder" "$INSTDIR"
+    WriteRegStr SHCTX "Software\Classes\sapo" "" "URL:${NAME}"
+    WriteRegStr SHCTX "Software\Classes\sapo" "URL Protocol" ""
+    WriteRegStr SHCTX "Software\Classes\sapo\DefaultIcon" "" "$INSTDIR\sapo-desktop.ico"
+    WriteRegStr SHCTX "Software\Classes\sapo\shell\open\command" "" '"$INSTDIR\sapo-desktop-window.exe" "%1"'
+    WriteRegStr SHCTX "${UNINSTALL}" "DisplayName" "${NAME}"
+    WriteRegStr SHCTX "${UNINSTALL}" "DisplayVersion" "${VERSION}"
+    WriteRegStr SHCTX "${UNINSTALL}" "DisplayIcon" "$INSTDIR\sapo-desktop.ico"
+    WriteRegStr SHCTX "${UNINSTALL}" "Publisher" "SAPO Desktop contributors"
+    WriteRegStr SHCTX "${UNINSTALL}" "InstallLocation" "$INSTDIR"
+    WriteRegStr SHCTX "${UNINSTALL}" "UninstallString" '"$INSTDIR\uninstall.exe"'
+    WriteRegStr SHCTX "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
+    WriteRegDWORD SHCTX "${UNINSTALL}" "EstimatedSize" ${KILOBYTES}
+    WriteRegDWORD SHCTX "${UNINSTALL}" "NoModify" 1
+    WriteRegDWORD SHCTX "${UNINSTALL}" "NoRepair" 1
+
+    ReadRegDWORD $0 HKLM "${RUNTIME}" "Installed"
+    ${If} $0 <> 1
+        DetailPrint "$(NoRuntime)"
+        MessageBox MB_OK|MB_ICONINFORMATION "$(NoRuntime)" /SD IDOK
+    ${EndIf}
+SectionEnd
+
+Section /o "$(AtLogin)"
+    WriteRegStr HKCU "${RUN}" "sapo-desktop" '"$INSTDIR\sapo-desktop-window.exe" --tray'
+SectionEnd
+
+Function un.onInit
+    SetShellVarContext current
+    ReadRegStr $0 HKCU "${KEY}" "Folder"
+    ${If} $0 != $INSTDIR
+        !insertmacro AreYouAdministrator
+        ${If} $administrator = 0
+            !insertmacro Refuse "$(NoRights)"
+        ${EndIf}
+        SetShellVarContext all
+    ${EndIf}
+FunctionEnd
+
+Section "Uninstall"
+    Call un.WaitUntilEnded
+    !insertmacro RemoveProgram
+    RMDir "$INSTDIR"
+    Delete "$SMPROGRAMS\${NAME}.lnk"
+    DeleteRegKey SHCTX "${KEY}"
+    DeleteRegKey SHCTX "${UNINSTALL}"
+    DeleteRegKey SHCTX "Software\Classes\sapo"
+
+    ; One entry for each data folder that was to start at login.
+    StrCpy $0 0
+    ${Do}
+        EnumRegValue $1 HKCU "${RUN}" $0
+        ${If} $1 == ""
+            ${Break}
+        ${EndIf}
+        StrCpy $2 $1 12
+        ${If} $2 == "sapo-desktop"
+            DeleteRegValue HKCU "${RUN}" "$1"
+        ${Else}
+            IntOp $0 $0 + 1
+        ${EndIf}
+    ${Loop}
+
+    SetShellVarContext current
+    StrCpy $3 "$LOCALAPPDATA\sapo-desktop"
+    RMDir /r "$3\engine"
+    ${If} ${FileExists} "$3\*.*"
+        ${GetParameters} $R9
+        ClearErrors
+        ${GetOptions} $R9 "/Delete" $0
+        ${If} ${Errors}
+            MessageBox MB_YESNO|MB_ICONQUESTION|MB_DEFBUTTON2 "$(Yours)$3" /SD IDNO IDNO kept
+        ${EndIf}
+        RMDir /r "$3"
+        kept:
+    ${EndIf}
+SectionEnd

@@ -1,0 +1,131 @@
+"""The hours of a week in which a node may compute, as a person writes them: `mon-fri 18-8; sat,sun 0-24`.
+
+Days, then spans of whole hours by the wall clock; a span that ends at or before its beginning goes on into the next
+day. Nothing written means always.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from sapo_desktop.core.errors import SettingsError
+from sapo_desktop.core.sentences import sentence
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAY_HOURS = 24
+WEEK_HOURS = DAY_HOURS * len(DAYS)
+NEVER = "never"
+"""How a week without an hour is written; no setting may be that."""
+Hours = frozenset[int]
+"""Hours of the week, 0 to 167: 0 is the one after Monday's midnight."""
+ALWAYS: Hours = frozenset(range(WEEK_HOURS))
+_SPAN = re.compile(r"(\d{1,2})-(\d{1,2})")
+
+
+def parse(text: str) -> Hours:
+    """The hours that were written. Raises SettingsError with what would do."""
+    if text.strip().lower() == NEVER:
+        raise SettingsError(
+            sentence("A schedule without an hour never runs: leave it empty for always, or pause the node instead.")
+        )
+    entries = [entry.split() for entry in text.lower().split(";") if entry.strip()]
+    if not entries:
+        return ALWAYS
+    found: set[int] = set()
+    for days, *spans in entries:
+        if not spans:
+            raise _unread(days)
+        for day in _days(days):
+            found.update(hour for span in spans for hour in _hours(day, span))
+    return frozenset(found)
+
+
+def written(hours: Hours) -> str:
+    """The hours as `parse` reads them, days with the same hours together; empty for always."""
+    if not hours:
+        return NEVER
+    if hours == ALWAYS:
+        return ""
+    spans = [_spans(hours, day) for day in range(len(DAYS))]
+    parts: list[str] = []
+    for span in dict.fromkeys(filter(None, spans)):
+        days = [day for day in range(len(DAYS)) if spans[day] == span]
+        parts.append(f"{','.join(_runs(days))} {span}")
+    return "; ".join(parts)
+
+
+def is_open(hours: Hours, now: float) -> bool:
+    """Whether Unix time `now` is in one of these hours, by this computer's wall clock."""
+    return hour_of_week(now) in hours
+
+
+def next_change(hours: Hours, now: float) -> float | None:
+    """Unix time at which that is otherwise next; None: never."""
+    there = is_open(hours, now)
+    local = time.localtime(now)
+    moment = now - now % 1 + 3600 - 60 * local.tm_min - local.tm_sec
+    for _ in range(WEEK_HOURS + 1):
+        if is_open(hours, moment) != there:
+            return moment
+        moment += 3600
+    return None
+
+
+def hour_of_week(now: float) -> int:
+    local = time.localtime(now)
+    return DAY_HOURS * local.tm_wday + local.tm_hour
+
+
+def _days(text: str) -> list[int]:
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if first not in DAYS or (dash and last not in DAYS):
+            raise _unread(part)
+        begin = DAYS.index(first)
+        count = (DAYS.index(last) - begin) % len(DAYS) + 1 if dash else 1
+        found += [(begin + more) % len(DAYS) for more in range(count)]
+    return found
+
+
+def _hours(day: int, span: str) -> list[int]:
+    match = _SPAN.fullmatch(span)
+    begin, end = (int(match[1]), int(match[2])) if match else (99, 99)
+    if begin >= DAY_HOURS or end > DAY_HOURS or begin == end:
+        raise _unread(span)
+    count = end - begin if end > begin else DAY_HOURS - begin + end
+    return [(DAY_HOURS * day + begin + more) % WEEK_HOURS for more in range(count)]
+
+
+def _spans(hours: Hours, day: int) -> str:
+    """`0-8 18-24`: the hours of one day."""
+    found: list[list[int]] = []
+    for hour in range(DAY_HOURS):
+        if DAY_HOURS * day + hour not in hours:
+            continue
+        if found and found[-1][1] == hour:
+            found[-1][1] += 1
+        else:
+            found.append([hour, hour + 1])
+    return " ".join(f"{begin}-{end}" for begin, end in found)
+
+
+def _runs(days: list[int]) -> list[str]:
+    """Days that follow each other as `mon-fri`."""
+    runs: list[list[int]] = []
+    for day in days:
+        if runs and runs[-1][1] == day - 1:
+            runs[-1][1] = day
+        else:
+            runs.append([day, day])
+    return [DAYS[first] if first == last else f"{DAYS[first]}-{DAYS[last]}" for first, last in runs]
+
+
+def _unread(part: str) -> SettingsError:
+    return SettingsError(
+        sentence(
+            "'{part}' is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24",
+            part=part,
+        )
+    )

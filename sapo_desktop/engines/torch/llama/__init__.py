@@ -1,0 +1,1 @@
+"""Llama, Qwen2 and Qwen3 written out."""

@@ -1,0 +1,229 @@
+"""Decoding with the written-out models of `passes.py`, one token a sequence and step.
+
+Linear layers take all sequences at once, attention those that began together: a *cohort*. They are of one age, so
+nothing of their answers is padded; a prompt's keys and values are held once and read once for all its answers.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from sapo_desktop.engines.torch.decoder import PromptBatch, Start
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
+
+ROOM = 32
+"""Tokens that a cache has room for beyond those in it. Most answers end long before the limit: room for it all took
+three times what was used; to copy the cache every so many steps takes little."""
+
+
+class WrittenOutDecoding:
+    """Sequences under way, cohort after cohort."""
+
+    refills = True
+
+    def __init__(self, model: WrittenOutModel) -> None:
+        self._model = model
+        self._cohorts: list[_Cohort] = []
+        self._cos, self._sin = model.rotations(0)
+
+    def join(self, batch: PromptBatch, room: int) -> Tensor:
+        limit = batch.ids.shape[1] + room
+        if len(self._cos) < limit:
+            self._cos, self._sin = self._model.rotations(limit)
+        blocks = [_Prefill(self._model, block, self._cos, self._sin) for block in batch.blocks()]
+        self._cohorts.append(_Cohort(self._model, batch, blocks, room))
+        return torch.cat([block.logits for block in blocks])[batch.rows]
+
+    def step(self, tokens: Tensor) -> Tensor:
+        model, size, cohorts = self._model, self._model.shape, self._cohorts
+        # What ended may stay for a while, beyond the longest answer; what becomes of it is not looked at.
+        at = torch.cat([cohort.begin_step() for cohort in cohorts]).clamp(max=len(self._cos) - 1)
+        cos, sin = self._cos[at][:, None], self._sin[at][:, None]
+        counts, kinds = [cohort.count for cohort in cohorts], [size.heads, size.kv_heads]
+
+        def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
+            qk = torch.addcmul(qk * cos, qk.roll(size.head // 2, -1), sin)
+            query, key = torch.split(qk, kinds, 1)
+            parts = (torch.split(part, counts) for part in (query * size.head**-0.5, key, v))
+            mixed = [cohort.attend(layer, *part) for cohort, *part in zip(cohorts, *parts, strict=True)]
+            return mixed[0] if len(mixed) == 1 else torch.cat(mixed)
+
+        return model.logits(model.run(model.embedding[tokens], attend))
+
+    def keep(self, rows: Tensor) -> None:
+        cohorts, self._cohorts = self._cohorts, []
+        first = 0
+        for cohort in cohorts:
+            end = first + cohort.count
+            kept = rows[(rows >= first) & (rows < end)] - first
+            if 0 < len(kept) < cohort.count:
+                cohort.keep(kept)
+            self._cohorts += [cohort] if len(kept) else []
+            first = end
+
+
+class _Cohort:
+    """Sequences that began together: B answers of one age to G prompts, padded left to P tokens, at most K to each.
+
+    A layer's cache of prompts is [G * kv_heads, P, head], that of answers [B, kv_heads, capacity, head], written in
+    place.
+    """
+
+    def __init__(self, model: WrittenOutModel, batch: PromptBatch, blocks: list[_Prefill], room: int) -> None:
+        self._shape = model.shape
+        self.count = len(batch.rows)
+        self._age, self._room, self._capacity = 0, room, min(room, ROOM)
+        self._pads = batch.pads
+        longest = batch.ids.shape[1]
+        self._next = (longest - batch.pads)[batch.rows]
+        # What was read of a layer is let go as soon as it stands with that of the other blocks.
+        self._prompts = [
+            (_joined([b.keys.pop(0) for b in blocks], longest), _joined([b.values.pop(0) for b in blocks], longest))
+            for _ in model.layers
+        ]
+        empty = (self.count, self._shape.kv_heads, self._capacity, self._shape.head)
+        self._answers = [(keys.new_empty(empty), keys.new_empty(empty)) for keys, _ in self._prompts]
+        self._arrange(batch.rows)
+
+    def begin_step(self) -> Tensor:
+        """Make room for one more token; return its positions [B]."""
+        if self._age == self._capacity:
+            self._copy(torch.arange(self.count, device=self._next.device))
+        self._age += 1
+        self._next = self._next + 1
+        return self._next - 1
+
+    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """query [B, heads, head], scaled, key [B, kv_heads, head], value [B, kv] -> [B, q]."""
+        size, now = self._shape, self._age
+        prompt_keys, prompt_values = self._prompts[layer]
+        keys, values = self._answers[layer]
+        keys[:, :, now - 1] = key
+        values[:, :, now - 1] = value.view(key.shape)
+        query = query.reshape(self.count * size.kv_heads, -1, size.head)
+        own = torch.bmm(query, keys.view(len(query), -1, size.head)[:, :now].transpose(1, 2))
+        # Each prompt meets the queries of all its answers.
+        asked = self._laid(query)
+        if self._mask is None:
+            before = torch.bmm(asked, prompt_keys.transpose(1, 2))
+        else:
+            before = torch.baddbmm(self._mask, asked, prompt_keys.transpose(1, 2))
+        weights = torch.cat([self._picked(before, query.shape[1]), own], 2).softmax(-1)
+        length = prompt_keys.shape[1]
+        mixed = self._picked(torch.bmm(self._laid(weights[:, :, :length]), prompt_values), query.shape[1])
+        past = values.view(len(query), -1, size.head)[:, :now]
+        return torch.baddbmm(mixed, weights[:, :, length:], past).view(self.count, -1)
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these sequences only, and with the prompts that they continue."""
+        self.count = len(rows)
+        self._next = self._next[rows]
+        prompts, following = torch.unique(self._rows[rows], return_inverse=True)
+        if len(prompts) < len(self._pads):
+            self._pads = self._pads[prompts]
+            unused = int(self._pads.min())
+            self._pads = self._pads - unused
+            for layer, cache in enumerate(self._prompts):
+                keys, values = (held.view(-1, self._shape.kv_heads, *held.shape[1:]) for held in cache)
+                self._prompts[layer] = (
+                    keys[prompts, :, unused:].flatten(0, 1),
+                    values[prompts, :, unused:].flatten(0, 1),
+                )
+        self._copy(rows)
+        self._arrange(following)
+
+    def _copy(self, rows: Tensor) -> None:
+        """Take these sequences into a cache with room again, a layer after the other: never are there two."""
+        self._capacity = min(self._room, self._age + ROOM) if self._age < self._room else self._age + ROOM
+        for layer, (keys, values) in enumerate(self._answers):
+            self._answers[layer] = (self._spread(keys, rows), self._spread(values, rows))
+
+    def _spread(self, held: Tensor, rows: Tensor) -> Tensor:
+        buffer = held.new_empty(len(rows), held.shape[1], self._capacity, held.shape[3])
+        torch.index_select(held[:, :, : self._age], 0, rows, out=buffer[:, :, : self._age])
+        return buffer
+
+    def _arrange(self, rows: Tensor) -> None:
+        """Note which prompt each sequence continues, and what leads from sequences to rows of prompts and back."""
+        self._rows = rows
+        heads = self._shape.kv_heads
+        seen: dict[int, int] = {}
+        places = []
+        for prompt in rows.tolist():
+            places.append(seen.get(prompt, 0))
+            seen[prompt] = places[-1] + 1
+        self._most = max(seen.values())
+        head = torch.arange(heads, device=rows.device)
+        place = torch.tensor(places, device=rows.device)
+        self._pick = ((rows[:, None] * heads + head) * self._most + place[:, None]).view(-1)
+        self._lay = rows.new_zeros(len(self._pads) * heads * self._most)
+        self._lay[self._pick] = torch.arange(len(self._pick), device=rows.device)
+        self._mask = self._pad_mask()
+
+    def _laid(self, x: Tensor) -> Tensor:
+        """[B * kv_heads, r, n] of sequences -> [G * kv_heads, K * r, n] of prompts; where a prompt has fewer answers
+        than another, of any."""
+        return x.index_select(0, self._lay).view(-1, self._most * x.shape[1], x.shape[2])
+
+    def _picked(self, x: Tensor, repeats: int) -> Tensor:
+        """The way back."""
+        return x.view(-1, repeats, x.shape[2]).index_select(0, self._pick)
+
+    def _pad_mask(self) -> Tensor | None:
+        """What hides the padding: [G * kv_heads, 1, P], 0 or -inf; None where nothing is padded."""
+        if not bool(self._pads.any()):
+            return None
+        keys = self._prompts[0][0]
+        hidden = torch.arange(keys.shape[1], device=keys.device)[None] < self._pads[:, None]
+        mask = keys.new_zeros(hidden.shape).masked_fill_(hidden, float("-inf"))
+        return mask.repeat_interleave(self._shape.kv_heads, 0)[:, None]
+
+
+def _joined(parts: list[Tensor], length: int) -> Tensor:
+    """What blocks of prompts [P * kv_heads, T, head] hold as one, padded left to `length`; nothing looks at that."""
+    parts = [F.pad(part, (0, 0, length - part.shape[1], 0)) if part.shape[1] < length else part for part in parts]
+    return torch.cat(parts) if len(parts) > 1 else parts[0]
+
+
+class _Prefill:
+    """Reads prompts: logits [P, V] of the next token, keys and values [P * kv_heads, T, head] per layer."""
+
+    def __init__(self, model: WrittenOutModel, batch: PromptBatch, cos: Tensor, sin: Tensor) -> None:
+        size = model.shape
+        unused = int(batch.pads.min())
+        ids, pads = batch.ids[:, unused:], batch.pads - unused
+        length = ids.shape[1]
+        at = (torch.arange(length, device=ids.device)[None] - pads[:, None]).clamp(min=0)
+        self._cos, self._sin = cos[at][:, :, None], sin[at][:, :, None]
+        order = torch.arange(length, device=ids.device)
+        seen = (order[None, :, None] >= order[None, None]) & (order[None, None] >= pads[:, None, None])
+        # A padding position sees itself: its output is never used, but no row may be all -inf.
+        seen = seen | torch.eye(length, dtype=torch.bool, device=ids.device)
+        self._seen = seen[:, None]
+        self._size = size
+        self.keys: list[Tensor] = []
+        self.values: list[Tensor] = []
+        hidden = model.run(model.embedding[ids], self._attend)
+        self.logits = model.logits(hidden[:, -1])
+
+    def _attend(self, layer: int, qk: Tensor, v: Tensor) -> Tensor:
+        del layer  # layers come in order
+        size = self._size
+        count, length, _ = v.shape
+        qk = torch.addcmul(qk * self._cos, qk.roll(size.head // 2, -1), self._sin)
+        query = qk[:, :, : size.heads].transpose(1, 2)
+        keys = qk[:, :, size.heads :].transpose(1, 2).contiguous()
+        values = v.view(count, length, -1, size.head).transpose(1, 2).contiguous()
+        self.keys.append(keys.view(-1, length, size.head))
+        self.values.append(values.view(-1, length, size.head))
+        mixed = F.scaled_dot_product_attention(
+            query, keys, values, attn_mask=self._seen, enable_gqa=size.heads != size.kv_heads
+        )
+        return mixed.transpose(1, 2).reshape(count, length, -1)
+
+
+def start_written_out(model: WrittenOutModel) -> Start:
+    """Decode with these weights."""
+    return lambda: WrittenOutDecoding(model)

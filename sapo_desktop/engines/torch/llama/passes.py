@@ -1,0 +1,348 @@
+"""Llama, Qwen2 and Qwen3 written out: some fifteen tensor operations a layer, prompts read once for all their answers.
+
+On a model of a few million parameters most of a pass through transformers' modules (and peft's beside them)
+is Python and small operations; on any model, a module reads a prompt once for each answer, pads, and keeps several
+copies of what an adapter is given. Decoding (`decoding.py`) and training share what is here. Weights of small
+models are packed into new tensors with the adapter merged in; larger ones are used where they lie, the adapter beside
+them. Tests hold logits and gradients equal to transformers' and peft's. Left out: sliding windows, rotary scalings that
+depend on the length, dropout, any other architecture.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from sapo_desktop.engines.torch.batches import Packed
+from sapo_desktop.engines.torch.llama.bare import BareLlama
+
+STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
+
+SMALL = 64_000_000
+"""Parameters up to which weights are copied and packed; above it Python's share of the work is small."""
+KINDS = {"llama", "qwen2", "qwen3"}
+
+
+class _Adapted(torch.autograd.Function):
+    """x W^T + (x A^T) B^T [N, out]: x [N, in], A [r, in], B [out, r]; W is fixed, and has B A in it where `merged`.
+
+    Gradients reach A and B without the gradient of W [out, in], a third of the work, ever being made; all that is kept
+    is x, which layers that read the same input share.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, A: Tensor, B: Tensor, merged: bool) -> Tensor:
+        ctx.save_for_backward(x, weight, A, B)
+        ctx.merged = merged
+        y = x @ weight.T
+        return y if merged else y.addmm_(x @ A.T, B.T)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, Tensor, Tensor, None]:
+        x, weight, A, B = ctx.saved_tensors
+        g = grads[0]
+        inner = g @ B
+        to_x = g @ weight
+        if not ctx.merged:
+            to_x.addmm_(inner, A)
+        return to_x, None, inner.T @ x, g.T @ (x @ A.T), None
+
+
+class _Laid(torch.autograd.Function):
+    """Packed rows [M, c] as padded ones [n, c]: `index` [n] names a row each, any for padding; `places` [M], where each
+    row went. Nothing that padding holds may count."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, index: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        return x.index_select(0, index)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        (places,) = ctx.saved_tensors
+        return grads[0].index_select(0, places), None, None
+
+
+class _Picked(torch.autograd.Function):
+    """The way back: rows [M, c] at `places` [M] of padded ones [n, c]. (torch's own backward adds row by row.)"""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        ctx.rows = len(x)
+        return x.index_select(0, places)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        (places,) = ctx.saved_tensors
+        (g,) = grads
+        return g.new_zeros(ctx.rows, g.shape[1]).index_copy_(0, places, g), None
+
+
+@dataclass(frozen=True)
+class _Affine:
+    weight: Tensor
+    bias: Tensor | None
+    lora: tuple[Tensor, Tensor] | None = None
+    """A and B, scaled."""
+    merged: bool = False
+    """Whether `weight` has them in it already."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self.lora is None:
+            return F.linear(x, self.weight, self.bias)
+        flat: Tensor = _Adapted.apply(  # type: ignore[no-untyped-call]
+            x.reshape(-1, x.shape[-1]), self.weight, *self.lora, self.merged
+        )
+        return (flat if self.bias is None else flat + self.bias).view(*x.shape[:-1], -1)
+
+    def added_to(self, residual: Tensor, x: Tensor) -> Tensor:
+        """Return residual + x W^T + b; all [..., features], the product and the sum in one operation."""
+        if self.lora is not None:
+            return residual + self(x)
+        flat = torch.addmm(residual.view(-1, residual.shape[-1]), x.reshape(-1, x.shape[-1]), self.weight.T)
+        if self.bias is not None:
+            flat = flat + self.bias
+        return flat.view(residual.shape)
+
+
+@dataclass(frozen=True)
+class _Fan:
+    """Linear layers that read the same input, packed into one or one by one; their outputs come as two tensors."""
+
+    affines: list[_Affine]
+    first: int
+    """Features of the first output."""
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        if len(self.affines) == 1:
+            y = self.affines[0](x)
+            first, second = torch.split(y, [self.first, y.shape[-1] - self.first], -1)
+            return first, second
+        *firsts, last = (affine(x) for affine in self.affines)
+        return firsts[0] if len(firsts) == 1 else torch.cat(firsts, -1), last
+
+
+@dataclass(frozen=True)
+class _Layer:
+    norm: Tensor
+    qkv: _Fan
+    """Queries and keys; values."""
+    head_norm: Tensor | None
+    """[heads + kv_heads, head] weights of Qwen3's norm of each query's and key's head."""
+    out: _Affine
+    mlp_norm: Tensor
+    gate_up: _Fan
+    down: _Affine
+
+
+@dataclass(frozen=True)
+class _Shape:
+    heads: int
+    kv_heads: int
+    head: int
+    eps: float
+
+
+def can_be_written_out(model: Any) -> bool:
+    """Say whether a model is of an architecture written out here."""
+    if isinstance(model, BareLlama):
+        return True
+    config = model.config
+    rope = (config.rope_parameters or {}).get("rope_type", "default")
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    return (
+        config.model_type in KINDS
+        and config.hidden_act == "silu"
+        and rope in STATIC_ROPE
+        and kinds == {"full_attention"}
+    )
+
+
+def is_packed(model: Any) -> bool:
+    """Whether weights of this model are copied and packed."""
+    return sum(int(p.numel()) for p in model.parameters()) <= SMALL
+
+
+class WrittenOutModel:
+    """Weights of a transformers model, with its peft adapter where `adapted`.
+
+    Built under autograd they are functions of the model's parameters and gradients flow to those; built without, they
+    are copies or views, stale as soon as the model changes. `recompute`: the backward pass makes each layer's tensors
+    again instead of keeping them.
+    """
+
+    def __init__(self, model: Any, adapted: bool, recompute: bool = False) -> None:
+        config, body = model.config, model.model
+        head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        self.shape = _Shape(config.num_attention_heads, config.num_key_value_heads, head, config.rms_norm_eps)
+        packed = is_packed(model)
+        self.embedding = _own(body.embed_tokens.weight, packed)
+        self.norm = _own(body.norm.weight, packed)
+        self.output = _own(model.get_output_embeddings().weight, packed)
+        self.layers = [_layer(layer, self.shape, adapted, packed) for layer in body.layers]
+        self._recompute = recompute
+        self._rotary = body.rotary_emb
+        self._padding = body.embed_tokens.padding_idx
+
+    def rotations(self, length: int) -> tuple[Tensor, Tensor]:
+        """Return cos and sin [length, head], sin with the sign of rotate_half's halves folded in."""
+        positions = torch.arange(length, device=self.embedding.device)[None]
+        cos, sin = self._rotary(self.embedding[:1], positions)
+        half = self.shape.head // 2
+        sign = torch.ones(self.shape.head, dtype=sin.dtype, device=sin.device)
+        sign[:half] = -1
+        return cos[0], sin[0] * sign
+
+    def run(self, x: Tensor, attend: Callable[[int, Tensor, Tensor], Tensor]) -> Tensor:
+        """Return hidden states before the last norm; x [n, .., d].
+
+        attend(layer, qk [n, .., heads + kv_heads, head], v [n, .., kv]) -> [m, .., q]: the last m of the n go on.
+        """
+        for number, layer in enumerate(self.layers):
+            step = functools.partial(self._step, number, layer, attend)
+            if self._recompute and torch.is_grad_enabled():
+                from torch.utils.checkpoint import checkpoint  # loads much; small models never come here
+
+                x = checkpoint(step, x, use_reentrant=False)
+            else:
+                x = step(x)
+        return x
+
+    def _step(self, number: int, layer: _Layer, attend: Callable[[int, Tensor, Tensor], Tensor], x: Tensor) -> Tensor:
+        qk, v = layer.qkv(_rms(x, layer.norm, self.shape.eps))
+        qk = qk.view(*qk.shape[:-1], -1, self.shape.head)
+        if layer.head_norm is not None:
+            qk = _rms(qk, layer.head_norm, self.shape.eps)
+        mixed = attend(number, qk, v)
+        x = layer.out.added_to(x[len(x) - len(mixed) :], mixed)
+        gate, up = layer.gate_up(_rms(x, layer.mlp_norm, self.shape.eps))
+        return layer.down.added_to(x, F.silu(gate) * up)
+
+    def normed(self, x: Tensor) -> Tensor:
+        """Return what the output matrix is multiplied with; x as `run` returns it."""
+        return _rms(x, self.norm, self.shape.eps)
+
+    def logits(self, x: Tensor) -> Tensor:
+        return F.linear(self.normed(x), self.output)
+
+    def hidden_states(self, packed: Packed) -> Tensor:
+        """Return the normed hidden states [N, d] that predict the answers' tokens."""
+        size = self.shape
+        cos, sin = (r[packed.positions][:, None] for r in self.rotations(int(packed.positions.max()) + 1))
+        parts = [len(packed.prompt_places), len(packed.answer_places)]
+        groups, before = packed.prompts.shape
+        last = len(self.layers) - 1
+        # torch's attention takes numbers in less time than truths.
+        seen = torch.zeros_like(packed.seen, dtype=self.embedding.dtype).masked_fill_(~packed.seen, float("-inf"))
+
+        def rows(x: Tensor, index: Tensor, places: Tensor) -> Tensor:
+            """[M, ..] -> [rows, heads, T, head]."""
+            flat = x.flatten(1)
+            laid: Tensor = _Laid.apply(flat, index.view(-1), places)  # type: ignore[no-untyped-call]
+            return laid.view(*index.shape, flat.shape[1] // size.head, size.head).transpose(1, 2)
+
+        def picked(mixed: Tensor, places: Tensor) -> Tensor:
+            """[rows, heads, T, head] -> [M, q]."""
+            found: Tensor = _Picked.apply(  # type: ignore[no-untyped-call]
+                mixed.transpose(1, 2).flatten(2).flatten(0, 1), places
+            )
+            return found
+
+        def continued(prompt: Tensor, answer: Tensor) -> Tensor:
+            """Keys or values of each prompt before those of its answers: [G * K, kv_heads, P + A, head]."""
+            answer = answer.view(groups, -1, *answer.shape[1:])
+            both = [prompt[:, None].expand(-1, answer.shape[1], -1, -1, -1), answer]
+            return torch.cat(both, 3).flatten(0, 1)
+
+        def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
+            qk = torch.addcmul(qk * cos, qk.roll(size.head // 2, -1), sin)
+            of_prompts, of_answers = torch.split(qk, parts)
+            values = torch.split(v, parts)
+            both = [size.heads, size.kv_heads]
+            query, key = torch.split(rows(of_answers, packed.answers, packed.answer_places), both, 1)
+            prompt_query, prompt_key = torch.split(rows(of_prompts, packed.prompts, packed.prompt_places), both, 1)
+            value = rows(values[1], packed.answers, packed.answer_places)
+            prompt_value = rows(values[0], packed.prompts, packed.prompt_places)
+            grouped = size.heads != size.kv_heads
+            answers = F.scaled_dot_product_attention(
+                query,
+                continued(prompt_key, key),
+                continued(prompt_value, value),
+                attn_mask=seen,
+                enable_gqa=grouped,
+            )
+            if layer == last or not before:
+                return picked(answers, packed.answer_places)  # nobody asks what follows the prompts' tokens
+            prompts = F.scaled_dot_product_attention(
+                prompt_query, prompt_key, prompt_value, is_causal=True, enable_gqa=grouped
+            )
+            return torch.cat([picked(prompts, packed.prompt_places), picked(answers, packed.answer_places)])
+
+        # As in transformers, the padding token is an input like any other but its row gets no gradient from here.
+        return self.normed(self.run(F.embedding(packed.ids, self.embedding, padding_idx=self._padding), attend))
+
+
+def _rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    wide = x.float() if x.dtype.itemsize < 4 else x
+    # One reduction over x instead of a square and a mean; what follows has one number a row.
+    square = torch.linalg.vector_norm(wide, dim=-1, keepdim=True).square()
+    return weight * (wide * torch.rsqrt(square / x.shape[-1] + eps)).to(x.dtype)
+
+
+def _own(parameter: Tensor, packed: bool) -> Tensor:
+    if torch.is_grad_enabled():
+        return parameter
+    return parameter.detach().clone() if packed else parameter.detach()
+
+
+def _layer(layer: Any, shape: _Shape, adapted: bool, packed: bool) -> _Layer:
+    attention, mlp = layer.self_attn, layer.mlp
+    norms = [
+        (getattr(attention, name, None), heads) for name, heads in (("q_norm", shape.heads), ("k_norm", shape.kv_heads))
+    ]
+    head_norm = [norm.weight.expand(heads, -1) for norm, heads in norms if norm is not None]
+    return _Layer(
+        norm=_own(layer.input_layernorm.weight, packed),
+        qkv=_fan([attention.q_proj, attention.k_proj, attention.v_proj], adapted, packed),
+        head_norm=torch.cat(head_norm) if head_norm else None,
+        out=_affine([attention.o_proj], adapted, packed),
+        mlp_norm=_own(layer.post_attention_layernorm.weight, packed),
+        gate_up=_fan([mlp.gate_proj, mlp.up_proj], adapted, packed),
+        down=_affine([mlp.down_proj], adapted, packed),
+    )
+
+
+def _fan(modules: list[Any], adapted: bool, packed: bool) -> _Fan:
+    first = sum(_base(module).weight.shape[0] for module in modules[:-1])
+    if packed:
+        return _Fan([_affine(modules, adapted, packed)], first)
+    return _Fan([_affine([module], adapted, packed) for module in modules], first)
+
+
+def _base(module: Any) -> Any:
+    """The layer itself; peft wraps it."""
+    return getattr(module, "base_layer", module)
+
+
+def _affine(modules: list[Any], adapted: bool, packed: bool) -> _Affine:
+    """Linear layers that read the same input, stacked."""
+    alone = _base(modules[0])
+    weight = torch.cat([_base(module).weight for module in modules]) if packed else alone.weight
+    bias = None if alone.bias is None else torch.cat([_base(module).bias for module in modules])
+    if not adapted or not hasattr(modules[0], "lora_A"):
+        return _Affine(weight, bias)
+    # The stack's adapter: B is block-diagonal, each layer with its own part of A.
+    A = torch.cat([m.lora_A["default"].weight for m in modules]).to(weight.dtype)
+    parts = [m.lora_B["default"].weight * m.scaling["default"] for m in modules]
+    B = (torch.block_diag(*parts) if len(parts) > 1 else parts[0]).to(weight.dtype)  # type: ignore[no-untyped-call]
+    if not packed:
+        return _Affine(weight, bias, (A, B))
+    merged = (weight + B @ A).detach()
+    return _Affine(merged, bias, (A, B), merged=True) if torch.is_grad_enabled() else _Affine(merged, bias)

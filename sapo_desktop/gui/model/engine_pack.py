@@ -1,0 +1,89 @@
+"""The engine pack of an installed application: offered where it is missing, fetched by a process that can stop."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.files import ask_folder
+from sapo_desktop.gui.widgets.layout import Card, Flow, holding
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.system import installation, processes
+from sapo_desktop.system.logs import last_lines, open_log
+
+_LOOK_MS = 500
+
+
+class EnginePackCard(Card):
+    """Only in sight in an application that was installed without what learns."""
+
+    def __init__(self, log: Path | None = None) -> None:
+        """`log`: where the process's words go; beside the pack as a rule."""
+        super().__init__(tr("Learning"))
+        self._log = log or installation.engine_folder().with_name("engine.log")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._since = 0
+        about = tr(
+            "This program answers already. What learns, PyTorch, is fetched when you want it: 200 MB, and 1 GB of "
+            "disk; with a usable NVIDIA card some gigabytes. It can be stopped, and goes on later."
+        )
+        self._said = Label("", "muted")
+        self.get = Button(tr("Get what learns"), self.start, kind="primary", icon="download")
+        self.take = Button(tr("Take it from a folder"), self._take, icon="folder")
+        self.stop = Button(tr("Stop"), self._stop, icon="stop")
+        self.add(Label(about), self._said, holding(Flow(self.get, self.take, self.stop)))
+        self._looking = timer(self, _LOOK_MS, self._look)
+        self._show()
+
+    def start(self, source: str = "") -> None:
+        """Fetch it, or go on; `source`: a folder to take it from."""
+        line = [*processes.python_command("installers.engine_pack"), "install", str(installation.engine_folder())]
+        line += ["--from", source] if source else []
+        with open_log(self._log) as log:
+            self._since = log.tell()
+            self._process = subprocess.Popen(
+                line,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=processes.python_environment({}),
+                **processes.group_options(),
+            )
+        self._looking.start()
+        self._show()
+
+    def _take(self) -> None:
+        if folder := ask_folder(self, tr("A folder that `sapo-desktop engine fetch` filled")):
+            self.start(folder)
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            processes.kill_tree(self._process.pid)  # whole packages are kept
+
+    def _look(self) -> None:
+        if self._process is None:
+            return
+        code = self._process.poll()
+        if code is None:
+            self._said.setText(last_lines(self._log, self._since, lines=1))
+            return
+        self._looking.stop()
+        self._process = None
+        if code == 0:
+            self._said.setText(tr("It is here. Quit and start again, and this computer learns."))
+        elif code < 0:
+            self._said.setText(tr("Stopped. What was fetched is kept."))
+        else:
+            self._said.setText(last_lines(self._log, self._since, lines=3))
+        self._show(done=code == 0)
+
+    def _show(self, done: bool = False) -> None:
+        at_work = self._process is not None
+        missing = installation.payload() is not None and not installation.can_learn()
+        self.setVisible(missing or at_work or done)
+        for button in (self.get, self.take):
+            button.setVisible(not at_work and not done)
+        self.stop.setVisible(at_work)

@@ -1,0 +1,226 @@
+"""Joining others is one act: an address, an invite or the local network; who sees what; then how far it is."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QButtonGroup, QWidget
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.network.invite import PREFIX, Invite
+from sapo_desktop.core.settings import listed, with_item, without_item
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.peers.passphrase import with_passphrase
+from sapo_desktop.gui.peers.under_way import Goal, UnderWay
+from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Segments
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.forms import labelled, line
+from sapo_desktop.gui.widgets.layout import Card, column, holding
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import invites as invite_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings
+
+
+class JoinSheet(Sheet):
+    """Asks whom to join and on what terms, and stays until the node is linked, or says why it is not."""
+
+    def __init__(self, parent: QWidget, view: View, bridge: Asks, text: str = "") -> None:
+        """`text`: what somebody else typed or sent, to be looked at."""
+        super().__init__(parent, tr("Join others") if view.silo else tr("Add a peer"))
+        self._view, self._bridge = view, bridge
+        leaving = Banner(tr("This leaves silo: the network is used from then on. The switch at the left goes back."))
+        leaving.say(leaving.accessibleName() if view.silo else "", "silo")
+        ways = [("address", tr("By an address or link")), ("lan", tr("On this local network"))]
+        self._way = Segments(tr("How"), ways)
+        self._way.chosen.connect(lambda _: self._chosen())
+        self._field = line("wss://relay.example:8765#KEY")
+        self._field.textChanged.connect(lambda _: self._chosen())
+        self._said = Banner()
+        self._terms = Terms(share=view.settings.share)
+        self._terms.learn.chosen.connect(self._chosen)
+        self._terms.share.chosen.connect(self._chosen)
+        about = tr("Somebody who runs a node or relay tells you its address. An invite begins with sapo://")
+        self._questions = holding(
+            column(
+                leaving,
+                self._way,
+                labelled(tr("Address or invite link"), self._field, about),
+                self._said,
+                self._terms,
+                spacing=1.5,
+            )
+        )
+        self._under_way = UnderWay(view, bridge)
+        self._under_way.ended.connect(self._ended)
+        self._under_way.hide()
+        self.add(self._questions, self._under_way)
+        self.again = Button(tr("Try again"), self._try_again)
+        self.back = Button(tr("Back"), self._ask_again)
+        self.cancel = Button(tr("Cancel"), self.reject)
+        self.ok = Button("", self._join, kind="primary")
+        self.add_buttons(self.again, self.back, self.cancel, self.ok)
+        self._field.setText(text)
+        self._ask_again()
+
+    # -- the questions ---------------------------------------------------------------------------------------
+
+    @property
+    def link(self) -> str:
+        """The address or invite as it was typed."""
+        return self._field.text().strip().strip("'\"")
+
+    @property
+    def _lan(self) -> bool:
+        return self._way.current == "lan"
+
+    @property
+    def _is_invite(self) -> bool:
+        return not self._lan and self.link.startswith(PREFIX)
+
+    def _ask_again(self) -> None:
+        self._under_way.stop()
+        self._under_way.hide()
+        self._questions.show()
+        for button, shown in ((self.again, False), (self.back, False), (self.cancel, True), (self.ok, True)):
+            button.setVisible(shown)
+        self.cancel.set_text(tr("Cancel"))
+        self.ok.setDefault(True)
+        self._chosen()
+        self._field.setFocus()
+
+    def _chosen(self) -> None:
+        """Something was typed or chosen: say what it means."""
+        self._field.setEnabled(not self._lan)
+        self.ok.setEnabled(self._lan or bool(self.link))
+        warning = invite_words.warning(self.link) if self._is_invite else ""
+        said = invite_words.about(self.link) if self._is_invite else ""
+        self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
+        self._terms.explain(lan=self._lan)
+        if warning:
+            self.ok.set_text(tr("Go there all the same"))
+        elif self._terms.publishes:
+            self.ok.set_text(tr("Join, and publish answers from now on"))
+        else:
+            self.ok.set_text(tr("Join"))
+
+    def _refused(self, error: SapoError) -> None:
+        self.ok.setEnabled(True)
+        self._said.say(in_words(error), "danger")
+
+    # -- joining ---------------------------------------------------------------------------------------------
+
+    def _join(self) -> None:
+        self.ok.setEnabled(False)
+        if self._is_invite:
+            self._follow(self.link)
+        else:
+            addresses = () if self._lan else (self.link,)
+            self._set(self._values, Goal(addresses, lan=self._lan))
+
+    @property
+    def _values(self) -> dict[str, str]:
+        """The settings that joining changes."""
+        settings, values = self._view.settings, self._terms_values
+        if self._lan:
+            return values | {"lan": "on"}
+        if self._is_invite:
+            return values
+        values["peers"] = with_item(settings.peers, self.link)
+        if self.link in listed(settings.invited):  # typed now, whoever named it before
+            values["invited"] = without_item(settings.invited, self.link)
+        return values
+
+    @property
+    def _terms_values(self) -> dict[str, str]:
+        return {"silo": "off", "share": "on" if self._terms.shares else "off"}
+
+    def _follow(self, link: str) -> None:
+        """An invite is followed first: where it is refused, a node in silo stays there."""
+        try:
+            invite = Invite.parse(link)
+        except UsageError as error:
+            self._refused(error)
+            return
+        values = self._values
+        told = tr("Tell its founder the key of this node, so that it is let in.") if not invite.admission else ""
+        goal = Goal(invite.peers, swarm=invite.swarm, note=told)
+        with_passphrase(
+            self,
+            self._bridge,
+            # What is nearby stood there to be read, and the button said so.
+            lambda given: JoinSwarm(link=link, passphrase=given, nearby=bool(invite.nearby)),
+            lambda reply: self._set(values, goal),
+            self._refused,
+        )
+
+    def _set(self, values: dict[str, str], goal: Goal) -> None:
+        def kept(reply: Ok) -> None:
+            self._begin(goal)
+
+        self._bridge.ask(SetSettings(values=values), kept, self._refused, of=self)
+
+    def _begin(self, goal: Goal) -> None:
+        self._said.say("")
+        self._questions.hide()
+        self._under_way.show()
+        self.ok.hide()
+        self.again.hide()
+        self.back.hide()
+        self.cancel.set_text(tr("Go on in the background"))
+        self.cancel.setFocus()
+        self._under_way.follow(goal)
+
+    def _try_again(self) -> None:
+        if self._under_way.goal is not None:
+            self._begin(self._under_way.goal)
+
+    def _ended(self, linked: bool) -> None:
+        self.again.setVisible(not linked)
+        self.back.setVisible(not linked)
+        self.cancel.set_text(tr("Done") if linked else tr("Close"))
+        (self.cancel if linked else self.again).setFocus()
+
+
+class Terms(QWidget):
+    """Share or only learn, and who sees what then. Sharing begins only after its terms stood there to be read."""
+
+    def __init__(self, *, share: bool) -> None:
+        super().__init__()
+        self._shared = share
+        group = QButtonGroup(self)
+        self.learn = ChoiceCard(group, tr("Only learn"), tr("The answers of your model stay on this computer."))
+        self.share = ChoiceCard(group, tr("Share too"), tr("Others learn from the answers of your model."))
+        (self.share if share else self.learn).radio.setChecked(True)
+        self._lines = [Label("") for _ in range(3)]
+        who = Card(tr("Who sees what"), role="well")
+        who.add(*self._lines)
+        self._published = Card(tr("What is published"), role="well")
+        self._published.add(*map(Label, what_is_published()))
+        self.setLayout(column(self.learn, self.share, who, self._published, spacing=1))
+
+    @property
+    def shares(self) -> bool:
+        return self.share.radio.isChecked()
+
+    @property
+    def publishes(self) -> bool:
+        """Whether sharing would begin with this."""
+        return self.shares and not self._shared
+
+    def explain(self, *, lan: bool) -> None:
+        """Say it for what is chosen."""
+        self._published.setVisible(self.publishes)
+        texts = (
+            tr("The computers on this network that look for nodes see this one, and which tasks it learns.")
+            if lan
+            else tr("Whoever this computer links to sees its internet address, its key and which tasks it learns."),
+            tr("Answers of others come in as text. Each is marked here before the model learns from it."),
+            tr("Your model's answers are published for good, for everybody, under this computer's key.")
+            if self.shares
+            else tr("Nothing that your model writes leaves this computer."),
+        )
+        for label, text in zip(self._lines, texts, strict=True):
+            label.setText(f"• {text}")

@@ -1,0 +1,194 @@
+"""How far joining is, as the worker tells it, until the node is linked or it is clear why it is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.sentences import Sentence, Text
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.layout import column
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words import peers as peer_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.view.plain import plain_text
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.replies import PeerAnswered, SwarmIs
+from sapo_desktop.worker.control.messages.requests import GetSwarm, TestPeer
+from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
+
+LOOK_MS = 1000
+_LAN_LOOKS = 30
+"""After so many without a link nobody is to wait any longer for a node of the local network."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Whom to be linked to: any of `addresses`, or with `lan` whoever is found on the local network.
+
+    `swarm`: the private one that the node has to be in; `note`: what else a person has to do.
+    """
+
+    addresses: tuple[str, ...] = ()
+    swarm: str = ""
+    lan: bool = False
+    note: str = ""
+
+
+class UnderWay(QWidget):
+    """See the module.
+
+    Signals:
+        ended: whether the node is linked.
+    """
+
+    ended = Signal(bool)
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view, self._bridge = view, bridge
+        self.goal: Goal | None = None
+        self._step = Label("", "subtitle")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._note = Label("", "muted")
+        self._result = Banner()
+        self.setLayout(column(self._step, self._bar, self._result, self._note, 1, spacing=1.5))
+        self._timer = timer(self, LOOK_MS, self._look)
+        self._left: list[str] = []
+        """Addresses that were not dialled yet."""
+        self._dialling = self._asking = False
+        self._key = ""
+        """Of who answered at one of them."""
+        self._looks = 0
+
+    def follow(self, goal: Goal) -> None:
+        """Begin: the settings say that this is to be so."""
+        self.goal, self._left = goal, list(goal.addresses)
+        self._dialling = self._asking = False
+        self._key, self._looks = "", 0
+        self._result.say("")
+        self._note.setText(goal.note)
+        self._note.setVisible(bool(goal.note))
+        self._bar.show()
+        self._say(tr("Connecting"))
+        self._timer.start()
+        self._look()
+
+    def stop(self) -> None:
+        """Look no more. What was begun goes on in the node."""
+        self._timer.stop()
+
+    # -- what the worker says --------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        if not self._view.attached:
+            self._asking = self._dialling = False
+            self._say(state_sentence(self._view))
+        elif not self._asking:
+            self._asking = True
+            self._bridge.ask(GetSwarm(), self._seen, self._not_seen, of=self)
+
+    def _not_seen(self, error: SapoError) -> None:
+        self._asking = False
+        self._say(in_words(error))
+
+    def _seen(self, reply: SwarmIs) -> None:
+        self._asking = False
+        goal, info = self.goal, reply.info
+        if goal is None or not self._timer.isActive():
+            return
+        if info.state == "failed":
+            self._end(in_words(plain_text(info.reason, one_line)))
+        elif info.state in ("silo", "joining") or info.swarm != (goal.swarm or info.swarm):
+            self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))
+        elif (link := self._wanted(goal, info)) is not None:
+            self._linked(link)
+        elif goal.lan:
+            self._wait_for_neighbours()
+        elif not self._dialling and not self._key:
+            self._dial()
+
+    def _wanted(self, goal: Goal, info: SwarmInfo) -> LinkInfo | None:
+        """The link that was asked for, where it is open."""
+        for link in info.links:
+            if goal.lan or (self._key and link.key == self._key) or link.dialled in goal.addresses:
+                return link
+        return None
+
+    def _wait_for_neighbours(self) -> None:
+        self._looks += 1
+        if self._looks < _LAN_LOOKS:
+            self._say(tr("Looking for nodes on this network"))
+            return
+        self._end(
+            tr(
+                "No other node was found on this network so far. This one goes on looking, and can be found: on the "
+                "other computer choose the local network too."
+            )
+        )
+
+    # -- dialling --------------------------------------------------------------------------------------------
+
+    def _dial(self) -> None:
+        """Ask who is there: the node's own dialling says nothing about why it fails."""
+        address = self._left.pop(0)
+        self._dialling = True
+        self._say(tr("Dialling {address}").format(address=one_line(address.partition("#")[0], 100)))
+        self._bridge.ask(TestPeer(address=address), self._answered, self._silent, of=self)
+
+    def _answered(self, reply: PeerAnswered) -> None:
+        self._dialling, self._key = False, reply.key
+        if self._timer.isActive():
+            self._say(
+                tr("It answers in {latency}. Linking").format(latency=peer_words.milliseconds(reply.milliseconds))
+            )
+
+    def _silent(self, error: SapoError) -> None:
+        self._dialling = False
+        if self._timer.isActive() and not self._left:
+            kept = tr("The address is kept, and this node goes on trying.")
+            self._end(f"{in_words(error)} {kept}")
+
+    # -- what is shown ---------------------------------------------------------------------------------------
+
+    def _say(self, text: str, done: int = 0, count: int = 0) -> None:
+        self._step.setText(text)
+        self._bar.setRange(0, count)
+        self._bar.setValue(done)
+        self._bar.setAccessibleName(text)
+
+    def _linked(self, link: LinkInfo) -> None:
+        self.stop()
+        self._bar.hide()
+        self._step.setText(tr("Linked"))
+        who = tr("{program}, key {key}").format(
+            program=one_line(link.program, 60) or tr("A node"), key=peer_words.short_key(link.key)
+        )
+        learns = tr("This computer now learns from answers of others too.")
+        self._result.say(f"{who}. {learns}", "accent")
+        self._note.hide()
+        self.ended.emit(True)
+
+    def _end(self, why: str) -> None:
+        self.stop()
+        self._bar.hide()
+        self._step.setText(tr("Not linked yet"))
+        self._result.say(why, "warning")
+        self.ended.emit(False)
+
+
+def _how_far(reason: Text) -> tuple[int, int]:
+    """Done and count, where the sentence has them."""
+    if not isinstance(reason, Sentence):
+        return (0, 0)
+    done, count = reason.values.get("done"), reason.values.get("count")
+    return (done, count) if isinstance(done, int) and isinstance(count, int) else (0, 0)

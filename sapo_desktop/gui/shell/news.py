@@ -1,0 +1,68 @@
+"""What is worth a notification of the desktop, to a person who does not see the window: seldom, and not at night.
+
+What is wrong is told at once; all else at most once an hour. `notify` says which kinds, `quiet_hours` when none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sapo_desktop.core import schedule
+from sapo_desktop.core.why import HeldBack
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.view.link import Lost
+from sapo_desktop.view.viewmodel import Section, View
+
+APART = 3600.0
+"""Seconds between two, unless something is wrong."""
+
+
+class News:
+    """Follows the view. `tell`: shows a notification, title and text; `seen`: whether the window is."""
+
+    def __init__(self, view: View, tell: Callable[[str, str], None], seen: Callable[[], bool]) -> None:
+        self._view, self._tell, self._seen = view, tell, seen
+        self._told_at: float | None = None
+        self._state, self._held, self._lost = view.state, False, False
+        self._best: float | None = None
+
+    def look(self, changed: frozenset[Section]) -> None:
+        """These sections of the view changed."""
+        view = self._view
+        if "link" in changed or "state" in changed:
+            # A start that fails again is no other loss.
+            lost = isinstance(view.link, Lost) or (self._lost and not view.attached)
+            self._look_at_state(lost, view.attached and isinstance(view.why, HeldBack))
+        if "curves" in changed and view.held_out is not None:
+            better = self._best is not None and view.held_out > self._best and "link" not in changed
+            self._best = max(view.held_out, self._best or 0.0)
+            if better and view.settings.notify == "all":
+                text = tr("{score} of the held-out questions: more than ever before")
+                self._say(tr("The model got better"), text.format(score=numbers.percent(view.held_out)))
+
+    def _look_at_state(self, lost: bool, held: bool) -> None:
+        view = self._view
+        was, self._state = self._state, view.state
+        was_held, self._held = self._held, held
+        was_lost, self._lost = self._lost, lost
+        if (lost and not was_lost) or (view.attached and view.state == "failed" != was):
+            if view.settings.notify != "none":
+                self._say(tr("The node stopped"), state_sentence(view), wrong=True)
+        elif view.settings.notify in ("pauses", "all"):
+            if held and was == "working":
+                self._say(tr("The node pauses"), state_sentence(view))
+            elif was_held and view.at_work:
+                self._say(tr("The node goes on"), state_sentence(view))
+
+    def _say(self, title: str, text: str, *, wrong: bool = False) -> None:
+        view, now = self._view, self._view.clock()
+        quiet = view.settings.quiet_hours
+        if self._seen() or (quiet and schedule.is_open(schedule.parse(quiet), now)):
+            return
+        if not wrong:
+            if self._told_at is not None and now - self._told_at < APART:
+                return
+            self._told_at = now
+        self._tell(title, text)

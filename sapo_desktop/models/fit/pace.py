@@ -1,0 +1,41 @@
+"""How long a round takes: the operations that it computes, over those that this computer does in a second.
+
+An estimate for before a download, no more. Counted are the products with the model's matrices, two operations a weight
+and token (Kaplan et al., arXiv 2001.08361): once to read a question or to write a token, and to learn from one twice,
+or three times where layers are made again: LoRA needs the gradients of what goes through the model, not of its
+weights. Left out: attention itself, loading, marking, held-out scores.
+"""
+
+from __future__ import annotations
+
+from sapo_desktop.core.fitting import Way
+from sapo_desktop.models.fit.shape import ModelShape
+
+CORE = 38e9
+"""Operations a second of one core, in rounds of a model of 135M (tests/bench/pace.py); others were not measured."""
+FURTHER_CORE = 0.7
+"""What each further one adds, of the first; measured with two (tests/bench/generate.py)."""
+CARD, CARD_BYTES = 15e12, 300e9
+"""Operations, and bytes of weights read, a second on a card: assumed of a small one, never measured."""
+WRITTEN = 0.5
+"""Of the longest answer that is written on average: assumed."""
+
+
+def operations(shape: ModelShape, written: float, read: float, *, recompute: bool = False) -> float:
+    """Of a round in which so many tokens of answers are written and learned from, and so many of questions read."""
+    head = shape.vocabulary * shape.hidden
+    through = 2 * shape.linear_weights * (written + read) + 2 * head * written
+    return through * (4 if recompute else 3)
+
+
+def round_seconds(way: Way, shape: ModelShape, questions: int, threads: int) -> float:
+    """Seconds of a round of so many questions; 0 where nothing learns, or a server answers."""
+    if way.trainer != "torch" or way.generator == "remote":
+        return 0.0
+    written = questions * way.answers * way.max_tokens * WRITTEN
+    work = operations(shape, written, questions * way.prompt_tokens, recompute=way.recompute)
+    if way.device == "cpu":
+        return work / (CORE * (1 + FURTHER_CORE * (threads - 1)))
+    # A card that writes a token for each answer of a batch waits for the weights more than it computes.
+    steps = written / min(way.batch, questions * way.answers)
+    return work / CARD + steps * (shape.linear_weights + shape.vocabulary * shape.hidden) * 2 / CARD_BYTES

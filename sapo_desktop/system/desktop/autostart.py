@@ -1,0 +1,94 @@
+"""Start at login, into the tray: an entry that the user sees and can delete where the system keeps such entries.
+
+XDG autostart on Linux, HKCU's Run on Windows, a LaunchAgent on macOS; the last two are written from their
+documentation. One entry for each data folder. Whoever deletes it elsewhere is not overruled: it is written only when
+the setting is changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import plistlib
+import subprocess
+import sys
+from pathlib import Path
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.system import installation
+from sapo_desktop.system.folders import DataFolder
+
+_RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
+_TO_ESCAPE = str.maketrans({letter: f"\\{letter}" for letter in '"`$\\'} | {"%": "%%"})
+
+
+class AutostartError(SapoError):
+    """The entry could not be written or deleted."""
+
+
+def follow(on: bool, data: Path) -> None:
+    """Have the window of this data folder started at login, or no longer. Raises AutostartError."""
+    try:
+        if sys.platform == "win32":
+            _follow_windows(on, data)
+        elif not on:
+            entry(data).unlink(missing_ok=True)
+        else:
+            path = entry(data)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, _launch_agent(data) if sys.platform == "darwin" else _desktop_file(data))
+    except OSError as error:
+        raise AutostartError(
+            sentence(
+                "The start at login could not be changed ({error}): look at the permissions of that place.",
+                error=str(error),
+            )
+        ) from error
+
+
+def entry(data: Path) -> Path:
+    """The file that starts this folder's window, there or not; on Windows only its name counts."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "LaunchAgents" / f"org.sapo-desktop{_suffix(data)}.plist"
+    configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(configuration) / "autostart" / f"sapo-desktop{_suffix(data)}.desktop"
+
+
+def command(data: Path) -> list[str]:
+    """What starts the window, in the tray, whatever the login's environment is."""
+    folder = ["--data", str(data)] if _suffix(data) else []
+    return [*installation.launch(), "--tray", *folder]
+
+
+def _suffix(data: Path) -> str:
+    """Nothing for the user's own folder, a name for any other."""
+    if data == DataFolder.default():
+        return ""
+    return f"-{hashlib.sha256(os.fsencode(data)).hexdigest()[:8]}"
+
+
+def _desktop_file(data: Path) -> bytes:
+    words = " ".join(f'"{word.translate(_TO_ESCAPE)}"' for word in command(data))
+    # The file's own escapes come on top of those of the command.
+    lines = ("[Desktop Entry]", "Type=Application", "Name=SAPO Desktop", f"Exec={words.replace(chr(92), chr(92) * 2)}")
+    return "\n".join((*lines, "X-GNOME-Autostart-enabled=true", "")).encode()
+
+
+def _launch_agent(data: Path) -> bytes:
+    return plistlib.dumps({"Label": entry(data).stem, "ProgramArguments": command(data), "RunAtLoad": True})
+
+
+def _follow_windows(on: bool, data: Path) -> None:
+    if sys.platform == "win32":
+        import winreg
+
+        with winreg.CreateKey(winreg.HKEY_CURRENT_USER, _RUN_KEY) as key:
+            if on:
+                winreg.SetValueEx(key, entry(data).stem, 0, winreg.REG_SZ, subprocess.list2cmdline(command(data)))
+            else:
+                try:
+                    winreg.DeleteValue(key, entry(data).stem)
+                except FileNotFoundError:
+                    return

@@ -1,0 +1,28 @@
+"""A notification with what can be done about it, over D-Bus: on desktops without a tray, as GNOME, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sapo_desktop.system.presence import bus
+
+_NAME, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+OPEN = "default"
+"""The action of whoever presses the notification itself."""
+
+
+def show(title: str, text: str, actions: Mapping[str, str]) -> str:
+    """Show it, and wait until it is gone; returns the action that was pressed, or nothing. For a thread of its own.
+
+    `actions`: their words, by name. Raises NoBus where nobody shows notifications.
+    """
+    with bus.speaking("SESSION", _NAME, _PATH) as line:
+        signals = line.signals(_NAME)
+        words = [word for action in actions.items() for word in action]
+        body: tuple[Any, ...] = ("SAPO Desktop", 0, "", title, text, words, {}, -1)
+        (number,) = line.call(f"{_NAME}.Notify", "susssasa{sv}i", body)
+        for name, told in signals:
+            if told and told[0] == number and name in ("ActionInvoked", "NotificationClosed"):
+                return str(told[1]) if name == "ActionInvoked" else ""
+    return ""

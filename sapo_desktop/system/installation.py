@@ -1,0 +1,111 @@
+"""How this program lies on the disk: in a clone, in a wheel, or in the folder that an installer put down.
+
+An installed application's folder (`packaging/payload/` makes it) has an interpreter of its own and, in `app/`, what a
+clone has; a marker beside the package names both. There what learns, the engine pack, comes later into a folder of the
+user's (`installers/engine_pack.py` fills it), which processes get on their path.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.files.reading import read_bytes
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.system.folders import DataFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder around the package."""
+MARKER = "payload.json"
+STAMP = "engine.json"
+_LONGEST = 65_536
+
+
+class Payload(msgspec.Struct, frozen=True):
+    """What the marker of an installed application says; the paths are relative to the marker's folder."""
+
+    python: str
+    launcher: str
+    """What starts the window, or a command."""
+    engines: dict[str, str]
+    """Kind of engine pack -> fingerprint of its requirements (installers/engine_pack.py)."""
+
+
+class EnginePack(msgspec.Struct, frozen=True):
+    """The stamp of a whole engine pack."""
+
+    kind: str
+    """As installers/flavour.py names it: linux-cpu, linux-cuda, ..."""
+    fingerprint: str
+
+
+@functools.cache
+def payload(root: Path = ROOT) -> Payload | None:
+    """The marker, or None in a clone or a wheel. Raises SapoError where it is damaged."""
+    path = root / MARKER
+    if not path.exists():
+        return None
+    try:
+        return msgspec.json.decode(read_bytes(path, _LONGEST), type=Payload)
+    except (OSError, msgspec.DecodeError) as error:
+        raise SapoError(
+            sentence("{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error))
+        ) from error
+
+
+def interpreter(root: Path = ROOT) -> str:
+    """The Python that runs our modules. Of a frozen program `sys.executable` is the program, which would start itself.
+
+    Raises:
+        SapoError: a frozen program came without one.
+    """
+    if (installed := payload(root)) is not None:
+        return str(root / installed.python)
+    if getattr(sys, "frozen", False):
+        raise SapoError(
+            sentence(
+                "This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.",
+                marker=str(root / MARKER),
+            )
+        )
+    return sys.executable
+
+
+def launch(root: Path = ROOT) -> list[str]:
+    """What starts this program from anywhere, whatever the environment is; its own words come after it."""
+    if (installed := payload(root)) is not None:
+        # Of an AppImage the folder is there only while it runs; that variable names the file.
+        return [os.environ.get("APPIMAGE") or str((root / installed.launcher).resolve())]
+    code = f"import sys; sys.path.insert(0, {str(root)!r}); from sapo_desktop.cli import main; sys.exit(main())"
+    python = Path(interpreter(root))
+    windowed = python.with_name("pythonw.exe")
+    return [str(windowed if windowed.exists() else python), "-P", "-c", code]
+
+
+def engine_folder() -> Path:
+    """Where the engine pack of this user lies, or will lie."""
+    return DataFolder.default() / "engine"
+
+
+def engine_pack(root: Path = ROOT, folder: Path | None = None) -> Path | None:
+    """The packages of the engine pack, where it is whole and made for this version; else None."""
+    installed = payload(root)
+    if installed is None:
+        return None
+    packages = (folder or engine_folder()) / "packages"
+    try:
+        stamp = msgspec.json.decode(read_bytes(packages / STAMP, _LONGEST), type=EnginePack)
+    except (OSError, msgspec.DecodeError):
+        return None  # not there, or cut off: it is offered again
+    return packages if installed.engines.get(stamp.kind) == stamp.fingerprint else None
+
+
+def can_learn() -> bool:
+    """Whether torch is here: it is looked for, not imported."""
+    return importlib.util.find_spec("torch") is not None or engine_pack() is not None

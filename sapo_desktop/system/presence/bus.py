@@ -1,0 +1,97 @@
+"""D-Bus, where there is a bus: Linux desktops tell there what no file says, and show notifications."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import sentence
+
+if TYPE_CHECKING:
+    from jeepney import HeaderFields, Message
+    from jeepney.io.blocking import DBusConnection
+    from jeepney.io.common import FilterHandle
+
+Bus = Literal["SESSION", "SYSTEM"]
+_SECONDS = 2.0
+
+
+class NoBus(SapoError):
+    """There is no bus, or nobody on it who answers."""
+
+
+def call(
+    bus: Bus, name: str, path: str, method: str, signature: str | None = None, body: tuple[Any, ...] = ()
+) -> tuple[Any, ...]:
+    """What `method` (`interface.Member`) of an object returns. Raises NoBus."""
+    with speaking(bus, name, path) as line:
+        return line.call(method, signature, body)
+
+
+class Line:
+    """An open connection to one object."""
+
+    def __init__(self, connection: DBusConnection, name: str, path: str) -> None:
+        self._connection, self._name, self._path = connection, name, path
+
+    def call(self, method: str, signature: str | None = None, body: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+        """What `method` (`interface.Member`) returns."""
+        from jeepney import DBusAddress, new_method_call
+        from jeepney.wrappers import unwrap_msg
+
+        interface, _, member = method.rpartition(".")
+        address = DBusAddress(self._path, bus_name=self._name, interface=interface)
+        message = new_method_call(address, member, signature, body)
+        answer: tuple[Any, ...] = unwrap_msg(self._connection.send_and_get_reply(message, timeout=_SECONDS))
+        return answer
+
+    def signals(self, interface: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Name and arguments of every signal of the object from now on; without end."""
+        from jeepney import HeaderFields, MatchRule
+        from jeepney.bus_messages import message_bus
+        from jeepney.wrappers import unwrap_msg
+
+        rule = MatchRule(type="signal", interface=interface, path=self._path)
+        unwrap_msg(self._connection.send_and_get_reply(message_bus.AddMatch(rule), timeout=_SECONDS))
+        waiting: deque[Message] = deque()
+        # Heard from here on, before the caller asks for anything that they could be about.
+        heard = self._connection.filter(rule, queue=waiting)
+        return self._follow(heard, waiting, HeaderFields.member)
+
+    def _follow(
+        self, heard: FilterHandle, waiting: deque[Message], member: HeaderFields
+    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        with heard:
+            while True:
+                found = self._connection.recv_until_filtered(waiting)
+                yield found.header.fields[member], found.body
+
+
+@contextlib.contextmanager
+def speaking(bus: Bus, name: str, path: str) -> Iterator[Line]:
+    """A connection for more than one call. Raises NoBus, also for what goes wrong while it is used."""
+    from jeepney.io.blocking import open_dbus_connection
+    from jeepney.wrappers import DBusErrorResponse
+
+    try:
+        with open_dbus_connection(_address(bus), auth_timeout=_SECONDS) as connection:
+            yield Line(connection, name, path)
+    except (OSError, ValueError, RuntimeError, DBusErrorResponse) as error:
+        raise NoBus(sentence("{name} does not answer on D-Bus ({error}).", name=name, error=str(error))) from error
+
+
+def get_property(bus: Bus, name: str, path: str, interface: str, member: str) -> Any:
+    """The value of a property. Raises NoBus."""
+    ((_, value),) = call(bus, name, path, "org.freedesktop.DBus.Properties.Get", "ss", (interface, member))
+    return value
+
+
+def _address(bus: Bus) -> str:
+    """Where systemd puts the session's bus, for who was not told."""
+    if bus == "SYSTEM" or "DBUS_SESSION_BUS_ADDRESS" in os.environ:
+        return bus
+    return f"unix:path={os.environ.get('XDG_RUNTIME_DIR', '')}/bus"

@@ -1,0 +1,89 @@
+"""Looks at this computer: the facts by which a node decides whether it is a guest in the way.
+
+Only what the settings ask for is looked at. What costs more than a glance is looked at every few seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import Settings, listed
+from sapo_desktop.system.hardware import taken_by_others
+from sapo_desktop.system.presence import heat, link, programs
+from sapo_desktop.system.presence.idle import CannotTell, Idle
+from sapo_desktop.system.presence.power import power
+
+SLOW_SECONDS = 10.0
+"""Between looks at programs, sensors, cards and the link."""
+
+
+class Presence(Record, frozen=True, kw_only=True):
+    """What was seen. A field that nobody asked for, or that cannot be told, has its default."""
+
+    on_battery: bool = False
+    charge: int | None = None
+    """Percent."""
+    idle: float | None = None
+    """Seconds without input."""
+    idle_unknown: Text = ""
+    """Why that cannot be told."""
+    metered: bool = False
+    program: str | None = None
+    """One of those that the node is to pause for, which runs."""
+    card_share: float = 0.0
+    """What other programs hold of the graphics card's memory, in percent."""
+    degrees: float | None = None
+
+
+class Watch:
+    """Looks, again and again. `clock`: monotonic seconds; `own`: the processes of this node."""
+
+    def __init__(self, own: Callable[[], Sequence[int]], clock: Callable[[], float] = time.monotonic) -> None:
+        self._own = own
+        self._clock = clock
+        self._idle = Idle()
+        self._slow: tuple[float, Settings, Presence] | None = None
+
+    def look(self, settings: Settings) -> Presence:
+        """As things are now; may take some seconds where a service does not answer."""
+        now = self._clock()
+        if self._slow is None or self._slow[1] != settings or now - self._slow[0] >= SLOW_SECONDS:
+            self._slow = now, settings, self._look_slowly(settings)
+        seen = self._slow[2]
+        plug = power()
+        idle, unknown = self._look_for_somebody() if wants_idle(settings) else (None, "")
+        return Presence(
+            on_battery=plug.on_battery,
+            charge=plug.charge,
+            idle=idle,
+            idle_unknown=unknown,
+            metered=seen.metered,
+            program=seen.program,
+            card_share=seen.card_share,
+            degrees=seen.degrees,
+        )
+
+    def close(self) -> None:
+        self._idle.close()
+
+    def _look_slowly(self, settings: Settings) -> Presence:
+        return Presence(
+            metered=not settings.silo and settings.on_metered == "pause" and link.is_metered(),
+            program=programs.first_of(listed(settings.pause_for)),
+            card_share=taken_by_others(self._own()) if settings.card_share and settings.device != "cpu" else 0.0,
+            degrees=heat.degrees() if settings.hottest else None,
+        )
+
+    def _look_for_somebody(self) -> tuple[float | None, Text]:
+        try:
+            return self._idle.seconds(), ""
+        except CannotTell as error:
+            return None, error.text
+
+
+def wants_idle(settings: Settings) -> bool:
+    """Whether it matters that somebody uses the computer."""
+    return settings.when_in_use == "pause" or settings.threads_away > 0

@@ -1,0 +1,34 @@
+"""A completion as a person reads it: the answer by itself, the steps before it, and no tags. No Qt."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sapo_desktop.core.extraction import CLOSE, OPEN, answer_span
+
+
+class Parted(NamedTuple):
+    """What a model wrote, still hostile."""
+
+    answer: str
+    """As the marker finds it; empty where there is none."""
+    steps: str
+    """All before it."""
+
+
+def parted(completion: str) -> Parted:
+    """Tell the answer from the steps."""
+    span = answer_span(completion)
+    if span is None:
+        return Parted("", "")
+    return Parted(without_tags(completion[span]), without_tags(completion[: span.start]))
+
+
+def without_tags(text: str) -> str:
+    """The text without the tags of an answer, whole ones or one that is being written."""
+    for tag in (OPEN, CLOSE):
+        text = text.replace(tag, "")
+    cut = text.rfind("<")
+    if cut >= 0 and any(tag.startswith(text[cut:]) for tag in (OPEN, CLOSE)):
+        text = text[:cut]
+    return text.strip()

@@ -1,0 +1,69 @@
+"""The written-out model in training: values and gradients against transformers' and peft's modules."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+
+from sapo_desktop.core.records import TrainingSequence
+from sapo_desktop.engines.torch.llama import passes as written
+from sapo_desktop.engines.torch.service import TorchEngine
+from tests.engines.tiny import answer, engine_in_modules, sequences, token_logprobs_of
+
+ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
+
+
+def trained(folder: Path, method: str) -> tuple[TorchEngine, list[TrainingSequence]]:
+    """An engine that has moved away from its start (LoRA's B is zero there) and a batch."""
+    engine = engine_in_modules(folder, method=method, learning_rate=1e-2, micro_batch=3)
+    batch = sequences(answer(engine, ["what is 1+1?", "b"], 4, max_tokens=20), ADVANTAGES)
+    for _ in range(2):
+        engine.trainer.step(batch)
+    return engine, batch
+
+
+def gradients(engine: TorchEngine, batch: list[TrainingSequence], written_out: bool) -> dict[str, torch.Tensor]:
+    engine.trainer.written_out = written_out
+    engine.trainer.optimiser.zero_grad()
+    engine.trainer.accumulate(batch, list(range(len(batch))), 100, {})
+    return {n: p.grad.clone() for n, p in engine.policy.trainable().items() if p.grad is not None}
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_gradients_equal_those_through_the_modules(folder: Path, method: str, way: str) -> None:
+    engine, batch = trained(folder, method)
+    engine.trainer.settings = msgspec.structs.replace(engine.trainer.settings, recompute=way == "recomputed")
+    ours, theirs = (gradients(engine, batch, how) for how in (True, False))
+    assert ours.keys() == theirs.keys() == engine.policy.trainable().keys()
+    for name, gradient in ours.items():
+        torch.testing.assert_close(gradient, theirs[name], atol=1e-6, rtol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("base", [False, True])
+def test_logprobs_equal_those_through_the_modules(folder: Path, method: str, base: bool, way: str) -> None:
+    engine, batch = trained(folder, method)
+
+    def logprobs(written_out: bool) -> torch.Tensor:
+        engine.trainer.written_out = written_out
+        if not base:
+            return torch.cat(token_logprobs_of(engine, batch))
+        with engine.policy.as_base():
+            return torch.cat(token_logprobs_of(engine, batch))
+
+    torch.testing.assert_close(logprobs(True), logprobs(False), atol=1e-5, rtol=1e-5)
+
+
+@pytest.fixture(params=["packed", "where they lie", "recomputed"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How weights and activations are held: as of a small model, of a large one, of one that hardly fits."""
+    if request.param != "packed":
+        monkeypatch.setattr(written, "SMALL", 0)
+    return str(request.param)
+
+
+def test_a_model_that_is_not_written_out_learns_too(neox: Path) -> None:
+    engine, batch = trained(neox, "lora")
+    assert not engine.trainer.written_out
+    assert engine.trainer.step(batch).grad_norm > 0

@@ -1,0 +1,58 @@
+"""The card that fetches what learns, with a process that prints what the real one does."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.gui.model.engine_pack import EnginePackCard
+from sapo_desktop.system import installation, processes
+from tests.gui.driving import all_texts, press
+
+MARK = installation.Payload(python="p", launcher="l", engines={})
+
+
+def card(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str = "") -> EnginePackCard:
+    """In an installed application without its pack; `code` plays the process."""
+    monkeypatch.setattr(installation, "payload", lambda *root: MARK)
+    monkeypatch.setattr(installation, "can_learn", lambda: False)
+    monkeypatch.setattr(processes, "python_command", lambda module: [sys.executable, "-c", code])
+    made = EnginePackCard(tmp_path / "engine.log")
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_a_clone_has_no_such_card(qtbot: QtBot, tmp_path: Path) -> None:
+    made = EnginePackCard(tmp_path / "engine.log")
+    qtbot.addWidget(made)
+    assert made.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "again"),
+    [
+        ("print('[1/5] torch ...')", "It is here. Quit and start again", False),
+        ("import sys; sys.exit('The disk is full.')", "The disk is full.", True),
+    ],
+)
+def test_how_it_ended_is_said(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str, again: bool
+) -> None:
+    made = card(qtbot, tmp_path, monkeypatch, code)
+    assert not made.stop.isVisible()
+    press(made.get)
+    qtbot.waitUntil(lambda: said in all_texts(made), timeout=30_000)
+    assert made.get.isVisible() == again and not made.stop.isVisible()
+
+
+def test_it_moves_and_can_be_stopped(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "print('[1/5] torch: 12 of 192 MB', flush=True); __import__('threading').Event().wait()"
+    made = card(qtbot, tmp_path, monkeypatch, code)
+    press(made.get)
+    qtbot.waitUntil(lambda: "12 of 192 MB" in all_texts(made), timeout=30_000)
+    assert made.stop.isVisible() and not made.get.isVisible()
+    press(made.stop)
+    qtbot.waitUntil(lambda: "What was fetched is kept" in all_texts(made), timeout=30_000)
+    assert made.get.isVisible()

@@ -1,0 +1,193 @@
+"""Joining: the questions, what is asked of the worker, and the way until the node is linked."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.gui.peers import under_way
+from sapo_desktop.gui.peers.join import JoinSheet
+from sapo_desktop.gui.peers.page import PeersPage
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.view.link import Lost
+from sapo_desktop.worker.control.messages.replies import SwarmIs
+from sapo_desktop.worker.control.messages.requests import GetSwarm, JoinSwarm, SetSettings
+from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from tests.gui import scenes, staged_peers
+from tests.gui.driving import all_texts, press, shown
+from tests.gui.stage import StageBridge
+
+ADDRESS = "wss://b.example:2"
+JOINING = SwarmInfo(
+    state="joining", reason=sentence("Joining the swarm: {done} of {count} tasks compared", done=16, count=19)
+)
+
+
+class Scene:
+    """The dialog, opened from the page of a node in silo (or not), with what the worker says of the swarm."""
+
+    def __init__(self, qtbot: QtBot, text: str = "", **settings: object) -> None:
+        self.view = scenes.a_view(**({"silo": True} | settings))
+        self.bridge = StageBridge(self.view)
+        staged_peers.stage(self.bridge)
+        self.says(JOINING)
+        page = shown(qtbot, PeersPage(self.view, self.bridge, Actions(self.view, self.bridge)))
+        press(page.add_peer)
+        self.sheet = next(found for found in page.findChildren(JoinSheet) if found.isVisible())
+        qtbot.keyClicks(self.sheet._field, text)
+
+    def says(self, info: SwarmInfo) -> None:
+        self.bridge.replies[GetSwarm] = SwarmIs(info=info)
+
+    def linked(self, **changes: object) -> None:
+        link = msgspec.structs.replace(scenes.links(1)[0], **changes)
+        self.says(msgspec.structs.replace(scenes.swarm_info(), links=[link]))
+
+    def look(self) -> None:
+        """A second passes."""
+        self.sheet._under_way._look()
+
+    @property
+    def said(self) -> str:
+        return all_texts(self.sheet)
+
+    def asked(self, kind: type[Any]) -> list[Any]:
+        return self.bridge.asked_for(kind)
+
+
+def test_an_address_is_joined_in_one_act(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS, peers="wss://a.example:1")
+    assert "This leaves silo" in scene.said and "sees its internet address" in scene.said
+    press(scene.sheet.ok)
+    values = {"silo": "off", "share": "off", "peers": f"wss://a.example:1, {ADDRESS}"}
+    assert scene.asked(SetSettings) == [SetSettings(values=values)]
+    assert scene.sheet.isVisible() and "16 of 19 tasks compared" in scene.said
+    assert (scene.sheet._under_way._bar.value(), scene.sheet._under_way._bar.maximum()) == (16, 19)
+    scene.linked(dialled=ADDRESS)
+    scene.look()
+    assert "Linked" in scene.said and scene.sheet.cancel.text() == "Done"
+    press(scene.sheet.cancel)
+    assert not scene.sheet.isVisible()
+
+
+def test_nothing_moves_up_under_the_pointer(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    before = scene.sheet.geometry()
+    press(scene.sheet.ok)
+    assert scene.sheet.geometry() == before
+
+
+def test_why_nobody_answers_is_said_with_what_to_do(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    scene.bridge.replies[DialPeer] = UsageError("Nobody answers at wss://b.example:2.")
+    press(scene.sheet.ok)
+    assert "Nobody answers" in scene.said and "goes on trying" in scene.said
+    press(scene.sheet.again)
+    assert len(scene.asked(DialPeer)) == 2
+    press(scene.sheet.back)
+    assert scene.sheet._field.isVisible() and scene.sheet._field.text() == ADDRESS
+
+
+def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS.upper())
+    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    press(scene.sheet.ok)
+    assert "It answers in 38 ms" in scene.said
+    scene.look()
+    assert len(scene.asked(DialPeer)) == 1
+    scene.linked(dialled="wss://other.example:3")
+    scene.look()
+    assert "It answers" in scene.said, "another link is not the one that was asked for"
+    scene.linked(key="12" * 32)
+    scene.look()
+    assert scene.sheet.cancel.text() == "Done"
+
+
+def test_what_keeps_it_from_joining_is_said(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    scene.says(SwarmInfo(state="failed", reason="The swarm cannot be joined: no key. Training goes on alone."))
+    press(scene.sheet.ok)
+    assert "no key" in scene.said and scene.sheet.again.isVisible()
+
+
+def test_a_node_that_dies_meanwhile_is_said_and_waited_for(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    press(scene.sheet.ok)
+    scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
+    scene.look()
+    assert "It was killed." in scene.said
+
+
+def test_what_the_worker_refuses_is_said_where_it_was_typed(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, "wss://b.example")
+    scene.bridge.replies[SetSettings] = UsageError("The port is missing.")
+    press(scene.sheet.ok)
+    assert "The port is missing." in scene.said and scene.sheet._field.isVisible() and scene.sheet.ok.isEnabled()
+
+
+def test_sharing_shows_its_terms_first_and_the_button_says_it(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    assert "cannot be called back" not in scene.said
+    scene.sheet._terms.share.radio.click()
+    assert "cannot be called back" in scene.said
+    assert scene.sheet.ok.text() == "Join, and publish answers from now on"
+    press(scene.sheet.ok)
+    assert scene.asked(SetSettings)[0].values["share"] == "on"
+
+
+def test_who_shares_already_is_not_asked_again(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS, silo=False, share=True)
+    assert scene.sheet._terms.shares and scene.sheet.ok.text() == "Join"
+    assert "leaves silo" not in scene.said
+
+
+def test_the_local_network_is_looked_through(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(under_way, "_LAN_LOOKS", 2)
+    scene = Scene(qtbot)
+    assert not scene.sheet.ok.isEnabled()
+    scene.sheet._way.buttons["lan"].click()
+    press(scene.sheet.ok)
+    assert scene.asked(SetSettings)[0].values == {"silo": "off", "share": "off", "lan": "on"}
+    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    scene.look()
+    assert "Looking for nodes on this network" in scene.said and not scene.asked(DialPeer)
+    scene.look()
+    assert "No other node was found" in scene.said
+
+
+def test_an_invite_is_explained_and_followed_before_silo_is_left(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, f"'{staged_peers.LINK}'")
+    assert "private swarm cdcdcdcd" in scene.said
+    press(scene.sheet.ok)
+    assert scene.asked(JoinSwarm) == [JoinSwarm(link=staged_peers.LINK)]
+    assert scene.asked(SetSettings) == [SetSettings(values={"silo": "off", "share": "off"})]
+    assert "Tell its founder the key of this node" in scene.said
+    scene.linked(dialled="wss://home.example:8765")
+    scene.look()
+    assert scene.sheet.cancel.text() != "Done", "that link was of the public swarm"
+
+
+def test_an_invite_that_is_refused_changes_nothing_else(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, staged_peers.LINK)
+    scene.bridge.replies[JoinSwarm] = UsageError("The admission has ended.")
+    press(scene.sheet.ok)
+    assert "The admission has ended." in scene.said and scene.asked(SetSettings) == []
+
+
+def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(qtbot: QtBot) -> None:
+    link = staged_peers.LINK.replace("home.example", "169.254.169.254")
+    scene = Scene(qtbot, link)
+    assert "169.254.169.254" in scene.said and scene.sheet.ok.text() == "Go there all the same"
+    press(scene.sheet.ok)
+    assert scene.asked(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
+
+
+def test_a_broken_invite_is_not_sent(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, "sapo://join?swarm=12")
+    press(scene.sheet.ok)
+    assert scene.asked(JoinSwarm) == [] and "64 hex digits" in scene.said

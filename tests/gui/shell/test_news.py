@@ -1,0 +1,70 @@
+"""When a person who does not see the window is told something."""
+
+import time
+
+from sapo_desktop.core import schedule
+from sapo_desktop.core.why import Failed, OnBattery, Training
+from sapo_desktop.gui.shell.news import APART, News
+from sapo_desktop.view.link import Lost
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.events import EvalFinished, Event, StateChanged
+from tests.builders import eval_report
+from tests.gui import scenes
+
+WORKS = StateChanged(state="working", reason="", why=Training(round=1))
+HELD = StateChanged(state="paused", reason="", why=OnBattery())
+FAILED = StateChanged(state="failed", reason="", why=Failed(text="It died.", failures=5))
+
+
+class Told:
+    def __init__(self, notify: str = "all", quiet_hours: str = "") -> None:
+        self.view: View = scenes.a_view(scenes.silo_curve(), notify=notify, quiet_hours=quiet_hours)
+        self.now = time.time()
+        self.view.clock = lambda: self.now
+        self.titles: list[str] = []
+        self.seen = False
+        self.news = News(self.view, lambda title, text: self.titles.append(title), lambda: self.seen)
+        self.happens(WORKS)
+
+    def happens(self, event: Event | Lost) -> None:
+        self.news.look(self.view.take(event))
+
+
+def test_pauses_are_told_at_most_once_an_hour() -> None:
+    told = Told("pauses")
+    told.happens(HELD)
+    told.happens(WORKS)
+    assert told.titles == ["The node pauses"]
+    told.now += APART
+    told.happens(HELD)
+    told.now += APART
+    told.happens(WORKS)
+    assert told.titles == ["The node pauses", "The node pauses", "The node goes on"]
+
+
+def test_what_is_wrong_is_told_at_once_and_once() -> None:
+    told = Told("problems")
+    told.happens(HELD)
+    for _ in range(2):
+        told.happens(FAILED)
+    told.happens(Lost(reason="Gone", retry_at=told.now))
+    assert told.titles == ["The node stopped", "The node stopped"]
+
+
+def test_nobody_is_told_who_sees_it_or_does_not_want_to_be() -> None:
+    told = Told()
+    told.seen = True
+    told.happens(HELD)
+    hour = schedule.written(frozenset({schedule.hour_of_week(told.now)}))
+    for other in (Told("none"), Told("all", hour)):
+        other.happens(FAILED)
+        assert not other.titles
+    assert not told.titles
+
+
+def test_a_score_above_all_before_it_is_told() -> None:
+    told = Told()
+    score = told.view.held_out or 0.0
+    for number, value in ((998, score), (999, score - 0.1), (1000, score + 0.1)):
+        told.happens(EvalFinished(report=eval_report(str(number), value, which="validation")))
+    assert told.titles == ["The model got better"]

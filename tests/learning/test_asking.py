@@ -1,0 +1,113 @@
+from collections import Counter
+from random import Random
+
+import pytest
+
+from sapo_desktop.learning.asking import (
+    MEMORY,
+    REST,
+    TIMES,
+    Again,
+    Asking,
+    Chance,
+    Outcome,
+    chance_of,
+    choose_again,
+    choose_tasks,
+    observe,
+    practised,
+)
+
+LEVELS = {"gcd": ["easy", "middle"], "lcm": ["easy"]}
+TASKS = ["gcd/easy", "gcd/middle", "lcm/easy"]
+
+
+def outcome(solved: float, task: str = "gcd/easy", seed: int = 1) -> Outcome:
+    return Outcome(task=task, seed=seed, solved=solved)
+
+
+def test_a_chance_is_the_mean_of_a_beta_posterior() -> None:
+    assert Chance().mean == 0.5
+    assert Chance(mixed=3, alike=6).mean == pytest.approx(4 / 11)
+    draws = [Chance(mixed=3, alike=6).draw(Random(n)) for n in range(4000)]
+    assert sum(draws) / 4000 == pytest.approx(4 / 11, abs=0.01)
+
+
+def test_old_groups_count_less() -> None:
+    after = Chance(mixed=1).with_group(False)
+    assert (after.mixed, after.alike) == (pytest.approx(1 - 1 / MEMORY), 1)
+    for _ in range(1000):
+        after = after.with_group(True)
+    assert after.mixed == pytest.approx(MEMORY)
+    assert after.alike == pytest.approx(0, abs=1e-9)
+
+
+def test_families_are_drawn_alike_and_the_second_level_is_likely_before_anything_is_known() -> None:
+    drawn = Counter(task for n in range(300) for task in choose_tasks(Asking(), LEVELS, 12, Random(n)))
+    assert drawn["lcm/easy"] == pytest.approx(1800, rel=0.1)
+    assert 0.8 < drawn["gcd/middle"] / (drawn["gcd/easy"] + drawn["gcd/middle"]) < 0.97
+
+
+def test_what_is_expected_gives_way_to_what_is_seen() -> None:
+    asking = Asking()
+    for number in range(12):
+        seen = [outcome(1.0, "gcd/middle", number), outcome(0.5, "gcd/easy", number)]
+        asking = observe(asking, number, seen, LEVELS)
+    assert chance_of(asking, "gcd/easy", LEVELS["gcd"]).mean > chance_of(asking, "gcd/middle", LEVELS["gcd"]).mean
+
+
+def test_of_a_family_the_level_that_is_mixed_is_asked_and_no_other_left_for_good() -> None:
+    chances = {"gcd/easy": Chance(alike=30), "gcd/middle": Chance(mixed=20, alike=10)}
+    drawn = Counter(choose_tasks(Asking(chances=chances), LEVELS, 3000, Random(3)))
+    asked = drawn["gcd/easy"] + drawn["gcd/middle"]
+    assert drawn["gcd/easy"] == pytest.approx(0.05 * asked, rel=0.3), "half of the tenth that is drawn alike"
+
+
+def test_a_family_that_teaches_nothing_is_asked_less_and_never_not_at_all() -> None:
+    chances = {task: Chance(alike=60) for task in ("gcd/easy", "gcd/middle")}
+    drawn = Counter(task[:3] for task in choose_tasks(Asking(chances=chances), LEVELS, 3000, Random(4)))
+    assert drawn["gcd"] / drawn["lcm"] == pytest.approx((1 / 62) / 0.1, rel=0.25)
+    assert practised(Asking(chances=chances), LEVELS) == {"lcm/easy"}
+
+
+def test_a_mixed_question_is_asked_again_after_a_rest_until_its_answers_are_alike() -> None:
+    asking = observe(Asking(), 5, [outcome(0.5), outcome(1.0, seed=2), outcome(0.0, seed=3)], LEVELS)
+    assert [one.seed for one in asking.again] == [1]
+    assert choose_again(asking, TASKS, 5 + REST - 1, 8) == []
+    (again,) = choose_again(asking, TASKS, 5 + REST, 8)
+    assert (again.task, again.seed, again.times) == ("gcd/easy", 1, 1)
+    assert observe(asking, 8, [outcome(1.0)], LEVELS).again == []
+
+
+def test_no_question_is_asked_more_often_than_that() -> None:
+    asking = Asking()
+    for number in range(TIMES):
+        asking = observe(asking, 10 * number, [outcome(0.5)], LEVELS)
+        assert bool(asking.again) == (number < TIMES - 1)
+
+
+def test_a_question_asked_again_says_nothing_of_fresh_ones() -> None:
+    once = observe(Asking(), 1, [outcome(0.5)], LEVELS)
+    twice = observe(once, 5, [outcome(0.5)], LEVELS)
+    assert twice.chances == once.chances == {"gcd/easy": Chance(mixed=0, alike=8).with_group(True)}
+
+
+def test_a_quarter_of_a_round_at_most_is_asked_again_the_least_certain_first() -> None:
+    kept = [Again(task="gcd/easy", seed=n, round=1, times=1, solved=n / 8) for n in range(1, 8)]
+    assert [one.seed for one in choose_again(Asking(again=kept), TASKS, 9, 12)] == [3, 4, 2]
+
+
+def test_what_is_remembered_is_bounded_and_of_tasks_that_are_trained() -> None:
+    asking = Asking()
+    for number in range(20):
+        asking = observe(asking, number, [outcome(0.5, seed=100 * number + n) for n in range(50)], LEVELS)
+    assert len(asking.again) == 512
+    assert asking.again[-1].round == 19
+    assert observe(asking, 21, [], {"lcm": ["easy"]}) == Asking()
+
+
+def test_practised_are_those_nearly_as_likely_to_teach_as_the_best() -> None:
+    asking = Asking(chances={"gcd/easy": Chance(mixed=1, alike=29), "gcd/middle": Chance(mixed=15, alike=15)})
+    assert practised(asking, LEVELS) == {"gcd/middle", "lcm/easy"}
+    assert practised(Asking(), LEVELS) == {"gcd/middle", "lcm/easy"}
+    assert practised(Asking(), {}) == frozenset()

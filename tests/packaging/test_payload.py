@@ -1,0 +1,108 @@
+"""What the recipe of the application's folder does for systems that it does not run on."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = '#define PY_VERSION             "{version}"\n'
+
+
+def a_windows_python(folder: Path, version: str = "3.11.9") -> Path:
+    files = (
+        *("python.exe", "pythonw.exe", "python311.dll", "LICENSE.txt", "Scripts/pip.exe", "tcl/tk.tcl"),
+        *("DLLs/_ssl.pyd", "DLLs/_tkinter.pyd", "Lib/os.py", "Lib/test/big.py", "Lib/site-packages/pip/main.py"),
+    )
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "include").mkdir()
+    (folder / "include" / "patchlevel.h").write_text(HEADER.format(version=version))
+    return folder
+
+
+@pytest.mark.usefixtures("scripts")
+def test_each_platform_gets_the_packages_of_its_own_lock() -> None:
+    import packages
+    from platforms import PLATFORMS
+
+    chosen = {name: packages._chosen(platform) for name, platform in PLATFORMS.items()}
+    for lines in chosen.values():
+        assert {"numpy", "pyside6-essentials", "reasoning-gym", "transformers", *packages.AS_SOURCE} <= set(lines)
+        assert not {"torch", "peft"} & set(lines)
+        assert all(" ; " not in text and "--hash=sha256:" in text for text in lines.values())
+        assert lines["contourpy"].startswith("contourpy==1.3.3 ")  # the one for Python 3.11
+    assert "jeepney" in chosen["linux"] and "jeepney" not in chosen["windows"]
+    assert "pywin32-ctypes" in chosen["windows"] and "pywin32-ctypes" not in chosen["macos"]
+    assert "nvidia-ml-py" not in chosen["macos"]
+
+
+@pytest.mark.usefixtures("scripts")
+def test_of_a_python_that_was_given_what_is_needed_is_taken(tmp_path: Path) -> None:
+    import interpreter
+    from platforms import PLATFORMS
+
+    interpreter.provide(tmp_path / "python", PLATFORMS["windows"], a_windows_python(tmp_path / "given"))
+    taken = {path.relative_to(tmp_path / "python").as_posix() for path in (tmp_path / "python").rglob("*.*")}
+    notice = "notices/cpython_python_3.11.9"
+    assert taken == {
+        *("python.exe", "pythonw.exe", "python311.dll", "DLLs/_ssl.pyd", "Lib/os.py"),
+        *(notice, f"{notice}/LICENSE.txt"),
+    }
+    with pytest.raises(SystemExit, match=r"not a whole CPython 3\.11"):
+        interpreter.provide(tmp_path / "x", PLATFORMS["windows"], a_windows_python(tmp_path / "new", "3.12.1"))
+    with pytest.raises(SystemExit, match="Say with --python"):
+        interpreter.provide(tmp_path / "y", PLATFORMS["macos"], None)
+
+
+@pytest.mark.usefixtures("scripts")
+def test_windows_programs_name_our_python_beside_them(tmp_path: Path) -> None:
+    import launcher
+    from platforms import PLATFORMS
+
+    launcher.write(tmp_path, PLATFORMS["windows"])
+    for name, python in (("sapo-desktop.exe", b"python.exe"), ("sapo-desktop-window.exe", b"pythonw.exe")):
+        content = (tmp_path / name).read_bytes()
+        assert content.startswith(b"MZ") and b'#!"<launcher_dir>\\python\\' + python + b'" -I' in content
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            compile(archive.read("__main__.py"), "__main__.py", "exec")
+
+
+@pytest.mark.usefixtures("scripts")
+def test_the_marker_names_what_the_platform_has(tmp_path: Path) -> None:
+    import build
+    from platforms import PLATFORMS, up_to
+
+    for name, platform in PLATFORMS.items():
+        build._program(tmp_path / name / "app", platform)
+        marker = json.loads((tmp_path / name / "app" / "payload.json").read_text())
+        assert marker["python"] == f"../{platform.python}" and set(marker["engines"]) == set(platform.packs)
+        assert (tmp_path / name / "app" / "installers" / "engine_pack.py").exists()
+        packages = tmp_path / name / platform.packages
+        packages.mkdir(parents=True)
+        assert (packages / up_to(platform.packages) / "app" / "sapo_desktop" / "cli.py").resolve().exists()
+
+
+@pytest.mark.usefixtures("scripts")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="an AppImage is for Linux")
+def test_an_appimage_starts_by_the_folders_launcher(tmp_path: Path) -> None:
+    import launcher
+    from platforms import PLATFORMS
+
+    python = tmp_path / "payload" / PLATFORMS["linux"].python
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$PYTHONSAFEPATH" "$@"\n')
+    python.chmod(0o755)
+    launcher.write(tmp_path / "payload", PLATFORMS["linux"])
+    script = ROOT / "packaging" / "linux" / "appimage.py"
+    line = [sys.executable, str(script), str(tmp_path / "payload"), str(tmp_path)]
+    subprocess.run(line, env={"PATH": "/nowhere", "SOURCE_DATE_EPOCH": "0"}, check=True, timeout=60)
+    tree = tmp_path / "sapo-desktop.AppDir"
+    said = subprocess.run([tree / "AppRun", "status"], capture_output=True, text=True, check=True).stdout
+    assert said == "1 -m sapo_desktop status\n"
+    for name in ("sapo-desktop.desktop", "sapo-desktop.png", ".DirIcon"):
+        assert (tree / name).resolve(strict=True).is_relative_to(tree)

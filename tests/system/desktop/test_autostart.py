@@ -1,0 +1,73 @@
+"""The entry that starts the window at login."""
+
+import plistlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.system.desktop import autostart
+from sapo_desktop.system.folders import DataFolder
+
+
+@pytest.fixture(autouse=True)
+def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config" / "autostart"
+
+
+def words_of(entry: Path) -> list[str]:
+    """The command as the specification has it read: the file's escapes first, then those of quoted words."""
+    line = next(line for line in entry.read_text().splitlines() if line.startswith("Exec="))
+    text = line.removeprefix("Exec=").replace("\\\\", "\\")
+    words, word, quoted, letters = [], "", False, iter(text)
+    for letter in letters:
+        if letter == "\\" and quoted:
+            word += next(letters)
+        elif letter == '"':
+            if quoted:
+                words.append(word.replace("%%", "%"))
+            word, quoted = "", not quoted
+        elif quoted:
+            word += letter
+    return words
+
+
+def test_an_entry_comes_and_goes_and_starts_the_window_in_the_tray(configuration: Path, tmp_path: Path) -> None:
+    data = tmp_path / 'a "strange" 100% $folder\\'
+    autostart.follow(True, data)
+    (entry,) = configuration.iterdir()
+    assert words_of(entry) == autostart.command(data)
+    assert autostart.command(data)[-3:] == ["--tray", "--data", str(data)]
+    autostart.follow(False, data)
+    autostart.follow(False, data)
+    assert not list(configuration.iterdir())
+
+
+def test_each_folder_has_its_own_and_the_users_own_is_not_named(configuration: Path, tmp_path: Path) -> None:
+    for data in (DataFolder.default(), tmp_path):
+        autostart.follow(True, data)
+    assert len(list(configuration.iterdir())) == 2
+    assert autostart.command(DataFolder.default())[-1] == "--tray"
+
+
+def test_the_command_starts_the_program_from_anywhere(tmp_path: Path) -> None:
+    *head, _, _, _ = autostart.command(tmp_path)
+    done = subprocess.run([*head, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.startswith("sapo-desktop "), done.stderr
+
+
+def test_what_cannot_be_written_is_said(configuration: Path, tmp_path: Path) -> None:
+    configuration.parent.mkdir()
+    configuration.write_text("a file where a folder should be")
+    with pytest.raises(autostart.AutostartError, match="could not be changed"):
+        autostart.follow(True, tmp_path)
+
+
+def test_macos_gets_a_property_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    autostart.follow(True, tmp_path)
+    made = plistlib.loads(autostart.entry(tmp_path).read_bytes())
+    assert made["ProgramArguments"] == autostart.command(tmp_path) and made["RunAtLoad"]

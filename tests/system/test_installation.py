@@ -1,0 +1,91 @@
+"""Which Python starts our processes: in a clone, in the folder that an installer put down, and frozen."""
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.system import installation, processes
+
+MARK = installation.Payload(python="../python/bin/python3", launcher="../sapo-desktop", engines={"linux-cpu": "f00"})
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    """An installed application's `app` folder, where nobody expects it."""
+    folder = tmp_path / "Jürgens Programme" / "app"
+    folder.mkdir(parents=True)
+    (folder / installation.MARKER).write_bytes(msgspec.json.encode(MARK))
+    return folder
+
+
+def pack(folder: Path, **stamp: str) -> Path:
+    packages = folder / "packages"
+    packages.mkdir(parents=True)
+    (packages / installation.STAMP).write_bytes(msgspec.json.encode(stamp))
+    return packages
+
+
+def test_a_clone_or_a_wheel_is_run_by_the_python_that_runs_it() -> None:
+    assert installation.payload() is None
+    assert processes.python_command("a.module") == [sys.executable, "-P", "-m", "a.module"]
+    assert installation.engine_pack() is None
+
+
+def test_an_installed_application_brings_its_python_and_its_launcher(
+    app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for frozen in (False, True):
+        monkeypatch.setattr(sys, "frozen", frozen, raising=False)
+        assert Path(installation.interpreter(app)) == app / "../python/bin/python3"
+    assert installation.launch(app) == [str(app.parent / "sapo-desktop")]
+    monkeypatch.setenv("APPIMAGE", "/home/a/sapo.AppImage")
+    assert installation.launch(app) == ["/home/a/sapo.AppImage"], "the folder is gone when the program ends"
+
+
+def test_a_frozen_program_never_starts_itself_as_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(SapoError, match="no Python of its own"):
+        installation.interpreter(tmp_path)
+
+
+def test_a_damaged_marker_is_said(tmp_path: Path) -> None:
+    (tmp_path / installation.MARKER).write_text("{")
+    with pytest.raises(SapoError, match="install SAPO Desktop again"):
+        installation.payload(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "taken"),
+    [
+        ({"kind": "linux-cpu", "fingerprint": "f00"}, True),
+        ({"kind": "linux-cpu", "fingerprint": "of another version"}, False),
+        ({"kind": "unheard-of", "fingerprint": "f00"}, False),
+        ({"kind": "linux-cpu"}, False),
+    ],
+)
+def test_only_a_whole_engine_pack_of_this_version_is_taken(
+    app: Path, tmp_path: Path, stamp: dict[str, str], taken: bool
+) -> None:
+    packages = pack(tmp_path / "engine", **stamp)
+    assert installation.engine_pack(app, tmp_path / "engine") == (packages if taken else None)
+
+
+def test_processes_find_the_engine_pack_behind_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    monkeypatch.setattr(installation, "engine_pack", lambda: tmp_path)
+    found = processes.python_environment({})
+    assert found["PYTHONPATH"].split(os.pathsep) == [str(installation.ROOT), str(tmp_path), "/elsewhere"]
+    again = processes.python_environment({"PYTHONPATH": found["PYTHONPATH"]})
+    assert again["PYTHONPATH"] == found["PYTHONPATH"], "a worker's hosts have no longer path than the worker"
+    assert found["PYTHONFAULTHANDLER"] == "1"
+
+
+def test_a_pack_makes_learning_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation.importlib.util, "find_spec", lambda name: None)
+    assert not installation.can_learn()
+    monkeypatch.setattr(installation, "engine_pack", lambda: tmp_path)
+    assert installation.can_learn()

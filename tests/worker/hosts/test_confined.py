@@ -1,0 +1,33 @@
+"""A host that evaluates what it is given, confined as the product's are: real processes, real attempts."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.worker.hosts.services import KINDS
+from tests.attack.escape import WRITING, escapes
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids it below Python")
+
+
+@LINUX
+async def test_nothing_gets_out_of_a_marker_that_evaluates_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = await escapes(tmp_path)
+    assert [what for what, how in said.items() if how == "done"] == []
+    assert not any("SyntaxError" in how or "NameError" in how for how in said.values()), "each was really tried"
+
+
+def test_the_same_attempts_succeed_where_nothing_is_forbidden(tmp_path: Path) -> None:
+    for name in ("a file", "more into a file that is there", "nothing in place of a file", "no file where one was"):
+        (tmp_path / "kept").write_text("kept")
+        eval(WRITING[name].format(outside=str(tmp_path)))
+    assert [file.name for file in tmp_path.iterdir()] == ["left"]
+
+
+def test_only_what_needs_the_network_is_left_free() -> None:
+    assert {name for name, kind in KINDS.items() if kind.network} == {"remote", "librarian"}
+    assert not KINDS["examiner"].programs, "it sees strangers' texts"
