@@ -13,6 +13,7 @@ is skipped, and said so.
 import contextlib
 import ctypes
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -290,25 +291,30 @@ def watch(job: Job) -> dict[str, int]:
     command = [sys.executable, "-m", "tests.bench.memory_child", msgspec.json.encode(job).decode()]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     phases: dict[str, int] = {}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
-    ) as child:
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, env=env) as child,
+    ):
         assert child.stdin is not None and child.stdout is not None
-        os.set_blocking(child.stdout.fileno(), False)
         highest = 0
-        while child.poll() is None:
+        while True:
             highest = max(highest, private_bytes(child.pid))
+            if not select.select([child.stdout], [], [], LOOK_SECONDS)[0]:
+                continue
+            # Blocks until the line is whole: a part of one may be there first.
             line = child.stdout.readline()
-            if line:
-                phase = msgspec.json.decode(line, type=Phase)
-                # While a model is loaded its file is read once and let go; later, mapped pages are computed with.
-                phases[phase.name] = highest + (phase.mapped if phase.name == "done" else 0)
-                highest = 0
-                child.stdin.write(b"\n")
-                child.stdin.flush()
-            time.sleep(LOOK_SECONDS)
-    if child.returncode or "done" not in phases:
-        raise SystemExit(f"{job} ended with {child.returncode} after {list(phases)}.")
+            if not line:
+                break
+            phase = msgspec.json.decode(line, type=Phase)
+            # While a model is loaded its file is read once and let go; later, mapped pages are computed with.
+            phases[phase.name] = highest + (phase.mapped if phase.name == "done" else 0)
+            highest = 0
+            child.stdin.write(b"\n")
+            child.stdin.flush()
+        if child.wait() or "done" not in phases:
+            said.seek(0)
+            words = said.read().decode(errors="replace")
+            raise SystemExit(f"{words}\n{job} ended with {child.returncode} after {list(phases)}.")
     return phases
 
 

@@ -45,7 +45,8 @@ SCRIPTS = [
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_quick_run_prints_its_figures(script: str) -> None:
     command = [sys.executable, "-m", script, "--quick", "--json"]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    figures = [msgspec.json.decode(line, type=Figure) for line in printed.splitlines()]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    figures = [msgspec.json.decode(line, type=Figure) for line in ran.stdout.splitlines()]
     assert figures
     assert all(figure.unit for figure in figures)
