@@ -1090,16 +1090,12 @@
         <translation>Der Knoten startet</translation>
     </message>
     <message>
-        <source>Start contributing</source>
-        <translation>Jetzt mitmachen</translation>
+        <source>Start, then join others</source>
+        <translation>Starten, dann anderen anschließen</translation>
     </message>
     <message>
         <source>Start learning</source>
         <translation>Jetzt lernen</translation>
-    </message>
-    <message>
-        <source>Press the button again to follow it all the same.</source>
-        <translation>Drücke den Knopf noch einmal, um ihr trotzdem zu folgen.</translation>
     </message>
     <message>
         <source>Let this computer learn to reason</source>
@@ -1213,12 +1209,12 @@
         <translation>Allein. Gar kein Netz.</translation>
     </message>
     <message>
-        <source>Swarm</source>
-        <translation>Schwarm</translation>
+        <source>Learn from the answers of other computers too. Whom to join, and what you share, is asked next.</source>
+        <translation>Auch aus den Antworten anderer Computer lernen. Wem du dich anschließt und was du teilst, wird danach gefragt.</translation>
     </message>
     <message>
-        <source>Learn from the answers of other computers too.</source>
-        <translation>Auch aus den Antworten anderer Computer lernen.</translation>
+        <source>Swarm</source>
+        <translation>Schwarm</translation>
     </message>
     <message>
         <source>Window</source>
@@ -1876,10 +1872,6 @@
         <translation>Ein Schalter ändert es später, innerhalb einer Sekunde.</translation>
     </message>
     <message>
-        <source>Share my model&apos;s answers too (public domain)</source>
-        <translation>Auch die Antworten meines Modells teilen (gemeinfrei)</translation>
-    </message>
-    <message>
         <source>This node</source>
         <translation>Dieser Knoten</translation>
     </message>
@@ -1962,10 +1954,6 @@
     <message>
         <source>Publish answers from now on</source>
         <translation>Antworten ab jetzt veröffentlichen</translation>
-    </message>
-    <message>
-        <source>Address or invite link, if somebody gave you one</source>
-        <translation>Adresse oder Einladungslink, falls du so etwas bekommen hast</translation>
     </message>
     <message>
         <source>Kept addresses</source>

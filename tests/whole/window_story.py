@@ -22,7 +22,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from sapo_desktop.gui.first_run.steps import LeavesStep
+from sapo_desktop.gui.first_run.steps import LeavesStep, TogetherStep
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.peers.join import JoinSheet
@@ -141,24 +141,26 @@ class Story:
         assert not desktop.window.seen, "said once"
         self.quit()
 
-    def answer_questions(self) -> None:
-        """The first-run questions, as they are offered."""
+    def answer_questions(self, *, others: bool = False) -> None:
+        """The first-run questions, as they are offered, but whether others are to be joined."""
         self.desktop.begin()
         wizard = self.desktop._wizard
         assert isinstance(wizard, Wizard)
         for _ in range(3):
             self.press(wizard._next)
+        if others:
+            assert isinstance(wizard.step, TogetherStep)
+            wizard.step._swarm.click()
+            assert wizard._choices.others
         self.until(wizard._next.isEnabled, "the node answers")
         self.press(wizard._next)
         self.until(self.desktop.window.isVisible, "the window")
 
     def join(self, address: str) -> None:
         """From silo to a link in one dialog: first to nobody, then to a node that is there."""
-        self.answer_questions()
-        self.desktop.window.go("peers")
+        self.answer_questions(others=True)
         page = self.desktop.window.page
         assert isinstance(page, PeersPage)
-        self.press(page.add_peer)
         (sheet,) = page.findChildren(JoinSheet)
         self.picture(sheet, "join-1-questions")
         before = sheet.geometry()
@@ -275,6 +277,7 @@ class Story:
         print(text, flush=True)
 
     def picture(self, widget: QWidget, name: str) -> None:
+        QTest.qWait(100)  # it was shown in this very pass of events: let it settle
         widget.grab().save(str(self.pictures / f"{name}.png"))
 
 

@@ -18,11 +18,8 @@ class Choices:
     """Go on when the computer runs on its battery."""
     give_way: bool = True
     """Low priority: every other program goes first."""
-    swarm: bool = False
-    share: bool = False
-    """Publish own answers; only in the swarm."""
-    peer: str = ""
-    """An address or invite link that somebody gave; only in the swarm."""
+    others: bool = False
+    """Ask next whom to join, and on what terms (gui/peers/join.py)."""
 
     def threads(self, cores: int) -> int:
         """Of so many cores; 0 is the setting's own word for half of them."""
@@ -43,20 +40,11 @@ class Choices:
         return tuple(gentle for gentle in GENTLE if gentle == "half" or gentle in found)
 
     def settings(self, cores: int) -> dict[str, str]:
-        """As SetSettings takes them. Silo comes first to mind: nobody is put on a network without having said so."""
+        """As SetSettings takes them. In silo: joining others is a question of its own, with its terms beside it."""
         return {
             "threads": str(self.threads(cores)),
             "low_priority": "on" if self.give_way else "off",
             "on_battery": "continue" if self.on_battery else "pause",
-            "silo": "off" if self.swarm else "on",
-            "share": "on" if self.swarm and self.share else "off",
-        } | ({"peers": self.peer} if self._is_address else {})
-
-    @property
-    def invite(self) -> str | None:
-        """The link to a private swarm, where one was given."""
-        return self.peer if self.swarm and self.peer and not self._is_address else None
-
-    @property
-    def _is_address(self) -> bool:
-        return self.swarm and self.peer.startswith(("wss://", "ws://"))
+            "silo": "on",
+            "share": "off",
+        }

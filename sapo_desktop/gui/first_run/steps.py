@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.first_run.first_run import Choices, Gentle
@@ -18,7 +18,7 @@ from sapo_desktop.gui.widgets.notes import Picture
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
@@ -174,27 +174,16 @@ class TogetherStep(Step):
         self._asked = False
         group = QButtonGroup(self)
         silo = ChoiceCard(group, tr("Silo"), tr("Alone. No network at all."))
-        swarm = ChoiceCard(group, tr("Swarm"), tr("Learn from the answers of other computers too."))
+        others = tr("Learn from the answers of other computers too. Whom to join, and what you share, is asked next.")
+        swarm = ChoiceCard(group, tr("Swarm"), others)
         self._silo, self._swarm = silo.radio, swarm.radio
         for choice, together in ((silo, False), (swarm, True)):
-            choice.radio.setChecked(choices.swarm == together)
+            choice.radio.setChecked(choices.others == together)
             self.box.addWidget(choice)
-        self._swarm.toggled.connect(self._choose_swarm)
-        self._more = Card(role="well")
-        self._share = Switch(tr("Share my model's answers too (public domain)"))
-        self._share.toggled.connect(self._choose_share)
-        consent = column(Label(tr("What is published"), "strong"), *map(Label, what_is_published()), spacing=0.75)
-        self._peer = QLineEdit()
-        self._peer.setPlaceholderText(tr("Address or invite link, if somebody gave you one"))
-        self._peer.setAccessibleName(tr("Address or invite link"))
-        self._peer.textChanged.connect(lambda text: setattr(choices, "peer", text.strip()))
-        self._more.add(self._share, consent, self._peer)
+        self._swarm.toggled.connect(self._choose_others)
         self._model = Label(tr("The model that comes with the app is ready at once."), "muted")
         self.box.addLayout(row(Picture("model", 20), (self._model, 1), spacing=1))
-        # Last, so that nothing moves when it comes.
-        self.box.addWidget(self._more)
         self.box.addStretch(1)
-        self._more.setVisible(choices.swarm)
 
     def opened(self) -> None:
         if self._view.attached and not self._asked:
@@ -202,7 +191,7 @@ class TogetherStep(Step):
             self._bridge.ask(GetFit(), self._fit, lambda error: None, of=self)
 
     def focus_first(self) -> bool:
-        (self._swarm if self._choices.swarm else self._silo).setFocus()
+        (self._swarm if self._choices.others else self._silo).setFocus()
         return True
 
     def _fit(self, reply: FitIs) -> None:
@@ -216,11 +205,6 @@ class TogetherStep(Step):
             )
         self._model.setText(f"{ready} {more}")
 
-    def _choose_swarm(self, on: bool) -> None:
-        self._choices.swarm = on
-        self._more.setVisible(on)
-        self.changed.emit()
-
-    def _choose_share(self, on: bool) -> None:
-        self._choices.share = on
+    def _choose_others(self, on: bool) -> None:
+        self._choices.others = on
         self.changed.emit()

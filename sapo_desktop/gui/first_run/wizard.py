@@ -17,7 +17,6 @@ from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.layout import column, row, scrolling
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
-from sapo_desktop.gui.words import invites as invite_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
@@ -25,7 +24,7 @@ from sapo_desktop.system.hardware import usable_cores
 from sapo_desktop.view.link import Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings, StartRounds
+from sapo_desktop.worker.control.messages.requests import SetSettings, StartRounds
 
 _FIRST = (760, 600)
 _SMALLEST = (480, 360)
@@ -35,11 +34,11 @@ class Wizard(QDialog):
     """The questions before the first round.
 
     Signals:
-        finished_well: answered; the node works by what was chosen.
+        finished_well: answered; the node works by what was chosen, alone. True: others are to be joined next.
         left: closed without an answer: nothing was changed, and it asks again at the next start.
     """
 
-    finished_well = Signal()
+    finished_well = Signal(bool)
     left = Signal()
 
     def __init__(self, view: View, bridge: Asks) -> None:
@@ -60,8 +59,6 @@ class Wizard(QDialog):
         for step in self._steps:
             self._stack.addWidget(scrolling(step))
             step.changed.connect(self._show_buttons)
-        self._warned_of = ""
-        """The invite that was shown to lead nearby."""
         self._trouble = Banner(tone="danger", action=tr("Start again"), on_press=bridge.try_again)
         self._where = Label("", "caption")
         self._back = Button(tr("Back"), self._go_back)
@@ -124,7 +121,7 @@ class Wizard(QDialog):
     def _last_word(self) -> str:
         if not self._view.attached:
             return tr("The node is starting")
-        return tr("Start contributing") if self._choices.swarm else tr("Start learning")
+        return tr("Start, then join others") if self._choices.others else tr("Start learning")
 
     def _go_back(self) -> None:
         self._show(self._stack.currentIndex() - 1)
@@ -133,30 +130,8 @@ class Wizard(QDialog):
         if self._stack.currentIndex() < len(self._steps) - 1:
             self._show(self._stack.currentIndex() + 1)
             return
-        invite = self._choices.invite
-        if invite is not None and not self._may_follow(invite):
-            return
         self._sending = True
         self._show_buttons()
-        # An invite is followed first, while the node is still in silo: where it is refused nothing has changed.
-        if invite is not None:
-            request = JoinSwarm(link=invite, nearby=invite == self._warned_of)
-            self._bridge.ask(request, self._set, self._refused, of=self)
-        else:
-            self._set(None)
-
-    def _may_follow(self, invite: str) -> bool:
-        """Whether nothing is to be asked first, or it was asked and the button pressed again."""
-        warning = invite_words.warning(invite)
-        if not warning or invite == self._warned_of:
-            return True
-        self._warned_of = invite
-        again = tr("Press the button again to follow it all the same.")
-        self._trouble.say(f"{warning} {again}", "danger")
-        self._trouble.button.hide()
-        return False
-
-    def _set(self, reply: object) -> None:
         values = self._choices.settings(usable_cores())
         self._bridge.ask(SetSettings(values=values), self._start, self._refused, of=self)
 
@@ -165,7 +140,7 @@ class Wizard(QDialog):
 
     def _done(self, reply: Ok) -> None:
         self._over = True
-        self.finished_well.emit()
+        self.finished_well.emit(self._choices.others)
         self.close()
 
     def _refused(self, error: SapoError) -> None:

@@ -150,7 +150,7 @@ class Desktop(QObject):
         if self._link and self._wizard is None and self.view.attached:
             link, self._link = self._link, ""
             self.window.present()
-            self.window.ask_about(link)
+            self.window.join_others(link)
 
     def open(self, link: str = "") -> None:
         """Bring the window to the front; with an invite link, ask about it."""
@@ -201,9 +201,12 @@ class Desktop(QObject):
         wizard.left.connect(self._show_window)
         wizard.show()
 
-    def _welcomed(self) -> None:
+    def _welcomed(self, others: bool) -> None:
         self._remember(welcomed=WELCOME)
+        invited = bool(self._link)  # by a link that was opened meanwhile: the dialog is about that
         self._show_window()
+        if others and not invited and not self._quitting:
+            self.window.join_others()
 
     def _show_window(self) -> None:
         if self._wizard is not None:

@@ -135,8 +135,8 @@ class MainWindow(QMainWindow):
                 self._open(page)
         self._side.show_page(name)
 
-    def ask_about(self, link: str) -> None:
-        """Show what this invite leads to; it is followed if the person says so."""
+    def join_others(self, link: str = "") -> None:
+        """Ask whom to join; with an invite, show what it leads to. It is followed if the person says so."""
         from sapo_desktop.gui.peers.join import JoinSheet
 
         self.go("peers")

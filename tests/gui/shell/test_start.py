@@ -105,9 +105,7 @@ def test_macos_hands_links_to_the_program_that_runs(qapp: QApplication) -> None:
         (Choices(), {"threads": 0, "silo": True, "share": False, "on_battery": "pause", "low_priority": True}),
         (Choices(gentle="most", on_battery=True), {"threads": 7, "on_battery": "continue", "silo": True}),
         (Choices(gentle="quarter", give_way=False), {"threads": 2, "low_priority": False}),
-        (Choices(swarm=True), {"silo": False, "share": False}),
-        (Choices(swarm=True, share=True), {"silo": False, "share": True}),
-        (Choices(swarm=False, share=True), {"silo": True, "share": False}),
+        (Choices(others=True), {"silo": True, "share": False}),
     ],
 )
 def test_first_run_answers_become_settings(choices: Choices, expected: dict[str, object]) -> None:

@@ -292,7 +292,7 @@ def test_a_hidden_window_draws_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyP
 def test_an_invite_that_was_opened_is_asked_about_and_not_followed(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view())
     link = f"sapo://join?swarm={'ab' * 32}&peer=wss://relay.example:8765"
-    window.ask_about(link)
+    window.join_others(link)
     (sheet,) = window.findChildren(Sheet)
     assert window.page.name == "peers" and isinstance(sheet, JoinSheet) and sheet.link == link
     assert sheet.ok.text() == "Join" and not bridge.asked_for(JoinSwarm)
@@ -433,35 +433,17 @@ def test_what_leaves_is_shown_with_a_real_message(wizard: Wizard) -> None:
     assert "742 B" in shown and '{"a": "<b>"}' in shown and "thrown away" in shown
 
 
-def test_the_swarm_is_joined_only_by_choosing_it(wizard: Wizard, idle: StageBridge) -> None:
-    go_on(wizard, 3)
-    step: Any = wizard.step
-    assert not step._more.isVisible()
-    step._swarm.click()
-    step._share.click()
-    step._peer.setText("wss://relay.example:8765#" + "ab" * 32)
-    assert wizard._next.text() == "Start contributing"
-    wizard._go_on()
-    (asked,) = idle.asked_for(SetSettings)
-    assert (asked.values["silo"], asked.values["share"]) == ("off", "on")
-    assert asked.values["peers"] == "wss://relay.example:8765#" + "ab" * 32
-
-
-NEARBY = f"sapo://join?swarm={'cd' * 32}&peer=wss://127.0.0.1:8765"
-
-
-@pytest.mark.parametrize(("link", "asked"), [("sapo://broken", [JoinSwarm(link="sapo://broken")]), (NEARBY, [])])
-def test_an_invite_that_is_refused_or_leads_nearby_holds_the_first_run_up(
-    wizard: Wizard, idle: StageBridge, link: str, asked: list[JoinSwarm]
+def test_whom_to_join_is_asked_after_the_first_run_and_until_then_it_is_silo(
+    qtbot: QtBot, wizard: Wizard, idle: StageBridge
 ) -> None:
-    idle.replies[JoinSwarm] = UsageError("That is no invite.")
-    wizard._choices.swarm, wizard._choices.peer = True, link
-    go_on(wizard, 4)
-    assert idle.asked_for(JoinSwarm) == asked and not idle.asked_for(SetSettings)
-    assert wizard._trouble.isVisible() and wizard._next.isEnabled()
-    if link == NEARBY:
+    go_on(wizard, 3)
+    wizard.step._swarm.click()  # type: ignore[attr-defined]
+    assert wizard._next.text() == "Start, then join others"
+    with qtbot.waitSignal(wizard.finished_well) as finished:
         wizard._go_on()
-        assert idle.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
+    assert finished.args == [True]
+    (asked,) = idle.asked_for(SetSettings)
+    assert (asked.values["silo"], asked.values["share"]) == ("on", "off")
 
 
 def test_a_node_that_cannot_start_is_said_in_the_first_run(wizard: Wizard, idle: StageBridge) -> None:
