@@ -66,14 +66,17 @@ async def paper(context: Context, args: Namespace) -> None:
 
 async def table(context: Context, args: Namespace) -> None:
     """A line for each way to play."""
-    lines = [
-        event async for event in _events({"type": "table", "out": args.folder, "at": args.at, "against": args.against})
-    ]
+    asked = {"type": "table", "out": args.folder, "at": args.at, "against": args.against, "reach": args.reach or 0.0}
+    lines = [event async for event in _events(asked)]
     for line in lines:
         _emit(context, line)
     columns = ["mix", "weighting", "nodes", "rounds", "seeds", "cumulative", f"to {args.against}", "greedy", "sampled"]
     columns += ["pass@4", "CPU s", "answers", "trained on"]
-    context.out.table([*columns, ""], [_cells(line) for line in lines], right=columns[2:])
+    rows = [_cells(line) for line in lines]
+    if args.reach:
+        columns += [f"{args.reach:g} after ({args.at})", "times as soon"]
+        rows = [[*row[:-1], *_soon(line), row[-1]] for row, line in zip(rows, lines, strict=True)]
+    context.out.table([*columns, ""], rows, right=columns[2:])
 
 
 async def plot(context: Context, args: Namespace) -> None:
@@ -111,9 +114,6 @@ def _emit(context: Context, event: dict[str, Any]) -> None:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    ratio = "" if line["ratio"] is None else f"{line['ratio']:.3f}"
-    if line["ratio_low"] is not None:
-        ratio += f" ({line['ratio_low']:.3f} to {line['ratio_high']:.3f})"
     told = [
         ",".join(line["models"]),
         line["kind"] if line["kind"] != "equal" else "",
@@ -127,7 +127,7 @@ def _cells(line: dict[str, Any]) -> list[str]:
         f"{line['rounds']:g}",
         str(line["seeds"]),
         f"{line['cumulative']:.2f}",
-        ratio,
+        _with_interval(line, "ratio"),
         _way(line["greedy_first"], line["greedy"]),
         _way(line["sampled_first"], line["sampled"]),
         "" if line["pass_at_k"] is None else f"{line['pass_at_k']:.3f}",
@@ -136,6 +136,18 @@ def _cells(line: dict[str, Any]) -> list[str]:
         f"{line['samples']:,.0f}",
         " ".join(filter(None, told)),
     ]
+
+
+def _soon(line: dict[str, Any]) -> list[str]:
+    reached = line["reached"]
+    return ["not by all" if reached is None else f"{reached:,.1f}", _with_interval(line, "sooner")]
+
+
+def _with_interval(line: dict[str, Any], field: str) -> str:
+    value, low, high = line[field], line[f"{field}_low"], line[f"{field}_high"]
+    if value is None:
+        return ""
+    return f"{value:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})")
 
 
 def _way(first: float | None, last: float | None) -> str:

@@ -60,7 +60,7 @@ def _do(request: Request) -> None:
 
             asyncio.run(Lab(out, create).play(request, tell))
         case ShowTable():
-            for line in table(read_runs(out), request.at, request.against):
+            for line in table(read_runs(out), request.at, request.against, request.reach):
                 tell(line)
         case Plot():
             tell(Plotted(file=str(plot(out))))

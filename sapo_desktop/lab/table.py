@@ -32,6 +32,8 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
     at: Budget
     against: str
     """The mix that others are compared with."""
+    reach: float = 0.0
+    """A greedy score: how soon do arms come to it? 0: not asked."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
@@ -63,6 +65,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     sampled: float | None
     sampled_against: float | None
     pass_at_k: float | None
+    reached: float | None
+    """What was used up when the greedy score asked for was reached, on the line between two scores."""
+    sooner: float | None
+    """How many times as much the other used up until then, seed by seed."""
+    sooner_low: float | None
+    sooner_high: float | None
     base_best: float | None
     """Sampled, of the base at its best temperature."""
     cpu_seconds: float
@@ -111,6 +119,20 @@ class Run:
         found = [float(getattr(score, field)) for score in self.scores if score.round == last]
         return statistics.fmean(found) if last and found else self.base(field)
 
+    def reached(self, score: float, kind: Budget) -> float | None:
+        """What was used up when the nodes' mean greedy score was this high at first; None: never, or from the start."""
+        spent, used, before = self.spent(kind), 0.0, self.base("greedy")
+        if before is None or before >= score:
+            return None  # not a score to be reached
+        for number, scores in groupby(self.scores, key=lambda one: one.round):
+            if not number or number not in spent:
+                continue
+            now = statistics.fmean(one.greedy for one in scores)
+            if now >= score:
+                return used + (score - before) / (now - before) * (spent[number] - used)
+            used, before = spent[number], now
+        return None
+
     def base(self, field: str, *, best: bool = False) -> float | None:
         """The untrained models at the temperature that they train at, which stands first, or at the best one."""
         found: dict[float, list[float]] = {}
@@ -127,21 +149,24 @@ def read_runs(out: Path) -> list[Run]:
     return [run for run in runs if run.rounds]
 
 
-def table(runs: Sequence[Run], at: Budget = "rounds", against: str = "8/0") -> list[Line]:
+def table(runs: Sequence[Run], at: Budget = "rounds", against: str = "8/0", reach: float = 0.0) -> list[Line]:
     """A line for each way to play, the more is shared the later it stands."""
     rivals = [run for run in runs if run.arm.mix == against]
     rivals.sort(key=lambda run: not run.arm.budget)  # of two the one that was not ended early
     others = {_rivals(run.arm): run for run in rivals}
     by_way = sorted(runs, key=lambda run: (_way(run.arm), run.arm.seed))
-    return [_line([*alike], others, at) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
+    return [_line([*alike], others, at, reach) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
 
 
-def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget) -> Line:
+def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: float) -> Line:
     pairs = [_cut(run, others.get(_rivals(run.arm)), at) for run in runs]
     cut = [pair[0] for pair in pairs]
     against = [pair[1] for pair in pairs if pair[1] is not None]
     ratios = [mine.cumulative / other.cumulative for mine, other in pairs if other and other.cumulative]
     interval = t_interval(ratios)
+    reached = [run.reached(reach, at) if reach else None for run in runs]
+    times = _times_sooner(runs, reached, others, at, reach)
+    surely = t_interval(times)
     groups = sum(row.groups for run in cut for row in run.honest)
     arm = runs[0].arm
 
@@ -170,6 +195,10 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget) -> Line:
         sampled=_mean([run.held_out("sampled") for run in cut]),
         sampled_against=_mean([run.held_out("sampled") for run in against]),
         pass_at_k=_mean([run.held_out("pass_at_k") for run in cut]),
+        reached=_mean(reached) if None not in reached else None,
+        sooner=_mean(times),
+        sooner_low=round(surely.low, 4) if surely else None,
+        sooner_high=round(surely.high, 4) if surely else None,
         base_best=_mean([run.base("sampled", best=True) for run in cut]),
         cpu_seconds=total("cpu_seconds"),
         answers=total("answers"),
@@ -177,6 +206,19 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget) -> Line:
         tokens=total("tokens"),
         refused=total("refused"),
     )
+
+
+def _times_sooner(
+    runs: Sequence[Run], reached: Sequence[float | None], others: Mapping[bytes, Run], at: Budget, reach: float
+) -> list[float]:
+    """Seed by seed; none at all where one of them never came there: the rest alone would flatter."""
+    pairs = [
+        (mine, other.reached(reach, at) if other else None)
+        for mine, other in zip(reached, (others.get(_rivals(run.arm)) for run in runs), strict=True)
+    ]
+    if not all(mine and theirs for mine, theirs in pairs):
+        return []
+    return [theirs / mine for mine, theirs in pairs if mine and theirs]
 
 
 def t_interval(values: Sequence[float]) -> Interval | None:

@@ -77,6 +77,22 @@ def test_at_equal_seconds_the_dearer_one_plays_fewer_rounds() -> None:
     assert line.greedy == 0.6, "its last score until then"
 
 
+def test_how_soon_a_score_is_reached_is_read_off_the_line_between_two_scores() -> None:
+    # From .5 to .55 in 4 CPU-seconds: .52 after .4 of them. The other: to .6 in the 4 of its first round, .52 after .2.
+    first, second = table([silo(), shared(seconds=2.0)], "cpu", reach=0.52)
+    assert (first.reached, first.sooner) == (pytest.approx(1.6), 1.0)
+    assert (second.reached, second.sooner) == (pytest.approx(0.8), pytest.approx(2.0))
+    first, second = table([silo(), shared()], "rounds", reach=0.7)
+    assert (first.reached, first.sooner, second.sooner) == (None, None, None), "the silo never came there"
+    assert second.reached == pytest.approx(1.5)
+
+
+def test_a_score_that_one_seed_never_reached_has_no_mean() -> None:
+    # The silo of seed 2 comes to .52, that of seed 3 played too little to be scored.
+    runs = [silo(2), Run(arm(seed=3), silo(3).rounds, BASE), shared(2), shared(3)]
+    assert [(line.reached is None, line.sooner) for line in table(runs, reach=0.52)] == [(True, None), (False, None)]
+
+
 def test_who_lies_counts_in_no_reward() -> None:
     run = Run(arm(), [played(1, 0, 0.5), played(1, 1, 1.0, honest=False)], [])
     (line,) = table([run])

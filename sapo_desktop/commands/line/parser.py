@@ -323,6 +323,7 @@ def _lab(commands: Commands[Parser]) -> None:
     )
     table = _command(actions, "table", "lab:table", "compare the arms of a folder, seed by seed")
     table.add_argument("folder", metavar="DIR")
+    table.add_argument("--reach", type=_share, metavar="SCORE", help="how soon is this greedy score reached, like 0.3")
     table.add_argument("--against", default="8/0", metavar="MIX", help="the mix to compare with (default: 8/0)")
     table.add_argument(
         "--at",
