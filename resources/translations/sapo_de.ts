@@ -760,6 +760,10 @@
         <translation>Übersicht</translation>
     </message>
     <message>
+        <source>Small window ({keys})</source>
+        <translation>Kleines Fenster ({keys})</translation>
+    </message>
+    <message>
         <source>Learning</source>
         <translation>Lernen</translation>
     </message>
@@ -7508,6 +7512,10 @@
     <message>
         <source>Not linked yet</source>
         <translation>Noch nicht verbunden</translation>
+    </message>
+    <message>
+        <source>Back to the whole window</source>
+        <translation>Zurück zum ganzen Fenster</translation>
     </message>
 </context>
 </TS>

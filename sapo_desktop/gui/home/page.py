@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QMenu, QProgressBar, QStackedWidget, QToolButton, QWidget
 
-from sapo_desktop.core.records import Gain
 from sapo_desktop.gui.home.aha import AhaCard
 from sapo_desktop.gui.home.learned import LearnedCard
 from sapo_desktop.gui.home.now import NowCard
@@ -27,6 +26,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.learning import gain_words
 from sapo_desktop.gui.words.states import (
     action_hint,
     action_words,
@@ -227,25 +227,11 @@ class Counts(QWidget):
         base = view.held_out_base
         self._held_out.set(
             numbers.number(view.held_out if view.held_out is not None else base),
-            _gain_words(view.held_out, base, view.held_out_gain),
+            gain_words(view.held_out, base, view.held_out_gain),
         )
         self._rounds.set(numbers.count(len(view.curves)), tr("on this computer"))
         self._answers.set(numbers.count(view.answers_given), tr("by this computer's model"))
         self._drawn.set(*peer_words.thanks(view.swarm))
-
-
-def _gain_words(now: float | None, base: float | None, gain: Gain | None) -> str:
-    if base is None:
-        return tr("not measured yet")
-    if now is None:
-        return tr("of the model as it came")
-    if gain is None:  # a history of before: without an interval nobody could say what a difference means
-        return tr("the model as it came: {score}").format(score=numbers.number(base))
-    if gain.low <= 0 <= gain.high:
-        return tr("{gain} since the start: may be chance").format(gain=numbers.signed(gain.value))
-    return tr("{gain} since the start ({low} to {high})").format(
-        gain=numbers.signed(gain.value), low=numbers.signed(gain.low), high=numbers.signed(gain.high)
-    )
 
 
 class ChartCard(Card):

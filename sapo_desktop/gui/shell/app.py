@@ -39,6 +39,7 @@ from sapo_desktop.view.viewmodel import Section, View
 
 if TYPE_CHECKING:
     from sapo_desktop.gui.first_run.wizard import Wizard
+    from sapo_desktop.gui.shell.mini import MiniWindow
 
 log = logging.getLogger("sapo_desktop.gui")
 
@@ -149,7 +150,7 @@ class Desktop(QObject):
         self._link = link or self._link
         if self._link and self._wizard is None and self.view.attached:
             link, self._link = self._link, ""
-            self.window.present()
+            self._present()
             self.window.join_others(link)
 
     def open(self, link: str = "") -> None:
@@ -161,7 +162,7 @@ class Desktop(QObject):
             self._wizard.raise_()
             self._wizard.activateWindow()
         else:
-            self.window.present()
+            self._present()
 
     def quit(self) -> None:
         """End the worker, unless it is to go on without a window, and then the window."""
@@ -171,8 +172,9 @@ class Desktop(QObject):
         self.leaving.emit()
         self._keep_looks()
         self.window.hide()
-        if self._wizard is not None:
-            self._wizard.hide()
+        for other in (self._wizard, self._mini):
+            if other is not None:
+                other.hide()
         self.tray.close()
         if self.view.settings.when_window_closes == "continue":
             self._leave()
@@ -222,7 +224,37 @@ class Desktop(QObject):
         window = MainWindow(self.view, self.bridge, self.actions)
         window.closing.connect(self._close)
         window.quitting.connect(self.quit)
+        window.small_wanted.connect(self._make_small)
         return window
+
+    _mini: MiniWindow | None = None
+
+    def _make_small(self) -> None:
+        """A small window in place of the whole one."""
+        from sapo_desktop.gui.shell.mini import MiniWindow
+
+        mini = self._mini = MiniWindow(self.view, self.bridge, self.actions)
+        mini.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        mini.full_wanted.connect(self.open)
+        mini.closing.connect(self._mini_closed)
+        self._keep_looks()
+        mini.show()
+        self.window.hide()
+
+    def _mini_closed(self) -> None:
+        """It goes where the whole window would have gone."""
+        self._mini = None
+        if self._quitting or self.window.isVisible():
+            return
+        if not self.tray.there:
+            self.window.present()  # to be minimised, and to say so the first time
+        self._close()
+
+    def _present(self) -> None:
+        """The whole window, in front."""
+        self.window.present()
+        if self._mini is not None:
+            self._mini.close()
 
     def _close(self) -> None:
         """The user closed the window: it goes where it can be had back from."""
@@ -248,7 +280,7 @@ class Desktop(QObject):
 
     def _tray_went(self) -> None:
         """Without a tray nobody could have a hidden window back."""
-        if not self.window.isVisible() and not self._quitting and self._wizard is None:
+        if not self.window.isVisible() and not self._quitting and self._wizard is None and self._mini is None:
             self.window.put_away()
 
     def _changed(self, changed: frozenset[Section]) -> None:
@@ -276,8 +308,8 @@ class Desktop(QObject):
         self.window = self._new_window()
         self.window.look_as(looks)
         old.hide()  # first: what it stops watching the new one watches again
-        if shown:
-            self.window.show()
+        if shown or self._mini is not None:
+            self._present()
         old.deleteLater()
         self.tray.retranslate()
 

@@ -17,7 +17,7 @@ from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.away import QUIT_KEYS
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.buttons import Button, Switch
+from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
 from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
@@ -25,6 +25,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import ALL, Section, View
 
+SMALL_KEYS = "Ctrl+M"
 SMALLEST = (900, 440)
 _FIRST = (1180, 800)
 
@@ -63,10 +64,12 @@ class MainWindow(QMainWindow):
     Signals:
         closing: the user closed it; whoever owns the tray decides what that means.
         quitting: Ctrl+Q, or what the system has for it.
+        small_wanted: the small window is to take its place.
     """
 
     closing = Signal()
     quitting = Signal()
+    small_wanted = Signal()
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__()
@@ -80,6 +83,7 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._side = Sidebar(view, actions, list(self._entries.values()))
         self._side.wanted.connect(self.go)
+        self._side.small_wanted.connect(self.small_wanted)
         self._strip = SiloStrip()
         right = QVBoxLayout()
         right.setContentsMargins(0, 0, 0, 0)
@@ -100,6 +104,7 @@ class MainWindow(QMainWindow):
         for number, name in enumerate(self._entries, 1):
             QShortcut(QKeySequence(f"Ctrl+{number}"), self, partial(self.go, name))
         QShortcut(QKeySequence(QUIT_KEYS), self, self.quitting.emit)
+        QShortcut(QKeySequence(SMALL_KEYS), self, self.small_wanted.emit)
         self._away = False
         """Minimised by us. Wayland tells nobody whether a window is."""
         self._changed(ALL)
@@ -210,6 +215,17 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
 
 
+def show_face(picture: Picture, view: View) -> None:
+    """The state as an icon in its colour."""
+    icon, colour = {
+        "working": ("play", "accent"),
+        "paused": ("pause", "muted"),
+        "silo": ("silo", "silo"),
+        "attention": ("warning", "danger"),
+    }[view.face]
+    picture.show_icon(icon, colour)
+
+
 class SiloStrip(QFrame):
     """A band over the whole page: this node uses no network."""
 
@@ -227,6 +243,7 @@ class Sidebar(QFrame):
     """The pages, the silo switch, and the state in one line."""
 
     wanted = Signal(str)
+    small_wanted = Signal()
 
     def __init__(self, view: View, actions: Actions, pages: list[Entry]) -> None:
         super().__init__()
@@ -249,12 +266,14 @@ class Sidebar(QFrame):
         self.silo.clicked.connect(actions.silo)
         self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
         set_tooltip(self.silo, tr("No network at all, effective at once"))
+        keys = QKeySequence(SMALL_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
+        small = IconButton("small", tr("Small window ({keys})").format(keys=keys), self.small_wanted.emit)
         self._dot = Picture("pause", 18)
         self._state = Label("", "caption")
         box = column(
             row(logo, (name, 1), spacing=1),
             (scrolling(holding(nav)), 1),
-            self.silo,
+            row((self.silo, 1), small),
             row(self._dot, self._state, spacing=1),
             spacing=2,
             margins=(grid(1.5), grid(2.5), grid(1.5), grid(2)),
@@ -267,13 +286,7 @@ class Sidebar(QFrame):
         view = self._view
         self.silo.show_state(view.silo)
         self.silo.setEnabled(view.attached)
-        icon, colour = {
-            "working": ("play", "accent"),
-            "paused": ("pause", "muted"),
-            "silo": ("silo", "silo"),
-            "attention": ("warning", "danger"),
-        }[view.face]
-        self._dot.show_icon(icon, colour)
+        show_face(self._dot, view)
         self._state.setText(state_sentence(view))
 
     def show_page(self, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.records import Mark, Phase, Verdict, WeightingName
+from sapo_desktop.core.records import Gain, Mark, Phase, Verdict, WeightingName
 from sapo_desktop.core.settings import Mix
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -144,3 +144,18 @@ def text_words(rollout: Rollout) -> str:
 def levels_words(levels: tuple[str, ...]) -> str:
     """`easy, middle`; a dash where there is none."""
     return ", ".join(level_name(level) for level in levels) or numbers.NOTHING
+
+
+def gain_words(now: float | None, base: float | None, gain: Gain | None) -> str:
+    """What a held-out score means beside the base's; both are shares from 0 to 1."""
+    if base is None:
+        return tr("not measured yet")
+    if now is None:
+        return tr("of the model as it came")
+    if gain is None:  # a history of before: without an interval nobody could say what a difference means
+        return tr("the model as it came: {score}").format(score=numbers.number(base))
+    if gain.low <= 0 <= gain.high:
+        return tr("{gain} since the start: may be chance").format(gain=numbers.signed(gain.value))
+    return tr("{gain} since the start ({low} to {high})").format(
+        gain=numbers.signed(gain.value), low=numbers.signed(gain.low), high=numbers.signed(gain.high)
+    )
