@@ -40,8 +40,8 @@ class Filmed(Newcomer):
 
     def _look_around(self) -> None:
         while self._past < 60 * self._minutes:
-            self.frames.append(picture_of(self._desktop.window))
             self._wait(EVERY_SECONDS)
+            self.frames.append(picture_of(self._desktop.window))
 
     def _picture(self, widget: QWidget, name: str) -> None:
         if name == "question 4":

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from sapo_desktop.core.extraction import CLOSE, OPEN, answer_span
+
+_FRACTION = re.compile(r"(\$?)\\d?frac\{(-?[0-9]{1,12})\}\{(-?[0-9]{1,12})\}\1")
+"""Of whole numbers, as the task of fractions writes them."""
 
 
 class Parted(NamedTuple):
@@ -22,6 +26,11 @@ def parted(completion: str) -> Parted:
     if span is None:
         return Parted("", "")
     return Parted(without_tags(completion[span]), without_tags(completion[: span.start]))
+
+
+def in_plain_signs(text: str) -> str:
+    """Fractions as people type them, 6/21 for $\\dfrac{6}{21}$: for short texts that are only looked at."""
+    return _FRACTION.sub(r"\2/\3", text)
 
 
 def without_tags(text: str) -> str:

@@ -95,8 +95,8 @@ class Newcomer:
         for number, _ in enumerate(wizard._steps, 1):
             self._doing = f"question {number}"
             self._wait(READ_SECONDS)
-            self._picture(wizard, self._doing)
             self._until(wizard._next.isEnabled, f"to the answer of question {number}")
+            self._picture(wizard, self._doing)
             QTest.mouseClick(wizard._next, Qt.MouseButton.LeftButton)
         self._doing = "home"
         self._until(self._desktop.window.isVisible, "to the window")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sapo_desktop.view.completion import Parted, parted, without_tags
+from sapo_desktop.view.completion import Parted, in_plain_signs, parted, without_tags
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ def test_a_tag_that_is_being_written_is_not_shown(text: str) -> None:
 
 def test_what_is_less_stays() -> None:
     assert without_tags("3 < 4") == "3 < 4"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"Simplify $\dfrac{6}{21}$ to its lowest terms", "Simplify 6/21 to its lowest terms"),
+        (r"$\frac{-2}{7}$", "-2/7"),
+        (r"\dfrac{1}{3}", "1/3"),
+        (r"$\dfrac{x}{3}$ costs $5", r"$\dfrac{x}{3}$ costs $5"),
+        (r"\dfrac{1}{", r"\dfrac{1}{"),
+    ],
+)
+def test_fractions_are_read_as_people_type_them(written: str, read: str) -> None:
+    assert in_plain_signs(written) == read

@@ -13,7 +13,7 @@ from sapo_desktop.gui.widgets.text import Label, Reading, Tone
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.tasks import task_name
-from sapo_desktop.view.completion import parted
+from sapo_desktop.view.completion import in_plain_signs, parted
 from sapo_desktop.view.viewmodel import View
 
 _QUESTION, _ANSWER = 220, 60
@@ -49,7 +49,7 @@ class LearnedCard(Card):
         self._empty.setVisible(learned is None)
         if learned is None:
             return
-        self._question.setText(one_line(learned.question, _QUESTION))
+        self._question.setText(one_line(in_plain_signs(learned.question), _QUESTION))
         self._before.show_answer(learned.before)
         self._now.show_answer(learned.now)
         self._from.setText(
@@ -85,6 +85,6 @@ class _Answered(QWidget):
         )
 
     def show_answer(self, completion: str) -> None:
-        answer = one_line(parted(completion).answer, _ANSWER) or tr("(no answer)")
+        answer = one_line(in_plain_signs(parted(completion).answer), _ANSWER) or tr("(no answer)")
         self._answer.setText(answer)
         self.setAccessibleName(f"{self._name}: {answer}")

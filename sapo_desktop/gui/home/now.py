@@ -9,7 +9,7 @@ from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
 from sapo_desktop.gui.words.tasks import task_name
-from sapo_desktop.view.completion import parted
+from sapo_desktop.view.completion import in_plain_signs, parted
 from sapo_desktop.view.viewmodel import AnswerShown, View
 
 _QUESTION, _ANSWER = 160, 60
@@ -41,7 +41,8 @@ class NowCard(Card):
             return
         self._shown = newest
         verdict = "solved" if newest.solved else "wrong"
-        self._question.setText(one_line(newest.question, _QUESTION))
-        self._answer.setText(one_line(parted(newest.completion).answer, _ANSWER) or tr("(no answer)"))
+        self._question.setText(one_line(in_plain_signs(newest.question), _QUESTION))
+        answer = in_plain_signs(parted(newest.completion).answer)
+        self._answer.setText(one_line(answer, _ANSWER) or tr("(no answer)"))
         self._icon.show_icon(*verdict_icon(verdict))
         self._mark.set_text(f"{verdict_name(verdict)} · {task_name(newest.task)}")

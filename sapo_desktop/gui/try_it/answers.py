@@ -20,7 +20,7 @@ from sapo_desktop.gui.widgets.notes import Empty, Picture
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import mark_words, verdict_icon
-from sapo_desktop.view.completion import parted, without_tags
+from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
 
 _LONGEST_TRUTH = 2000
 _LONGEST_ANSWER = 160
@@ -100,7 +100,7 @@ class Pane(QWidget):
     def show_side(self, side: Side, paused: bool) -> None:
         is_written = side.state not in ("waiting", "asked", "writing")
         answer, steps = parted(side.text) if is_written else ("", without_tags(side.text))
-        self._answer.setText(_one_line(answer))
+        self._answer.setText(_one_line(in_plain_signs(answer)))
         self._show_steps(steps or ("" if answer == _one_line(answer) else answer), folded=is_written)
         self._icon.setVisible(side.mark is not None)
         if side.mark is not None:

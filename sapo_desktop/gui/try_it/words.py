@@ -7,7 +7,7 @@ from sapo_desktop.gui.try_it.trying import Side
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import mark_words
-from sapo_desktop.view.completion import parted
+from sapo_desktop.view.completion import in_plain_signs, parted
 
 EXAMPLE_QUESTIONS = (
     "What is 7 + 5 - 3?",
@@ -62,7 +62,7 @@ def figures(side: Side) -> str:
 def in_short(side: Side) -> str:
     """One side in a table's cell."""
     if side.state == "done":
-        return mark_words(side.mark) if side.mark else one_line(parted(side.text).answer, 120)
+        return mark_words(side.mark) if side.mark else one_line(in_plain_signs(parted(side.text).answer), 120)
     match side.state:
         case "stopped":
             return tr("Stopped")
