@@ -48,9 +48,11 @@ from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStat
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
 from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.guest import Guest, hosts_of
+from sapo_desktop.worker.hosts.updates import Looker
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.updates import Updates
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -176,6 +178,8 @@ class Worker:
         if self._options.started:
             starter.when_let_go(self._let_go)
         models = ModelRequests(self._folder, self._in_force, self._publish)
+        updates = Updates(Looker(self._folder), self._in_force, self._may_use_network, self._publish)
+        looking = asyncio.create_task(updates.run())
         ending = asyncio.create_task(self._quit.wait())
         replaced: Assembled | None = None
         try:
@@ -184,13 +188,15 @@ class Worker:
                 if not isinstance(assembled, Assembled):
                     return self._stopped(assembled)
                 try:
-                    code = await self._serve(assembled, models, ending, replaced)
+                    code = await self._serve(assembled, models, updates, ending, replaced)
                 finally:
                     await assembled.close()
                 if code is not None:
                     return code
                 replaced, said = assembled, ""
         finally:
+            looking.cancel()
+            await asyncio.wait({looking})
             await models.close()
 
     async def _build(
@@ -228,7 +234,12 @@ class Worker:
         return self._ready.exception()
 
     async def _serve(
-        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: Assembled | None
+        self,
+        assembled: Assembled,
+        models: ModelRequests,
+        updates: Updates,
+        ending: asyncio.Task[bool],
+        replaced: Assembled | None,
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
@@ -240,7 +251,7 @@ class Worker:
             self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
         self._orders = node.orders
-        self._open(self._requests(assembled, models, guest))
+        self._open(self._requests(assembled, models, updates, guest))
         self._take_up()
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(guest.run())
@@ -296,6 +307,10 @@ class Worker:
         requests = self._served()
         return self._settings if requests is None else requests.settings
 
+    def _may_use_network(self) -> bool:
+        """Whether the governor lets it; not while there is no node yet."""
+        return self._orders is not None and self._orders.decision.network
+
     def _begin(self, orders: Orders) -> None:
         match self._options.begin:
             case "rounds":
@@ -319,7 +334,7 @@ class Worker:
         self._server.publish(Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
         return 1
 
-    def _requests(self, assembled: Assembled, models: ModelRequests, guest: Guest) -> Requests:
+    def _requests(self, assembled: Assembled, models: ModelRequests, updates: Updates, guest: Guest) -> Requests:
         return Requests(
             assembled.node,
             assembled.side,
@@ -332,6 +347,7 @@ class Worker:
             give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
             quit=self._quit.set,
+            updates=updates,
             usage=lambda: guest.meter.now,
         )
 
