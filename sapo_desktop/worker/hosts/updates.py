@@ -85,7 +85,7 @@ class Looker:
     def off(self, settings: Settings) -> SapoError | None:
         """Why nothing may be asked, with what to do; None where it may."""
         if not self.release.address:
-            return UsageError(sentence("This build has no release address, so nothing looks for newer versions."))
+            return SapoError(sentence("This build has no release address, so nothing looks for newer versions."))
         if not settings.look_for_updates:
             return UsageError(
                 sentence("look_for_updates is off: sapo-desktop settings set look_for_updates on, to have it looked.")

@@ -1,12 +1,18 @@
 """Manifests for tests, signed by keys that are made from a number."""
 
 import datetime
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from nacl.signing import SigningKey
 
-from sapo_desktop.core.updates.manifest import Manifest, Release, ReleaseFile
+from sapo_desktop.core.updates.manifest import NAME, SIGNATURE_NAME, Manifest, Release, ReleaseFile
 from sapo_desktop.core.updates.signature import signed_bytes
 
 DAY = 86_400.0
@@ -43,3 +49,31 @@ def manifest(**changed: Any) -> bytes:
 
 def signed(document: bytes, by: int = 1) -> bytes:
     return key(by).sign(signed_bytes(document)).signature.hex().encode() + b"\n"
+
+
+INSTALLER = b"#!/bin/sh\n"
+
+
+@contextmanager
+def served(folder: Path, **changed: Any) -> Iterator[str]:
+    """A release of one file in `folder`, signed, at the address that is given; it logs nothing."""
+    file = msgspec.structs.replace(FILE, bytes=len(INSTALLER), sha256=hashlib.sha256(INSTALLER).hexdigest())
+    document = manifest(**{"files": [file], **changed})
+    folder.mkdir()
+    for name, content in ((NAME, document), (SIGNATURE_NAME, signed(document)), (FILE.name, INSTALLER)):
+        (folder / name).write_bytes(content)
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(folder))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
