@@ -42,7 +42,7 @@ from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.last_words import last_words
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.events import Event, SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
@@ -137,6 +137,7 @@ class Worker:
         self._catalogue = load_catalogue(resource("tasks.toml"))
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._notices: deque[Notice] = deque(maxlen=MOST_NOTICES)
+        self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
         self._renew = asyncio.Event()
@@ -178,8 +179,7 @@ class Worker:
         if self._options.started:
             starter.when_let_go(self._let_go)
         models = ModelRequests(self._folder, self._in_force, self._publish)
-        updates = Updates(Looker(self._folder), self._in_force, self._may_use_network, self._publish)
-        looking = asyncio.create_task(updates.run())
+        looking = asyncio.create_task(self._updates.run())
         ending = asyncio.create_task(self._quit.wait())
         replaced: Assembled | None = None
         try:
@@ -188,7 +188,7 @@ class Worker:
                 if not isinstance(assembled, Assembled):
                     return self._stopped(assembled)
                 try:
-                    code = await self._serve(assembled, models, updates, ending, replaced)
+                    code = await self._serve(assembled, models, ending, replaced)
                 finally:
                     await assembled.close()
                 if code is not None:
@@ -234,12 +234,7 @@ class Worker:
         return self._ready.exception()
 
     async def _serve(
-        self,
-        assembled: Assembled,
-        models: ModelRequests,
-        updates: Updates,
-        ending: asyncio.Task[bool],
-        replaced: Assembled | None,
+        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: Assembled | None
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
@@ -251,7 +246,7 @@ class Worker:
             self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
         self._orders = node.orders
-        self._open(self._requests(assembled, models, updates, guest))
+        self._open(self._requests(assembled, models, guest))
         self._take_up()
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(guest.run())
@@ -334,7 +329,7 @@ class Worker:
         self._server.publish(Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
         return 1
 
-    def _requests(self, assembled: Assembled, models: ModelRequests, updates: Updates, guest: Guest) -> Requests:
+    def _requests(self, assembled: Assembled, models: ModelRequests, guest: Guest) -> Requests:
         return Requests(
             assembled.node,
             assembled.side,
@@ -347,7 +342,7 @@ class Worker:
             give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
             quit=self._quit.set,
-            updates=updates,
+            updates=self._updates,
             usage=lambda: guest.meter.now,
         )
 
@@ -361,6 +356,8 @@ class Worker:
         if isinstance(event, Notice):
             self._notices.append(event)
         self._server.publish(event)
+        if isinstance(event, SettingsChanged):
+            self._updates.follow()
 
     # -- the control channel's side ------------------------------------------------------------------------
 

@@ -62,6 +62,12 @@ class Updates:
         except SapoError as error:
             return Standing(state="refused", text=error.text)
 
+    def follow(self) -> None:
+        """The settings changed: what may be looked for may be another."""
+        if (found := self.standing()) != self._told:
+            self._told = found
+            self._publish(UpdatesAre(standing=found))
+
     async def answer(self, request: GetUpdates) -> UpdatesAre:
         return UpdatesAre(standing=await self._look() if request.look else self.standing())
 

@@ -41,7 +41,7 @@ class SettingsPage(Page):
     """See the module."""
 
     name = "settings"
-    follows: ClassVar[frozenset[Section]] = frozenset({"link", "settings"})
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "settings", "updates"})
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(
@@ -188,6 +188,8 @@ class SettingsPage(Page):
                 late=key in are.waiting,
                 overridden=key in are.overridden,
             )
+        if "look_for_updates" in card.rows and self.view.updates is not None:
+            card.rows["look_for_updates"].show_measured(in_words(self.view.updates.text))
 
     def _name_changed(self) -> None:
         count = len(self._changed_keys())

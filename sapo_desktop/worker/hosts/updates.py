@@ -88,7 +88,10 @@ class Looker:
             return SapoError(sentence("This build has no release address, so nothing looks for newer versions."))
         if not settings.look_for_updates:
             return UsageError(
-                sentence("look_for_updates is off: sapo-desktop settings set look_for_updates on, to have it looked.")
+                sentence(
+                    "look_for_updates is off, so nothing looks for newer versions: sapo-desktop settings set "
+                    "look_for_updates on"
+                )
             )
         if settings.silo:
             return InSilo(sentence("This node is in silo: no network at all, so nothing looks for newer versions."))

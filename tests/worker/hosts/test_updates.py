@@ -170,6 +170,18 @@ async def test_clients_are_told_and_what_is_unsafe_is_a_notice_once(site: Site) 
     assert (await updates.answer(GetUpdates())).standing == reply.standing and site.asked == 2
 
 
+async def test_a_setting_that_changes_it_is_told_at_once(site: Site) -> None:
+    told: list[Event] = []
+    now = OUT
+    updates = Updates(site.looker(), lambda: now, lambda: True, told.append)
+    await updates.answer(GetUpdates(look=True))
+    updates.follow()
+    now = Settings(silo=False, look_for_updates=False)
+    updates.follow()
+    states = [event.standing.state for event in told if isinstance(event, UpdatesAre)]
+    assert states == ["newer", "off"] and site.asked == 1
+
+
 async def test_going_into_silo_ends_a_look_at_once(site: Site) -> None:
     site.hold = asyncio.Event()
     now = OUT
