@@ -61,7 +61,12 @@ def test_in_silo_and_switched_off_nothing_is_asked(alone: Words, tmp_path: Path)
     assert not (alone.folder / "updates.json").exists()
 
 
-def test_a_build_without_an_address_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_build_without_an_address_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = tmp_path / "updates.toml"
+    build.write_text("")
+    monkeypatch.setattr(updates, "resource", lambda name: build)
     words = Words(tmp_path / "node", FakeDoor(), capsys)
     assert words("updates") == 0 and "This build has no release address" in words.stdout
     assert words("updates", "check") == 1 and "This build has no release address" in words.stderr
