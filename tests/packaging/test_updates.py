@@ -120,6 +120,9 @@ def test_a_manifest_that_would_do_harm_is_not_made(updates: ModuleType, out: Pat
     with pytest.raises(SystemExit, match="nothing of 9"):
         updates.changes("## 9.0.1\nx\n## 1.0\n", "9.0")
     assert updates.changes("## 9.0.1\nx\n\n## 9.0 (of today)\n\ny\n## 8\n", "9.0") == "y\n"
+    assert (
+        updates.changes("## 9.0\n**a**: b\nc `d`\n\n**e**\n- f\n- g\n", "9.0") == "**a**: b c `d`\n\n**e**\n- f\n- g\n"
+    )
     for path in out.iterdir():
         path.unlink()
     with pytest.raises(SystemExit, match="nothing in"):

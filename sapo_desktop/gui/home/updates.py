@@ -23,7 +23,7 @@ class UpdateBanner(Banner):
     """Stays while there is a newer version."""
 
     def __init__(self, view: View, bridge: Asks) -> None:
-        super().__init__(tone="accent", action=tr("What is new"), on_press=self._ask)
+        super().__init__(action=tr("What is new"), on_press=self._ask)
         self._view, self._bridge = view, bridge
 
     def refresh(self) -> None:
@@ -33,7 +33,7 @@ class UpdateBanner(Banner):
         if found is None or not newer:
             self.say("")
         else:
-            self.say(one_line(in_words(found.text)), "danger" if found.state == "urgent" else "accent")
+            self.say(one_line(in_words(found.text)), "danger" if found.state == "urgent" else "plain")
 
     def _ask(self) -> None:
         self._bridge.ask(GetUpdates(), self._open, of=self)

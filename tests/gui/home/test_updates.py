@@ -28,7 +28,7 @@ def home(qtbot: QtBot) -> HomePage:
 
 
 @pytest.mark.parametrize(
-    ("state", "tone"), [("newer", "accent"), ("urgent", "danger"), ("current", ""), ("off", ""), ("refused", "")]
+    ("state", "tone"), [("newer", "plain"), ("urgent", "danger"), ("current", ""), ("off", ""), ("refused", "")]
 )
 def test_only_a_newer_version_is_on_home(qtbot: QtBot, state: str, tone: str) -> None:
     page = home(qtbot)
