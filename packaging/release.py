@@ -77,7 +77,7 @@ def main() -> None:
     for path in release(given.out.absolute(), given.twice, given.level):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
     if key is not None:
-        updates.sign(given.out, key, given.number, given.least, given.date or updates.commit_date(), given.days)
+        updates.sign_as_given(given, key)
 
 
 if __name__ == "__main__":

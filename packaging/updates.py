@@ -182,8 +182,13 @@ def add_options(parser: argparse.ArgumentParser, required: bool) -> None:
     parser.add_argument("--date", type=datetime.date.fromisoformat, help="of it (default: the commit's)")
 
 
-def commit_date() -> datetime.date:
-    return datetime.datetime.fromtimestamp(times.epoch(), datetime.UTC).date()
+def sign_as_given(given: argparse.Namespace, key: Ed25519PrivateKey) -> None:
+    """Sign by the options, and say what came of it."""
+    date = given.date or datetime.datetime.fromtimestamp(times.epoch(), datetime.UTC).date()
+    if date + datetime.timedelta(days=given.days) < datetime.datetime.now(datetime.UTC).date():
+        _stop(f"A manifest of {date} has expired already: give another --date, or more --days.")
+    made = sign(given.out, key, given.number, given.least, date, given.days)
+    print(f"{NAME} number {made.number}: {made.version}, {len(made.files)} files, good until {made.expires}")
 
 
 def main() -> None:
@@ -201,9 +206,7 @@ def main() -> None:
         case "pin":
             pin(given.keys)
         case "sign":
-            key = open_key(given.key, passphrase())
-            made = sign(given.out, key, given.number, given.least, given.date or commit_date(), given.days)
-            print(f"{NAME} number {made.number}: {made.version}, {len(made.files)} files, good until {made.expires}")
+            sign_as_given(given, open_key(given.key, passphrase()))
 
 
 if __name__ == "__main__":

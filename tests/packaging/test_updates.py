@@ -138,11 +138,13 @@ def test_the_commands(
         return capsys.readouterr().out.strip()
 
     monkeypatch.setenv("SAPO_RELEASE_PASSPHRASE", PASSPHRASE.decode())
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1781438400")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1781438400")  # 2026-06-14
     first, second = run("key", str(tmp_path / "1.pem")), run("key", str(tmp_path / "2.pem"))
     run("pin", first, second)
-    said = run("sign", str(out), "--key", str(tmp_path / "2.pem"), "--number", "3", "--least", "0.0.1")
-    assert said == f"updates.json number 3: {sapo_desktop.__version__}, 3 files, good until 2026-10-12"
+    said = run(
+        "sign", str(out), "--key", str(tmp_path / "2.pem"), "--number", "3", "--least", "0.0.1", "--days", "36500"
+    )
+    assert said == f"updates.json number 3: {sapo_desktop.__version__}, 3 files, good until 2126-05-21"
     found, _ = judge(
         (out / NAME).read_bytes(),
         (out / SIGNATURE_NAME).read_bytes(),
@@ -152,3 +154,6 @@ def test_the_commands(
         Seen(),
     )
     assert found.state == "newer"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    with pytest.raises(SystemExit, match="has expired already"):
+        run("sign", str(out), "--key", str(tmp_path / "2.pem"), "--number", "4", "--least", "0.0.1")
