@@ -55,8 +55,8 @@ INSTALLER = b"#!/bin/sh\n"
 
 
 @contextmanager
-def served(folder: Path, **changed: Any) -> Iterator[str]:
-    """A release of one file in `folder`, signed, at the address that is given; it logs nothing."""
+def served(folder: Path, asked: list[str] | None = None, **changed: Any) -> Iterator[str]:
+    """A release of one file in `folder`, signed, at the address that is given. `asked`: takes the paths."""
     file = msgspec.structs.replace(FILE, bytes=len(INSTALLER), sha256=hashlib.sha256(INSTALLER).hexdigest())
     document = manifest(**{"files": [file], **changed})
     folder.mkdir()
@@ -68,7 +68,8 @@ def served(folder: Path, **changed: Any) -> Iterator[str]:
             super().__init__(*args, directory=str(folder))
 
         def log_message(self, *_: object) -> None:
-            pass
+            if asked is not None:
+                asked.append(self.path)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
