@@ -1018,6 +1018,10 @@
         <translation>Jede Einstellung hat ihren Standardwert.</translation>
     </message>
     <message>
+        <source>Look now</source>
+        <translation>Jetzt nachsehen</translation>
+    </message>
+    <message>
         <source>Changed ({number})</source>
         <translation>Geändert ({number})</translation>
     </message>

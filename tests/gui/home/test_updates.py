@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.errors import InSilo
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.settings.page import SettingsPage
@@ -60,4 +61,11 @@ def test_the_setting_says_how_things_stand(qtbot: QtBot) -> None:
     page = shown(qtbot, SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
     page._choose("network")
     page.refresh(bridge.view.take(UpdatesAre(standing=NEWER)))
-    assert "It is there." in texts(page._cards["network"].rows["look_for_updates"])
+    made = page._cards["network"].rows["look_for_updates"]
+    assert "It is there." in texts(made)
+    bridge.replies[GetUpdates] = InSilo("In silo nothing looks.")
+    press(made, "Look now")
+    assert bridge.asked[-1] == GetUpdates(look=True) and "In silo nothing looks." in texts(made)
+    bridge.replies[GetUpdates] = UpdatesAre(standing=NEWER)
+    press(made, "Look now")
+    assert "In silo nothing looks." not in texts(made)
