@@ -59,7 +59,7 @@ class SettingRow(QFrame):
         default = _value_words(key, settings_file.describe(key).default)
         set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
         self._error = Banner(tone="danger")
-        self._measured = Label("", "caption", wrap=False)
+        self._measured = Label("", "caption")
         self._measured.hide()
         head = Flow(Label(title, "strong"), self._changed, self._late, self._overridden)
         self._words = column(1, head, Label(sentence, "caption"), self._measured, 1, spacing=0.25)
