@@ -1,8 +1,9 @@
 """Everything that this machine can release, from the checked-out commit: `python packaging/release.py OUT`.
 
 The .deb, the .rpm (where rpmbuild is) and the .run file with their list of contents (CycloneDX), the wheel, all
-licences, and SHA256SUMS over them. With `--twice` the wheel and the packing of the folder are done again and compared
-byte by byte. What the scripts that it runs need stands at their heads.
+licences, and SHA256SUMS over them; with `--key` also the updater's signed manifest (updates.py). With `--twice` the
+wheel and the packing of the folder are done again and compared byte by byte. What the scripts that it runs need stands
+at their heads.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import times  # noqa: E402
+import updates  # noqa: E402
 
 
 def release(out: Path, twice: bool, level: int) -> list[Path]:
@@ -67,9 +69,15 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--twice", action="store_true", help="pack again, and compare byte by byte")
     parser.add_argument("--level", type=int, default=6, help="of xz (default: 6)")
+    updates.add_options(parser, required=False)
     given = parser.parse_args()
+    if given.key is not None and None in (given.number, given.least):
+        parser.error("a manifest needs --number and --least")
+    key = updates.open_key(given.key, updates.passphrase()) if given.key else None  # asked now, not after the hour
     for path in release(given.out.absolute(), given.twice, given.level):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
+    if key is not None:
+        updates.sign_as_given(given, key)
 
 
 if __name__ == "__main__":

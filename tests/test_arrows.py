@@ -25,6 +25,7 @@ DOOR = (
 )
 CLIENT = ("worker.control.client", MESSAGES)
 LIBRARIAN = "worker.hosts.librarian"
+UPDATES = "worker.hosts.updates"
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
@@ -40,6 +41,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.hosts.patience": ("system", "core"),
     "worker.hosts.frames": ("core",),
     LIBRARIAN: (*HOSTS, "system", "core"),
+    UPDATES: (LIBRARIAN, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
     "worker.control.channel": (*DOOR, "worker.hosts.frames", "system", "core"),
     "worker.control.proof": ("system", "core"),
@@ -50,6 +52,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
         *DOOR,
         *HOSTS,
         LIBRARIAN,
+        UPDATES,
         "worker.hosts.frames",
         "learning",
         "engines",
@@ -68,7 +71,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "view": (MESSAGES, "core"),
     "terminal": ("view", MESSAGES, "core"),
     "gui": ("view", *CLIENT, "system", "core"),
-    "commands": (*CLIENT, LIBRARIAN, "view", "terminal", "system", "core"),
+    "commands": (*CLIENT, LIBRARIAN, UPDATES, "view", "terminal", "system", "core"),
     "cli": ("commands", "gui", *CLIENT, "terminal", "system", "core"),
     "__main__": ("cli",),
 }
@@ -86,7 +89,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "numpy": ("engines", "gui", "view"),
     "jinja2": ("engines.template_child",),
     "huggingface_hub": ("engines", "models.files.hub"),
-    "httpx2": ("engines.remote.http", "models.files.hub"),
+    "httpx2": ("engines.remote.http", "models.files.hub", "models.files.release"),
     "reasoning_gym": ("tasks.examiner",),
     "zeroconf": ("swarm.addresses.lan",),
     "websockets": ("worker.control.channel", "swarm.sockets"),
@@ -97,7 +100,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "pynvml": ("system.hardware",),
     "keyring": ("system",),
     "filelock": ("worker.control.lock", "models.files.store"),
-    "nacl": ("swarm.protocol.signing", "system.identity"),
+    "nacl": ("swarm.protocol.signing", "system.identity", "core.updates.signature"),
     "cryptography": ("swarm.sockets.certificate",),
     "rich": ("terminal",),
     "PySide6": ("gui",),

@@ -36,6 +36,14 @@
         <translation>Der Knoten macht weiter</translation>
     </message>
     <message>
+        <source>This version is not safe any more</source>
+        <translation>Diese Version ist nicht mehr sicher</translation>
+    </message>
+    <message>
+        <source>A newer version is there</source>
+        <translation>Eine neuere Version ist da</translation>
+    </message>
+    <message>
         <source>This could not be done</source>
         <translation>Das ging nicht</translation>
     </message>
@@ -1014,6 +1022,10 @@
         <translation>Jede Einstellung hat ihren Standardwert.</translation>
     </message>
     <message>
+        <source>Look now</source>
+        <translation>Jetzt nachsehen</translation>
+    </message>
+    <message>
         <source>Changed ({number})</source>
         <translation>Geändert ({number})</translation>
     </message>
@@ -1395,6 +1407,10 @@
     <message>
         <source>Seed list</source>
         <translation>Startliste</translation>
+    </message>
+    <message>
+        <source>Look for updates</source>
+        <translation>Nach Updates sehen</translation>
     </message>
     <message>
         <source>Local network</source>
@@ -5594,8 +5610,16 @@
         <translation>Ein Zeitplan ohne Stunde läuft nie: lass ihn leer für immer, oder pausiere stattdessen den Knoten.</translation>
     </message>
     <message>
+        <source>Ask once a day, never in silo, whether a newer version is there. None is installed.</source>
+        <translation>Einmal am Tag fragen, ob eine neuere Version da ist, nie im Silo. Installiert wird keine.</translation>
+    </message>
+    <message>
         <source>Ask what teaches: levels solved now and then, and mixed questions again.</source>
         <translation>Fragen, was etwas lehrt: manchmal gelöste Stufen, und gemischte Fragen noch einmal.</translation>
+    </message>
+    <message>
+        <source>By this computer&apos;s clock it is {today}, but the list of versions was made on {date}: set the clock.</source>
+        <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
     </message>
     <message>
         <source>GB of disk for this node&apos;s folder and the models; 0: no limit. Above it older checkpoints go, never the best, then the oldest kept answers.</source>
@@ -5630,6 +5654,10 @@
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
+        <source>It was thrown away: try again later, or get it from the program&apos;s page.</source>
+        <translation>Sie wurde weggeworfen: Versuch es später noch einmal, oder hol sie von der Seite des Programms.</translation>
+    </message>
+    <message>
         <source>KB a second that come from peers at most, and of models; 0: no limit.</source>
         <translation>KB in der Sekunde, die höchstens von Peers und an Modellen kommen; 0: keine Grenze.</translation>
     </message>
@@ -5660,6 +5688,10 @@
     <message>
         <source>Nobody answers at {address}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
         <translation>Unter {address} antwortet niemand: Sieh nach, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft, das von hier erreichbar ist.</translation>
+    </message>
+    <message>
+        <source>Not looked yet.</source>
+        <translation>Noch nicht nachgesehen.</translation>
     </message>
     <message>
         <source>Nothing here can keep the computer awake: it may fall asleep by itself.</source>
@@ -5710,6 +5742,26 @@
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
     </message>
     <message>
+        <source>The list of versions cannot be read: {reason}.</source>
+        <translation>Die Liste der Versionen ist nicht lesbar: {reason}.</translation>
+    </message>
+    <message>
+        <source>The list of versions is not signed by a key that this build knows, so it is not believed: somebody may stand in between.</source>
+        <translation>Die Liste der Versionen ist mit keinem Schlüssel unterschrieben, den dieses Programm kennt, darum gilt sie nicht: Vielleicht steht jemand dazwischen.</translation>
+    </message>
+    <message>
+        <source>The list of versions is not the newest that was seen here, so it is not believed: somebody may hold the newer one back.</source>
+        <translation>Die Liste der Versionen ist nicht die neueste, die hier gesehen wurde, darum gilt sie nicht: Vielleicht hält jemand die neuere zurück.</translation>
+    </message>
+    <message>
+        <source>The list of versions is signed by a key that another one has replaced, so it is not believed: somebody may stand in between.</source>
+        <translation>Die Liste der Versionen ist mit einem Schlüssel unterschrieben, den ein anderer abgelöst hat, darum gilt sie nicht: Vielleicht steht jemand dazwischen.</translation>
+    </message>
+    <message>
+        <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), look at the program&apos;s page.</source>
+        <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template takes too much time or memory to put a question: no model of use does that. Choose another one.</source>
         <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
     </message>
@@ -5720,6 +5772,10 @@
     <message>
         <source>The name best could not be taken from its checkpoint</source>
         <translation>Der Name best konnte seinem Checkpoint nicht genommen werden</translation>
+    </message>
+    <message>
+        <source>The network was switched off meanwhile: nothing was looked for.</source>
+        <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
     </message>
     <message>
         <source>The same while nobody uses the computer; 0: as many as else.</source>
@@ -5896,6 +5952,10 @@
         <translation>Bei {path} ist nichts.</translation>
     </message>
     <message>
+        <source>There is nothing newer to get: {reason}</source>
+        <translation>Es gibt nichts Neueres zu holen: {reason}</translation>
+    </message>
+    <message>
         <source>There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.</source>
         <translation>Es gibt noch nichts zu zeigen: Das Modell ist nicht geladen, und keine Antwort von ihm ist aufgehoben. Warte.</translation>
     </message>
@@ -5906,6 +5966,10 @@
     <message>
         <source>This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.</source>
         <translation>Dieses Programm hat kein eigenes Python bei sich ({marker} fehlt): Installiere SAPO Desktop neu.</translation>
+    </message>
+    <message>
+        <source>This build has no release address, so nothing looks for newer versions.</source>
+        <translation>Dieses Programm kennt keine Adresse für neue Versionen, darum sieht es nicht nach.</translation>
     </message>
     <message>
         <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
@@ -5988,6 +6052,10 @@
         <translation>Dieser Knoten ist im Silo: gar kein Netz, darum wird nichts heruntergeladen. Verlasse es für den Download (sapo-desktop silo off, danach silo on), oder importiere das Modell: sapo-desktop models import PATH</translation>
     </message>
     <message>
+        <source>This node is in silo: no network at all, so nothing looks for newer versions.</source>
+        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum sieht nichts nach neueren Versionen.</translation>
+    </message>
+    <message>
         <source>This node is in the public swarm, which asks for no invite. A private one: sapo-desktop peers found</source>
         <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Ein privater: sapo-desktop peers found</translation>
     </message>
@@ -6032,6 +6100,10 @@
         <translation>Diese Frage ist schon beantwortet, oder ihre Zeit ist um: Hol dir eine andere.</translation>
     </message>
     <message>
+        <source>This version, {own}, is the newest, as of {date}.</source>
+        <translation>Diese Version, {own}, ist die neueste (Stand {date}).</translation>
+    </message>
+    <message>
         <source>Too many requests at once: wait for some answers.</source>
         <translation>Zu viele Anfragen auf einmal: Warte einige Antworten ab.</translation>
     </message>
@@ -6042,6 +6114,18 @@
     <message>
         <source>Unknown export format &apos;{name}&apos;; choose one of {known}.</source>
         <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
+    </message>
+    <message>
+        <source>Version {own} is not safe any more: {version} of {date} takes its place.</source>
+        <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle.</translation>
+    </message>
+    <message>
+        <source>Version {version} has no file {name}; it has {files}.</source>
+        <translation>Version {version} hat keine Datei {name}; sie hat {files}.</translation>
+    </message>
+    <message>
+        <source>Version {version} of {date} is there; this one is {own}.</source>
+        <translation>Version {version} vom {date} ist da; diese ist {own}.</translation>
     </message>
     <message>
         <source>Watts of a computing core, where the processor does not tell its energy.</source>
@@ -6460,6 +6544,10 @@
         <translation>Logits</translation>
     </message>
     <message>
+        <source>look_for_updates is off, so nothing looks for newer versions: sapo-desktop settings set look_for_updates on</source>
+        <translation>look_for_updates ist aus, darum sieht nichts nach neueren Versionen: sapo-desktop settings set look_for_updates on</translation>
+    </message>
+    <message>
         <source>looking at what was learned before, step 1 of 4</source>
         <translation>sieht nach, was schon gelernt wurde, Schritt 1 von 4</translation>
     </message>
@@ -6780,6 +6868,10 @@
         <translation>{host} antwortet {status} auf die Anfrage nach {what} von {repository}.</translation>
     </message>
     <message>
+        <source>{host} answers {status} to the request for {what}.</source>
+        <translation>{host} antwortet {status} auf die Anfrage nach {what}.</translation>
+    </message>
+    <message>
         <source>{host} answers {status} where {name} was asked for.</source>
         <translation>{host} antwortet {status}, wo nach {name} gefragt war.</translation>
     </message>
@@ -6988,6 +7080,14 @@
         <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}.</translation>
     </message>
     <message>
+        <source>{name} needs {size} more, and the disk of {folder} has {free} free, of which {reserve} are kept free: choose another folder.</source>
+        <translation>{name} braucht noch {size}, und die Platte von {folder} hat {free} frei, von denen {reserve} frei bleiben: Wähle einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>{name} of {host} has more than {most} bytes.</source>
+        <translation>{name} von {host} hat mehr als {most} Byte.</translation>
+    </message>
+    <message>
         <source>{name} of {repository} changed on the hub meanwhile: try again.</source>
         <translation>{name} von {repository} hat sich inzwischen auf dem Hub geändert: Versuche es noch einmal.</translation>
     </message>
@@ -7044,6 +7144,10 @@
         <translation>{path} lässt sich nicht lesen: {reason}. Geh auf einen älteren Checkpoint zurück.</translation>
     </message>
     <message>
+        <source>{path} cannot be used ({reason}): delete it.</source>
+        <translation>{path} ist nicht zu gebrauchen ({reason}): Lösche es.</translation>
+    </message>
+    <message>
         <source>{path} cannot be used ({reason}); remove it and a new one is drawn.</source>
         <translation>{path} ist nicht zu gebrauchen ({reason}); entferne es, dann wird neu gezogen.</translation>
     </message>
@@ -7070,6 +7174,10 @@
     <message>
         <source>{path} could not be imported</source>
         <translation>{path} konnte nicht importiert werden</translation>
+    </message>
+    <message>
+        <source>{path} could not be written</source>
+        <translation>{path} konnte nicht geschrieben werden</translation>
     </message>
     <message>
         <source>{path} could not be written: {error}.</source>
@@ -7194,6 +7302,10 @@
     <message>
         <source>{path} is one part of several; missing beside it: {names}.</source>
         <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}.</translation>
+    </message>
+    <message>
+        <source>{path} is there already and is another file: move it away, or choose another folder.</source>
+        <translation>{path} ist schon da und ist eine andere Datei: Leg sie woanders hin, oder wähle einen anderen Ordner.</translation>
     </message>
     <message>
         <source>{path} is there already: choose another name, or have it replaced.</source>
@@ -7516,6 +7628,22 @@
     <message>
         <source>Back to the whole window</source>
         <translation>Zurück zum ganzen Fenster</translation>
+    </message>
+    <message>
+        <source>What is new</source>
+        <translation>Was neu ist</translation>
+    </message>
+    <message>
+        <source>What is new in {version}</source>
+        <translation>Was neu ist in {version}</translation>
+    </message>
+    <message>
+        <source>Nothing is installed by itself. “sapo-desktop updates get DIR” downloads a file of it and checks that it is the one that was signed.</source>
+        <translation>Nichts wird von selbst installiert. „sapo-desktop updates get DIR“ lädt eine Datei davon herunter und prüft, ob es die unterschriebene ist.</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>Ihre Seite öffnen</translation>
     </message>
 </context>
 </TS>

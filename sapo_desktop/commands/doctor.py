@@ -1,5 +1,5 @@
 """doctor: what this installation and this node look like, for a person or for a bug report; engine: what an installed
-application gets later, the engine pack."""
+application gets later, the engine pack; updates: whether a newer version is there."""
 
 from __future__ import annotations
 
@@ -10,15 +10,27 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop import __version__
-from sapo_desktop.commands.line.context import Context
+from sapo_desktop.commands.library import while_out_of_silo
+from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import diagnosis, installation, processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import log_tail
+from sapo_desktop.terminal.transfers import open_transfers
+from sapo_desktop.terminal.wording import size
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
+from sapo_desktop.worker.control.messages.replies import SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetSettings
+from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
+from sapo_desktop.worker.hosts.updates import Looker
+
+SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 
 
 async def doctor(context: Context, args: Namespace) -> None:
@@ -47,6 +59,7 @@ def _own_facts(context: Context) -> dict[str, str]:
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": platform.platform(),
         "engine pack": _engine_fact(),
+        "updates": _updates_fact(context),
         "data folder": str(context.folder) if context.folder.exists() else f"{context.folder} (not there yet)",
         "terminal": f"{sys.stdout.encoding}, {'interactive' if sys.stdout.isatty() else 'no terminal'}",
     }
@@ -111,6 +124,80 @@ def _engine_fact() -> str:
 def _installed_only() -> None:
     if installation.payload() is None:
         raise UsageError("Only an installed application has an engine pack: in a clone or a wheel torch is set up.")
+
+
+# -- newer versions --------------------------------------------------------------------------------------------
+
+
+async def updates(context: Context, args: Namespace) -> None:
+    """Say how this version stands; `check`: ask first. The running node is asked, since its settings are in force."""
+    look = getattr(args, "action", None) == "check"
+    try:
+        async with context.running() as node:
+            found = (await call(node, GetUpdates(look=look), UpdatesAre)).standing
+    except NotRunning:
+        found = await _alone(context, look)
+    _show_standing(context, found)
+
+
+async def get_update(context: Context, args: Namespace) -> None:
+    """Download a file of the newest version that was seen."""
+    try:
+        async with context.running() as node:
+            settings = (await call(node, GetSettings(), SettingsAre)).settings
+    except NotRunning:
+        settings = _kept(context)
+    data = DataFolder.open(context.folder)
+    looker = Looker(data)
+    name = args.file or _of_this_system(looker.known(settings))
+    with open_transfers(context.out, name) as show:
+        work = looker.fetch(settings, name, _absolute(args.folder), show)
+        path = await while_out_of_silo(work, data.settings)
+    context.out.emit("written", file=str(path), what="update")
+    context.out.say(f"{path} is what the release's key vouches for. End the node before you install it.")
+
+
+async def _alone(context: Context, look: bool) -> Standing:
+    if not look:
+        return Looker(DataFolder.at(context.folder)).known(_kept(context))
+    settings, data = _kept(context), DataFolder.open(context.folder)
+    return await while_out_of_silo(Looker(data).look(settings), data.settings)
+
+
+def _kept(context: Context) -> Settings:
+    return settings_file.read(DataFolder.at(context.folder).settings, time.time()).settings
+
+
+def _of_this_system(standing: Standing) -> str:
+    """The one file for this system; empty where there is nothing newer, which is then the reason to fail."""
+    here = SYSTEMS.get(sys.platform, "")
+    names = [file.name for file in standing.files if file.system == here]
+    if standing.files and len(names) != 1:
+        some = names or [file.name for file in standing.files]
+        raise UsageError(f"Say which, with --file: {', '.join(some)}.")
+    return names[0] if names else ""
+
+
+def _show_standing(context: Context, found: Standing) -> None:
+    out = context.out
+    fields = {name: value for name, value in msgspec.structs.asdict(found).items() if name not in ("text", "files")}
+    files = [msgspec.structs.asdict(file) for file in found.files]
+    out.emit("updates", text=str(found.text), files=files, **fields)
+    out.say(str(found.text))
+    if not found.version:
+        return
+    out.say(f"\n{found.changelog.strip()}\n")
+    rows = [[file.name, file.system, size(file.bytes)] for file in found.files]
+    out.table(["file", "system", "size"], rows, right=["size"])
+    where = f" or look at {found.page}" if found.page else ""
+    out.say(f"To get a file: sapo-desktop updates get DIR{context.data_option}{where}")
+
+
+def _updates_fact(context: Context) -> str:
+    try:
+        return str(Looker(DataFolder.at(context.folder)).known(_kept(context)).text)
+    except SapoError as error:
+        return str(error)
 
 
 def _absolute(folder: str) -> Path:

@@ -51,7 +51,7 @@ async def download(context: Context, args: Namespace) -> None:
     async def alone(settings: Settings, show: Show) -> Kept:
         data = DataFolder.open(context.folder)
         work = librarian.fetch(settings, data, args.model, args.file, show)
-        return await _while_out_of_silo(work, data.settings)
+        return await while_out_of_silo(work, data.settings)
 
     await _install(context, args.model, DownloadModel(model=args.model, files=args.file), alone)
 
@@ -157,14 +157,14 @@ async def _followed(node: Node, model: str, request: DownloadModel | ImportModel
     raise NotRunning("The node ended meanwhile. What has arrived is kept: the same command goes on from there.")
 
 
-async def _while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
+async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
     """Wait for the work; where the silo is switched on meanwhile, end it at once."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
             await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
             if not task.done() and settings_file.read(settings, time.time()).settings.silo:
-                raise InSilo("This node went into silo, so the download was ended. What has arrived is kept.")
+                raise InSilo("This node went into silo, so this was ended. What has arrived of a model is kept.")
         return await task
     finally:
         if not task.done():

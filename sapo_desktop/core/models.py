@@ -136,6 +136,37 @@ class Look(StoreMessage, frozen=True):
     folder: str
 
 
+class AskRelease(StoreMessage, frozen=True):
+    """Fetch the manifest of a release (core/updates/) and its signature; neither is looked into."""
+
+    address: str
+
+
+class FetchRelease(StoreMessage, frozen=True):
+    """Download a file of a release into a folder, where it is what the manifest says."""
+
+    address: str
+    folder: str
+    name: FileName
+    bytes: int
+    sha256: Sha256
+    most_bytes: int = 0
+    """A second; 0: as fast as it comes."""
+
+
+class ReleaseSays(StoreMessage, frozen=True):
+    """Reply to AskRelease."""
+
+    document: bytes
+    signature: bytes
+
+
+class ReleaseKept(StoreMessage, frozen=True):
+    """Reply to FetchRelease."""
+
+    path: str
+
+
 class Kept(StoreMessage, frozen=True):
     """Reply to Fetch and TakeIn."""
 
@@ -185,8 +216,8 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: why, and for how long."""
 
 
-StoreRequest = Fetch | TakeIn | Remove | Look
-StoreReply = Kept | Removed | Contents
+StoreRequest = Fetch | TakeIn | Remove | Look | AskRelease | FetchRelease
+StoreReply = Kept | Removed | Contents | ReleaseSays | ReleaseKept
 StoreProgress = Transfer
 
 

@@ -217,6 +217,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = ""
     use_seed_list: Annotated[bool, Meta(description="Begin with the seed list of this release, in the swarm.")] = True
+    look_for_updates: Annotated[
+        bool, Meta(description="Ask once a day, never in silo, whether a newer version is there. None is installed.")
+    ] = True
     label: Annotated[
         str,
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$", description="A name that stands beside shared answers; no secret."),

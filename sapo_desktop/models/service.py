@@ -1,4 +1,4 @@
-"""The process that handles model files: downloads, imports, removes, looks. A service as worker/hosts/services.py says.
+"""The process that handles model files, and asks for newer releases. A service as worker/hosts/services.py says.
 
 It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only a download opens a
 socket.
@@ -13,8 +13,10 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import (
+    AskRelease,
     Contents,
     Fetch,
+    FetchRelease,
     Kept,
     Look,
     ModelSpec,
@@ -53,6 +55,14 @@ class ModelFiles:
                 return Removed(name=name, bytes=Store(Path(folder)).remove(name))
             case Look(folder=folder):
                 return self._look(folder)
+            case AskRelease():
+                from sapo_desktop.models.files.release import ask_release
+
+                return ask_release(request)
+            case FetchRelease():
+                from sapo_desktop.models.files.release import fetch_release
+
+                return fetch_release(request, progress)
 
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
         from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it

@@ -79,6 +79,11 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "wishes.json"
 
     @property
+    def updates(self) -> Path:
+        """What was seen last at the release address."""
+        return self.root / "updates.json"
+
+    @property
     def history(self) -> Path:
         return self.root / "history.sqlite"
 

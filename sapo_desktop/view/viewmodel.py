@@ -18,6 +18,7 @@ from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.core.records import EvalReport, Gain, Learned, Phase, RoundReport, SwarmReward
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Failed, HeldBack, NotKept, Starting, Why
 from sapo_desktop.view.curves import Curves, last_known
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
@@ -37,10 +38,12 @@ from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.models import ModelFailed, ModelInstalled, ModelProgressed
 from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 Section = Literal[
-    "link", "state", "progress", "curves", "rounds", "swarm", "notices", "answers", "settings", "models", "checkpoints"
-]
+    "link", "state", "progress", "curves", "rounds", "swarm", "notices", "answers", "settings", "models", "checkpoints",
+    "updates",
+]  # fmt: skip
 """A part of the view. `curves`: a round or score was added; `rounds`: counts and marks of tasks."""
 ALL: frozenset[Section] = frozenset(get_args(Section))
 MainAction = Literal["contribute", "pause", "resume", "anyway", "try again", "wait"]
@@ -147,6 +150,8 @@ class View:
         self.transfer: ModelProgressed | None = None
         self.model_news: ModelInstalled | ModelFailed | None = None
         """How the last download or import ended."""
+        self.updates: Standing | None = None
+        """How this version stands beside the newest; without what is new, which is asked for where it is shown."""
 
     # -- what arrives ----------------------------------------------------------------------------------------
 
@@ -201,6 +206,9 @@ class View:
                 return frozenset({"models"})
             case CheckpointsChanged():
                 return frozenset({"checkpoints"})
+            case UpdatesAre(standing=standing):
+                self.updates = _plain_standing(standing)
+                return frozenset({"updates"})
         return frozenset()
 
     def take_swarm(self, info: SwarmInfo) -> frozenset[Section]:
@@ -247,6 +255,7 @@ class View:
             self.reports.append(status.last)
             self._marks(status.last)
             self.swarm_reward = status.last.swarm_reward
+        self.updates = _plain_standing(status.updates)
         self.take_swarm(status.swarm)
         self.take_settings(arrival.settings)
         return ALL
@@ -384,6 +393,12 @@ def _plain(why: Why) -> Why:
         case Starting(step=step, busy=busy):
             return msgspec.structs.replace(why, step=plain_text(step, one_line), busy=plain_text(busy, one_line))
     return why
+
+
+def _plain_standing(found: Standing | None) -> Standing | None:
+    if found is None:
+        return None
+    return msgspec.structs.replace(found, text=plain_text(found.text, one_line), changelog="", files=[])
 
 
 def _plain_learned(learned: Learned | None) -> Learned | None:

@@ -42,15 +42,17 @@ from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.last_words import last_words
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.events import Event, SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
 from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.guest import Guest, hosts_of
+from sapo_desktop.worker.hosts.updates import Looker
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.updates import Updates
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -135,6 +137,7 @@ class Worker:
         self._catalogue = load_catalogue(resource("tasks.toml"))
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._notices: deque[Notice] = deque(maxlen=MOST_NOTICES)
+        self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
         self._renew = asyncio.Event()
@@ -176,6 +179,7 @@ class Worker:
         if self._options.started:
             starter.when_let_go(self._let_go)
         models = ModelRequests(self._folder, self._in_force, self._publish)
+        looking = asyncio.create_task(self._updates.run())
         ending = asyncio.create_task(self._quit.wait())
         replaced: Assembled | None = None
         try:
@@ -191,6 +195,8 @@ class Worker:
                     return code
                 replaced, said = assembled, ""
         finally:
+            looking.cancel()
+            await asyncio.wait({looking})
             await models.close()
 
     async def _build(
@@ -296,6 +302,10 @@ class Worker:
         requests = self._served()
         return self._settings if requests is None else requests.settings
 
+    def _may_use_network(self) -> bool:
+        """Whether the governor lets it; not while there is no node yet."""
+        return self._orders is not None and self._orders.decision.network
+
     def _begin(self, orders: Orders) -> None:
         match self._options.begin:
             case "rounds":
@@ -332,6 +342,7 @@ class Worker:
             give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
             quit=self._quit.set,
+            updates=self._updates,
             usage=lambda: guest.meter.now,
         )
 
@@ -345,6 +356,8 @@ class Worker:
         if isinstance(event, Notice):
             self._notices.append(event)
         self._server.publish(event)
+        if isinstance(event, SettingsChanged):
+            self._updates.follow()
 
     # -- the control channel's side ------------------------------------------------------------------------
 

@@ -286,6 +286,11 @@ def _engine(commands: Commands[Parser]) -> None:
     fetch = _command(actions, "fetch", "doctor:fetch_engine", "fill a folder, for a computer without a network")
     fetch.add_argument("folder", metavar="DIR")
     _command(actions, "remove", "doctor:remove_engine", "delete the engine pack; the node then only answers")
+    actions = _group(commands, "updates", "doctor:updates", "say whether a newer version is there; none is installed")
+    _command(actions, "check", "doctor:updates", "ask the release address now")
+    get = _command(actions, "get", "doctor:get_update", "download a file of the newest version, checked and not run")
+    get.add_argument("folder", metavar="DIR")
+    get.add_argument("--file", metavar="NAME", help="this one (default: this system's, where it is one)")
 
 
 def _lab(commands: Commands[Parser]) -> None:

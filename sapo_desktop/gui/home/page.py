@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QMenu, QProgressBar, QStackedWidget, Q
 from sapo_desktop.gui.home.aha import AhaCard
 from sapo_desktop.gui.home.learned import LearnedCard
 from sapo_desktop.gui.home.now import NowCard
+from sapo_desktop.gui.home.updates import UpdateBanner
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions, add_pauses
@@ -47,7 +48,7 @@ class HomePage(Page):
 
     name = "home"
     follows: ClassVar[frozenset[Section]] = frozenset(
-        {"link", "state", "progress", "curves", "rounds", "swarm", "settings"}
+        {"link", "state", "progress", "curves", "rounds", "swarm", "settings", "updates"}
     )
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
@@ -56,6 +57,7 @@ class HomePage(Page):
         self._counts = Counts(view)
         self._banner = Banner()
         self._banner.button.clicked.connect(lambda: self.wanted.emit("log"))
+        self._newer = UpdateBanner(view, bridge)
         self._chart = ChartCard(view)
         self._learned = LearnedCard(view)
         self._ahas = AhaCard(view, bridge)
@@ -65,6 +67,7 @@ class HomePage(Page):
         self.add(
             self._hero,
             self._banner,
+            self._newer,
             Columns(self._chart, beside, narrowest=380, most=2, shares=(5, 3)),
             self._of_peers,
         )
@@ -86,6 +89,8 @@ class HomePage(Page):
             self._counts.refresh()
         if changed & {"link", "state", "swarm"}:
             self._warn()
+        if "updates" in changed:
+            self._newer.refresh()
         if "curves" in changed:
             self._chart.refresh()
             self._learned.refresh()

@@ -61,6 +61,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
             "share",
             "label",
             "use_seed_list",
+            "look_for_updates",
             "lan",
             "private_addresses",
             "upload_kilobytes",

@@ -30,6 +30,7 @@ from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
 
 LOOK_MS = 2000
 """Between looks at what is taken, while the page is open."""
@@ -41,7 +42,7 @@ class SettingsPage(Page):
     """See the module."""
 
     name = "settings"
-    follows: ClassVar[frozenset[Section]] = frozenset({"link", "settings"})
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "settings", "updates"})
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(
@@ -153,6 +154,8 @@ class SettingsPage(Page):
         for made in card.rows.values():
             made.wanted.connect(self._want)
             made.reset.connect(self._reset)
+        if "look_for_updates" in card.rows:
+            card.rows["look_for_updates"].add_action(tr("Look now"), self._look_for_updates)
         card.setEnabled(self.view.attached)
         self._cards[name] = card
         order = [group for group in GROUPS if group in self._cards]
@@ -188,6 +191,8 @@ class SettingsPage(Page):
                 late=key in are.waiting,
                 overridden=key in are.overridden,
             )
+        if "look_for_updates" in card.rows and self.view.updates is not None:
+            card.rows["look_for_updates"].show_measured(in_words(self.view.updates.text))
 
     def _name_changed(self) -> None:
         count = len(self._changed_keys())
@@ -220,6 +225,16 @@ class SettingsPage(Page):
         made = self._row(key)
         if made is not None:
             made.show_error(one_line(in_words(error), 1000), self._wanted.value(key, self._are()))
+
+    def _look_for_updates(self) -> None:
+        key = "look_for_updates"
+        self.bridge.ask(GetUpdates(look=True), partial(self._looked, key), partial(self._refused, key), of=self)
+
+    def _looked(self, key: str, reply: UpdatesAre) -> None:
+        """The worker tells all pages how things stand; what was refused before is over."""
+        made = self._row(key)
+        if made is not None:
+            made.show_taken("")
 
     def _show(self, key: str) -> None:
         """Show again what holds."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QSizePolicy, QWidget
@@ -14,7 +16,7 @@ from sapo_desktop.gui.settings import groups as setting_groups
 from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, as_typed, shown_text
 from sapo_desktop.gui.settings.week import Week
 from sapo_desktop.gui.widgets import fields
-from sapo_desktop.gui.widgets.buttons import IconButton, Switch
+from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
 from sapo_desktop.gui.widgets.fields import Choice, Line
 from sapo_desktop.gui.widgets.files import ask_folder
 from sapo_desktop.gui.widgets.layout import Flow, column, holding, keeping_place, row
@@ -57,14 +59,15 @@ class SettingRow(QFrame):
         default = _value_words(key, settings_file.describe(key).default)
         set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
         self._error = Banner(tone="danger")
-        self._measured = Label("", "caption", wrap=False)
+        self._measured = Label("", "caption")
         self._measured.hide()
         head = Flow(Label(title, "strong"), self._changed, self._late, self._overridden)
-        words = column(1, head, Label(sentence, "caption"), self._measured, 1, spacing=0.25)
+        self._words = column(1, head, Label(sentence, "caption"), self._measured, 1, spacing=0.25)
+        self._action: Button | None = None
         self._side = holding(row(self.control, keeping_place(self._reset), spacing=0.5))
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._box.setSpacing(grid(2))
-        self._box.addLayout(words, 1)
+        self._box.addLayout(self._words, 1)
         self._box.addWidget(self._side, 0, Qt.AlignmentFlag.AlignVCenter)
         whole = column(spacing=0.75, margins=(0, grid(0.75), 0, grid(0.75)))
         whole.addLayout(self._box)
@@ -92,9 +95,14 @@ class SettingRow(QFrame):
         self._measured.setText(text)
         self._measured.setVisible(bool(text))
 
+    def add_action(self, text: str, on_press: Callable[[], object]) -> None:
+        """Something to do about it, below what is measured."""
+        self._action = Button(text, on_press, kind="quiet")
+        self._words.insertWidget(self._words.count() - 1, self._action, 0, Qt.AlignmentFlag.AlignLeft)
+
     def stops(self) -> list[QWidget]:
         """What the Tab key stops at, in its order."""
-        return [*self.control.stops(), self._reset]
+        return [*([self._action] if self._action else []), *self.control.stops(), self._reset]
 
     def show_error(self, text: str, value: Value) -> None:
         """The worker refused it: a text stays as it was typed, anything else goes back."""

@@ -11,6 +11,7 @@ from sapo_desktop.core import schedule
 from sapo_desktop.core.why import HeldBack
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import Section, View
@@ -27,6 +28,8 @@ class News:
         self._told_at: float | None = None
         self._state, self._held, self._lost = view.state, False, False
         self._best: float | None = None
+        self._version = ""
+        """The newest that was told."""
 
     def look(self, changed: frozenset[Section]) -> None:
         """These sections of the view changed."""
@@ -35,6 +38,8 @@ class News:
             # A start that fails again is no other loss.
             lost = isinstance(view.link, Lost) or (self._lost and not view.attached)
             self._look_at_state(lost, view.attached and isinstance(view.why, HeldBack))
+        if "updates" in changed:
+            self._look_at_version()
         if "curves" in changed and view.held_out is not None:
             better = self._best is not None and view.held_out > self._best and "link" not in changed
             self._best = max(view.held_out, self._best or 0.0)
@@ -55,6 +60,17 @@ class News:
                 self._say(tr("The node pauses"), state_sentence(view))
             elif was_held and view.at_work:
                 self._say(tr("The node goes on"), state_sentence(view))
+
+    def _look_at_version(self) -> None:
+        """Each version once; one that is not safe any more is something wrong."""
+        view, found = self._view, self._view.updates
+        if found is None or found.version in ("", self._version):
+            return
+        self._version = found.version
+        if found.state == "urgent" and view.settings.notify != "none":
+            self._say(tr("This version is not safe any more"), in_words(found.text), wrong=True)
+        elif found.state == "newer" and view.settings.notify == "all":
+            self._say(tr("A newer version is there"), in_words(found.text))
 
     def _say(self, title: str, text: str, *, wrong: bool = False) -> None:
         view, now = self._view, self._view.clock()

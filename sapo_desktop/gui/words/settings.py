@@ -73,6 +73,7 @@ def titles() -> dict[str, str]:
         "share": tr("Share answers"),
         "label": tr("Label"),
         "use_seed_list": tr("Seed list"),
+        "look_for_updates": tr("Look for updates"),
         "lan": tr("Local network"),
         "private_addresses": tr("Private addresses"),
         "upload_kilobytes": tr("Sent at most"),

@@ -112,7 +112,7 @@ class _Download:
         self._hub = hub
         self._surface = surface
         self._meter = Meter()
-        self._reporter = _Reporter(report, self._meter, surface.clock)
+        self._reporter = Reporter(report, self._meter, surface.clock)
         self._staging = store.staging(self._spec.name)
         self._files = self._staging / "files"
         self._identities: dict[str, Identity] = {}
@@ -260,7 +260,7 @@ class _Download:
         self._store.fix(self._spec.repository, self._commit, known, branch=not self._spec.revision)
 
 
-class _Reporter:
+class Reporter:
     """Passes progress on, a few times a second; a change of stage or file at once. `with` keeps it telling."""
 
     def __init__(self, report: Report, meter: Meter, clock: Callable[[], float]) -> None:

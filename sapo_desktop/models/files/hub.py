@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, Self
 from urllib.parse import quote, urljoin, urlsplit
 
 import httpx2
@@ -40,7 +40,7 @@ _MOST_REDIRECTS = 5
 _TOLD = ("X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size")
 """What a hub says of a file, in its answer or in a redirect."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_PASSING = {408, 425, 429, 500, 502, 503, 504}
+PASSING = {408, 425, 429, 500, 502, 503, 504}
 """Statuses that may be others at the next try."""
 
 
@@ -135,7 +135,7 @@ class Hub:
         """Clients for this machine, by scheme."""
         self._streams: list[_Stream] = []
 
-    def __enter__(self) -> Hub:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *ended: object) -> None:
@@ -366,7 +366,7 @@ class Hub:
         if status < 400:
             return
         page = f"{self.endpoint}/{repository}"
-        if status in _PASSING:
+        if status in PASSING:
             raise Trouble(
                 sentence(
                     "{host} answers {status} ({reason}).",

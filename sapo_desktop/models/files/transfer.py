@@ -29,6 +29,10 @@ from sapo_desktop.models.files.patience import Retries, Trouble
 _PIECE = 1 << 20
 _LOOK_AT_DISK = 64 << 20
 """Bytes between two looks at the room that is left."""
+_ADVICE = sentence(
+    "It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the "
+    "model from a folder."
+)
 Say = Callable[[Stage, str, Text], None]
 """Stage, file, and a sentence: called often; the receiver decides what is passed on."""
 
@@ -73,6 +77,8 @@ class Surroundings:
     retries: Callable[[], Retries]
     clock: Callable[[], float] = time.monotonic
     pace: Pace = field(default_factory=Pace)
+    advice: Text = _ADVICE
+    """What to do about a file that came wrong twice."""
 
 
 class _Digest:
@@ -153,7 +159,7 @@ class FileTransfer:
             except _WrongBytes as wrong:
                 self._begin_anew()
                 if not chances:
-                    raise DownloadError(joined([wrong.text, _ADVICE])) from wrong
+                    raise DownloadError(joined([wrong.text, self._around.advice])) from wrong
         return KeptFile(bytes=self._wanted.bytes, sha256=self._digest.sha256)
 
     def _to_the_end(self) -> None:
@@ -346,9 +352,3 @@ def _write(descriptor: int, piece: bytes, path: Path) -> None:
         raise DownloadError(
             sentence("{path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror or error))
         ) from error
-
-
-_ADVICE = sentence(
-    "It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the "
-    "model from a folder."
-)

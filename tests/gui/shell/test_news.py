@@ -3,11 +3,13 @@
 import time
 
 from sapo_desktop.core import schedule
+from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Failed, OnBattery, Training
 from sapo_desktop.gui.shell.news import APART, News
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import EvalFinished, Event, StateChanged
+from sapo_desktop.worker.control.messages.updates import UpdatesAre
 from tests.builders import eval_report
 from tests.gui import scenes
 
@@ -68,3 +70,20 @@ def test_a_score_above_all_before_it_is_told() -> None:
     for number, value in ((998, score), (999, score - 0.1), (1000, score + 0.1)):
         told.happens(EvalFinished(report=eval_report(str(number), value, which="validation")))
     assert told.titles == ["The model got better"]
+
+
+def test_a_version_is_told_once_and_one_that_is_not_safe_to_all_who_want_problems() -> None:
+    newer = UpdatesAre(standing=Standing(state="newer", text="It is there.", version="9.9.9"))
+    urgent = UpdatesAre(standing=Standing(state="urgent", text="It is not safe.", version="9.9.9"))
+    for notify, event, titles in (
+        ("all", newer, ["A newer version is there"]),
+        ("pauses", newer, []),
+        ("problems", urgent, ["This version is not safe any more"]),
+        ("none", urgent, []),
+    ):
+        told = Told(notify)
+        for _ in range(2):
+            told.happens(event)
+        assert told.titles == titles
+    told.happens(UpdatesAre(standing=Standing(state="current", text="It is the newest.")))
+    assert told.titles == []

@@ -107,9 +107,11 @@ from sapo_desktop.worker.control.messages.requests import (
 )
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRefused, GetRollouts
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.control.messages.updates import GetUpdates
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.updates import Updates
 from sapo_desktop.worker.validation import BASE_NUMBER
 
 EXAMPLE_SEED = 7
@@ -142,9 +144,11 @@ class Requests:
         give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
         quit: Callable[[], None],
+        updates: Updates,
         usage: Callable[[], Usage] = Usage,
     ) -> None:
         self._usage = usage
+        self._updates = updates
         self._node = node
         self._side = side
         self._catalogue = catalogue
@@ -223,6 +227,7 @@ class Requests:
             SetHubToken: models.set_token,
             GetFit: self._appraise,
             GetCatalogue: self._appraise,
+            GetUpdates: updates.answer,
         }
 
     async def handle(self, request: Request) -> Reply:
@@ -295,6 +300,7 @@ class Requests:
             answers_shared=keeper.lasting.answers_shared,
             usage=self._usage(),
             price_per_kwh=node.settings.price_per_kwh,
+            updates=msgspec.structs.replace(self._updates.standing(), changelog="", files=[]),
         )
 
     async def _used(self, request: GetUsage) -> Usage:

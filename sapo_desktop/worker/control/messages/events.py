@@ -11,6 +11,7 @@ from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.models import ModelEvent
 from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import SwarmState
+from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 
 class Snapshot(Message, frozen=True):
@@ -102,4 +103,5 @@ Event = (
     | Stopping
     | AskProgressed
     | ModelEvent
+    | UpdatesAre
 )

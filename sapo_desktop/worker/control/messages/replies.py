@@ -7,6 +7,7 @@ import msgspec
 from sapo_desktop.core.records import EvalReport, Gain, Learned, Mark, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Starting, Why
 from sapo_desktop.worker.control.messages.asking import AskReply
 from sapo_desktop.worker.control.messages.base import Message
@@ -15,6 +16,7 @@ from sapo_desktop.worker.control.messages.fitting import FitReply
 from sapo_desktop.worker.control.messages.models import ModelReply
 from sapo_desktop.worker.control.messages.rollouts import RolloutReply
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 
 class Ok(Message, frozen=True):
@@ -60,6 +62,8 @@ class Status(Message, frozen=True):
     price_per_kwh: float = 0.0
     learned: Learned | None = None
     """The newest held-out question that it could not answer before."""
+    updates: Standing | None = None
+    """How this version stands beside the newest; GetUpdates has what is new, and the files."""
 
 
 class StartingStatus(Message, frozen=True):
@@ -310,4 +314,5 @@ Reply = (
     | FactReply
     | ModelReply
     | FitReply
+    | UpdatesAre
 )

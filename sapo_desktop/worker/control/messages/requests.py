@@ -12,6 +12,7 @@ from sapo_desktop.worker.control.messages.facts import FactRequest
 from sapo_desktop.worker.control.messages.fitting import FitRequest
 from sapo_desktop.worker.control.messages.models import ModelRequest
 from sapo_desktop.worker.control.messages.rollouts import RolloutRequest
+from sapo_desktop.worker.control.messages.updates import GetUpdates
 
 
 class GetStatus(Message, frozen=True):
@@ -235,4 +236,5 @@ Request = (
     | FactRequest
     | ModelRequest
     | FitRequest
+    | GetUpdates
 )

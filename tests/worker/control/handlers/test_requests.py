@@ -36,7 +36,9 @@ from sapo_desktop.worker.control.messages.requests import (
 )
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.examiner import KeptIds
+from sapo_desktop.worker.hosts.updates import Looker
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
+from sapo_desktop.worker.updates import Updates
 from tests.builders import round_report
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -70,6 +72,7 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         give_way=give_way,
         notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
         follow=lambda settings: None,
+        updates=Updates(Looker(DataFolder.at(folder)), lambda: scene.node.settings, lambda: True, scene.publish),
         quit=lambda: scene.events.append(Stopping(failed=False, reason="asked")),
     )
     return scene, served

@@ -1,0 +1,115 @@
+"""What a manifest means to this version, now: one pure decision. What it refuses is offered nowhere.
+
+Refused are, in this order: what no key of the build signed; what is no manifest; what an older key signed once a newer
+one has; a list older than one seen before, or another one of the same number; a list from the future (this computer's
+clock is behind), and one that has expired.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.core.plain_text import clean
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.updates.manifest import Manifest, Release, Standing, decode, order
+from sapo_desktop.core.updates.signature import signer
+
+_DAY = datetime.timedelta(days=1)
+
+
+class Seen(Record, frozen=True):
+    """What is remembered of the newest manifest that was signed rightly."""
+
+    number: Annotated[int, Meta(ge=0)] = 0
+    digest: str = ""
+    """SHA-256 of its bytes."""
+    key: str = ""
+    """That signed it, hex."""
+
+
+def judge(
+    document: bytes, signature: bytes, release: Release, own: str, now: float, seen: Seen
+) -> tuple[Standing, Seen]:
+    """How version `own` stands by these bytes, and what to remember. `now`: Unix time."""
+    place = signer(document, signature, release.keys)
+    if place is None:
+        return _refused(_UNSIGNED, release), seen
+    try:
+        manifest = decode(document)
+    except msgspec.DecodeError as error:
+        return _refused(sentence("The list of versions cannot be read: {reason}.", reason=str(error)), release), seen
+    if seen.key in release.keys and place < release.keys.index(seen.key):
+        return _refused(_RETIRED, release), seen
+    fresh = Seen(number=manifest.number, digest=hashlib.sha256(document).hexdigest(), key=release.keys[place])
+    if manifest.number < seen.number or (manifest.number == seen.number and fresh.digest != seen.digest):
+        return _refused(_ROLLED_BACK, release), seen
+    return _by_the_clock(manifest, release, own, now), fresh
+
+
+def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) -> Standing:
+    """How `own` stands by a manifest that is believed as far as its days go."""
+    today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
+    if today + _DAY < manifest.date:
+        text = sentence(
+            "By this computer's clock it is {today}, but the list of versions was made on {date}: set the clock.",
+            today=str(today),
+            date=str(manifest.date),
+        )
+        return _refused(text, release)
+    if today > manifest.expires:
+        text = sentence(
+            "The list of versions was good until {expires}, so nothing is known of newer ones. If this computer's "
+            "clock is right ({today}), look at the program's page.",
+            expires=str(manifest.expires),
+            today=str(today),
+        )
+        return _refused(text, release)
+    return _compared(manifest, release, own)
+
+
+def _compared(manifest: Manifest, release: Release, own: str) -> Standing:
+    values = {"own": own, "version": manifest.version, "date": str(manifest.date)}
+    if order(own) < order(manifest.least_version):
+        text = sentence("Version {own} is not safe any more: {version} of {date} takes its place.", **values)
+        return _offered("urgent", text, manifest, release)
+    if order(own) < order(manifest.version):
+        text = sentence("Version {version} of {date} is there; this one is {own}.", **values)
+        return _offered("newer", text, manifest, release)
+    text = sentence("This version, {own}, is the newest, as of {date}.", **values)
+    return Standing(state="current", text=text, page=release.page)
+
+
+def _offered(state: Literal["newer", "urgent"], text: Text, manifest: Manifest, release: Release) -> Standing:
+    return Standing(
+        state=state,
+        text=text,
+        version=manifest.version,
+        date=str(manifest.date),
+        changelog=clean(manifest.changelog),
+        page=release.page,
+        files=manifest.files,
+    )
+
+
+def _refused(text: Text, release: Release) -> Standing:
+    return Standing(state="refused", text=text, page=release.page)
+
+
+_UNSIGNED = sentence(
+    "The list of versions is not signed by a key that this build knows, so it is not believed: somebody may stand in "
+    "between."
+)
+_RETIRED = sentence(
+    "The list of versions is signed by a key that another one has replaced, so it is not believed: somebody may stand "
+    "in between."
+)
+_ROLLED_BACK = sentence(
+    "The list of versions is not the newest that was seen here, so it is not believed: somebody may hold the newer one "
+    "back."
+)

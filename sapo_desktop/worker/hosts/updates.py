@@ -1,0 +1,184 @@
+"""Looks whether a newer version is there, and remembers what it saw: for the worker, and for a command where none runs.
+
+Whether anything may be asked at all is decided here, before there is a process that could open a socket. Nothing is
+installed: it is said, and a file that a person wants is fetched and checked.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop import __version__
+from sapo_desktop.core.errors import InSilo, SapoError, UsageError
+from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
+from sapo_desktop.core.files.reading import read_json
+from sapo_desktop.core.models import AskRelease, FetchRelease, ReleaseKept, ReleaseSays, Transfer
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.updates.decision import Seen, judge
+from sapo_desktop.core.updates.manifest import Release, Standing, read_release
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.hosts import librarian
+
+DAY = 86_400.0
+_MORE = 0.25
+"""Of a day, at random: not all computers ask at one time."""
+_LONGEST = 1_000_000
+
+Ask = Callable[[AskRelease, DataFolder], Awaitable[ReleaseSays]]
+
+
+class Memory(Record, frozen=True, forbid_unknown_fields=True):
+    """What lasts of the looks."""
+
+    looked: float = 0.0
+    """Unix time."""
+    next: float = 0.0
+    """Not before this time."""
+    seen: Seen = Seen()
+    document: bytes = b""
+    """The newest that was signed rightly; judged anew at every start, as the program may be another one then."""
+    signature: bytes = b""
+    refused: Text = ""
+    """Why what the last look brought was not believed."""
+
+
+def is_due(memory: Memory, now: float) -> bool:
+    """Whether to look again. A look that lies ahead was made by a clock that was wrong."""
+    return now >= memory.next or now < memory.looked
+
+
+async def _asked(request: AskRelease, data: DataFolder) -> ReleaseSays:
+    return await librarian.ask(request, ReleaseSays, data)
+
+
+class Looker:
+    """Knows how this version stands.
+
+    Args:
+        release: where to look, and whom to believe; None: as this build says.
+        ask: asks the release address.
+        clock: Unix time.
+        draw: at random from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        data: DataFolder,
+        release: Release | None = None,
+        ask: Ask = _asked,
+        clock: Callable[[], float] = time.time,
+        draw: Callable[[], float] = random.random,
+        own: str = __version__,
+    ) -> None:
+        self._data = data
+        self.release = release if release is not None else read_release(resource("updates.toml"))
+        self._ask, self._clock, self._draw, self._own = ask, clock, draw, own
+
+    def off(self, settings: Settings) -> SapoError | None:
+        """Why nothing may be asked, with what to do; None where it may."""
+        if not self.release.address:
+            return SapoError(sentence("This build has no release address, so nothing looks for newer versions."))
+        if not settings.look_for_updates:
+            return UsageError(
+                sentence(
+                    "look_for_updates is off, so nothing looks for newer versions: sapo-desktop settings set "
+                    "look_for_updates on"
+                )
+            )
+        if settings.silo:
+            return InSilo(sentence("This node is in silo: no network at all, so nothing looks for newer versions."))
+        return None
+
+    def is_due(self, settings: Settings) -> bool:
+        """Whether it is time to look, and may be looked. Raises SapoError where the memory is damaged."""
+        return self.off(settings) is None and is_due(self._memory(), self._clock())
+
+    def known(self, settings: Settings) -> Standing:
+        """How things stand by what was seen, without asking. Raises SapoError where the memory is damaged."""
+        off, memory = self.off(settings), self._memory()
+        found = Standing(state="unknown", text=sentence("Not looked yet."), page=self.release.page)
+        if memory.seen.key in self.release.keys and settings.look_for_updates:
+            found, _ = self._judged(memory.document, memory.signature, memory.seen)
+        if memory.refused and found.state not in ("newer", "urgent"):
+            found = msgspec.structs.replace(found, state="refused", text=memory.refused)
+        if off is not None and found.state not in ("newer", "urgent"):
+            found = Standing(state="off", text=off.text, page=self.release.page)
+        return msgspec.structs.replace(found, looked=memory.looked or None)
+
+    async def look(self, settings: Settings) -> Standing:
+        """Ask now; cancel the task to end it at once.
+
+        Raises:
+            SapoError: nothing may be asked (then no process was started), or it could not be had.
+        """
+        if (off := self.off(settings)) is not None:
+            raise off
+        memory, now = self._memory(), self._clock()
+        later = now + DAY * (1 + _MORE * self._draw())
+        self._keep(msgspec.structs.replace(memory, looked=now, next=later))  # first: a look that fails is one
+        said = await self._ask(AskRelease(address=self.release.address), self._data)
+        standing, seen = self._judged(said.document, said.signature, memory.seen)
+        fresh = Memory(looked=now, next=later, seen=seen, document=memory.document, signature=memory.signature)
+        if standing.state == "refused":
+            fresh = msgspec.structs.replace(fresh, refused=standing.text)
+        if seen != memory.seen:
+            fresh = msgspec.structs.replace(fresh, document=said.document, signature=said.signature)
+        self._keep(fresh)
+        return msgspec.structs.replace(standing, looked=now)
+
+    async def fetch(
+        self, settings: Settings, name: str, folder: Path, on_transfer: Callable[[Transfer], None] | None = None
+    ) -> Path:
+        """Bring a file of the newest version into the folder; it is checked, and never run. Raises SapoError."""
+        if (off := self.off(settings)) is not None:
+            raise off
+        standing = self.known(settings)
+        found = next((file for file in standing.files if file.name == name), None)
+        if found is None:
+            raise UsageError(_no_file(name, standing))
+        request = FetchRelease(
+            address=self.release.address,
+            folder=str(folder),
+            name=found.name,
+            bytes=found.bytes,
+            sha256=found.sha256,
+            most_bytes=1000 * settings.download_kilobytes,
+        )
+        return Path((await librarian.ask(request, ReleaseKept, self._data, on_transfer)).path)
+
+    def _judged(self, document: bytes, signature: bytes, seen: Seen) -> tuple[Standing, Seen]:
+        return judge(document, signature, self.release, self._own, self._clock(), seen)
+
+    def _memory(self) -> Memory:
+        path = self._data.updates
+        try:
+            return read_json(path, Memory, _LONGEST)
+        except FileNotFoundError:
+            return Memory()
+        except (OSError, msgspec.DecodeError) as error:
+            raise SapoError(
+                sentence("{path} cannot be used ({reason}): delete it.", path=str(path), reason=str(error))
+            ) from error
+
+    def _keep(self, memory: Memory) -> None:
+        with disk_errors_as(SapoError, sentence("{path} could not be written", path=str(self._data.updates))):
+            write_atomically(self._data.updates, msgspec.json.encode(memory))
+
+
+def _no_file(name: str, standing: Standing) -> Text:
+    if not standing.files:
+        return sentence("There is nothing newer to get: {reason}", reason=standing.text)
+    return sentence(
+        "Version {version} has no file {name}; it has {files}.",
+        version=standing.version,
+        name=name,
+        files=", ".join(file.name for file in standing.files),
+    )

@@ -1,0 +1,105 @@
+"""The updates command: what it says of this version, and a file that is got; by itself and through a running node."""
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop import __version__
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.updates.manifest import Standing
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.messages.replies import Reply
+from sapo_desktop.worker.control.messages.requests import Request
+from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
+from sapo_desktop.worker.hosts import updates
+from tests.cli.fake_node import FakeDoor, FakeNode
+from tests.cli.test_cli import Words
+from tests.core.updates.signing import FILE, INSTALLER, public, served
+from tests.models.hub_server import with_a_network
+
+DAY = datetime.timedelta(days=1)
+NEWER = Standing(state="newer", text="It is there.", version="9.9.9", changelog="**Faster**", files=[FILE])
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Words]:
+    """No node runs; a build that has a release address, where 9.9.9 is."""
+    with_a_network(monkeypatch)
+    today = datetime.datetime.now(datetime.UTC).date()
+    with served(tmp_path / "site", version="9.9.9", least_version="0.0.1", date=today, expires=today + DAY) as address:
+        build = tmp_path / "updates.toml"
+        build.write_text(f'address = "{address}"\nkeys = ["{public(1)}"]\n')
+        monkeypatch.setattr(updates, "resource", lambda name: build)
+        monkeypatch.setattr("sys.platform", "linux")
+        words = Words(tmp_path / "node", FakeDoor(), capsys)
+        settings_file.write(DataFolder.open(words.folder).settings, Settings(silo=False))
+        yield words
+
+
+def test_it_says_what_is_new_and_gets_it(alone: Words, tmp_path: Path) -> None:
+    assert alone("updates") == 0 and "Not looked yet" in alone.stdout
+    assert alone("updates", "check") == 0
+    assert "Version 9.9.9 of " in alone.stdout and f"is there; this one is {__version__}." in alone.stdout
+    assert "**Faster**: rounds." in alone.stdout and FILE.name in alone.stdout and "updates get DIR" in alone.stdout
+    assert alone("updates", "--json") == 0
+    assert (alone.lines[0]["event"], alone.lines[0]["state"]) == ("updates", "newer")
+    assert alone("updates", "get", str(tmp_path / "Downloads")) == 0
+    assert (tmp_path / "Downloads" / FILE.name).read_bytes() == INSTALLER
+    assert alone("updates", "get", str(tmp_path), "--file", "x.exe") == 2 and FILE.name in alone.stderr
+
+
+def test_in_silo_and_switched_off_nothing_is_asked(alone: Words, tmp_path: Path) -> None:
+    settings_file.write(alone.folder / "settings.toml", Settings())
+    for words in (("check",), ("get", str(tmp_path))):
+        assert alone("updates", *words) == 1 and "in silo" in alone.stderr
+    settings_file.write(alone.folder / "settings.toml", Settings(silo=False, look_for_updates=False))
+    assert alone("updates", "check") == 2 and "look_for_updates is off" in alone.stderr
+    assert not (alone.folder / "updates.json").exists()
+
+
+def test_a_build_without_an_address_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = tmp_path / "updates.toml"
+    build.write_text("")
+    monkeypatch.setattr(updates, "resource", lambda name: build)
+    words = Words(tmp_path / "node", FakeDoor(), capsys)
+    assert words("updates") == 0 and "This build has no release address" in words.stdout
+    assert words("updates", "check") == 1 and "This build has no release address" in words.stderr
+    assert words("doctor", "--json") == 0
+    said = {line["name"]: line["value"] for line in words.lines if line["event"] == "fact"}
+    assert "no release address" in str(said["updates"]) and said["command line"] == __version__
+
+
+@dataclass
+class UpdatedNode(FakeNode):
+    async def call(self, request: Request) -> Reply:
+        if isinstance(request, GetUpdates):
+            self.requests.append(request)
+            return UpdatesAre(standing=NEWER)
+        return await super().call(request)
+
+
+def test_a_running_node_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "node").mkdir()
+    node = UpdatedNode()
+    run = Words(tmp_path / "node", FakeDoor(node=node, there=True), capsys)
+    assert run("updates") == 0 and "It is there." in run.stdout and "**Faster**" in run.stdout
+    assert run("updates", "check") == 0
+    assert [request for request in node.requests if isinstance(request, GetUpdates)] == [
+        GetUpdates(),
+        GetUpdates(look=True),
+    ]
+
+
+@pytest.mark.parametrize(("name", "words"), [("win32", "Say which"), ("darwin", "Say which")])
+def test_where_no_file_is_for_this_system_it_asks_which(
+    alone: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
+) -> None:
+    assert alone("updates", "check") == 0
+    monkeypatch.setattr("sapo_desktop.commands.doctor.SYSTEMS", {"linux": name})
+    assert alone("updates", "get", str(tmp_path)) == 2 and words in alone.stderr and FILE.name in alone.stderr
