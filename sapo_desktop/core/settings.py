@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import WeightingName
 
-SETTINGS_VERSION = 2
+SETTINGS_VERSION = 3
 
 RENEWS = Meta(extra={"renews": True})
 """On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
@@ -93,9 +93,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool, Meta(description="Ask what teaches: levels solved now and then, and mixed questions again.")
     ] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
-    questions: Annotated[
-        int, Meta(ge=0, le=256, description="Groups in a training step (I + J); 0: the model's recommended number.")
-    ] = 0
+    questions: Annotated[int, Meta(ge=1, le=256, description="Groups in a training step (I + J).")] = 8
     max_tokens: Annotated[
         int, Meta(ge=0, le=8192, description="Longest answer in tokens; 0: the model's recommended number.")
     ] = 0
@@ -141,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             le=100000,
             description="Rounds between held-out scores; 0: none (no guard, no best checkpoint).",
         ),
-    ] = 40
+    ] = 160
     # being a good guest
     silo: Annotated[bool, Meta(description="No network at all.")] = True
     share: Annotated[

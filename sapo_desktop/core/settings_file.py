@@ -39,12 +39,17 @@ def _from_version_1(values: dict[str, object]) -> dict[str, object]:
     return {RENAMED.get(key, key): value for key, value in values.items() if key not in GONE}
 
 
+def _from_version_2(values: dict[str, object]) -> dict[str, object]:
+    """`questions = 0` meant the model's own number; there is one for all now."""
+    return {key: value for key, value in values.items() if (key, value) != ("questions", 0)}
+
+
 _READ: Mapping[str, Callable[[str], object]] = {
     "schedule": schedule.parse,
     "quiet_hours": schedule.parse,
 }
 """What else must read a text; it raises SettingsError where it cannot."""
-MIGRATIONS: tuple[Migration, ...] = (_from_version_1,)
+MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""

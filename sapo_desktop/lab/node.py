@@ -27,7 +27,6 @@ from sapo_desktop.learning.plan import (
     answer_tokens,
     choose_questions,
     group_levels,
-    groups_of,
     next_learning_rate,
     plan_round,
     tasks_in_training,
@@ -165,7 +164,7 @@ class Node:
         seed = round_seed(arm.seed, number, "node")
         self.counters = Counters(round=0, instance=f"{seed:032x}", seed=seed, model=self._model.hash)
         self._levels = quarter(ground.levels, number) if arm.kind == "specialists" else ground.levels
-        self._share = arm.share(groups_of(settings, self._model.parameters))
+        self._share = arm.share(settings.questions)
         trainer = trainer_settings(settings, self._model.parameters, self.counters)
         plan = EnginePlan(self._model.path, trainer, settings.threads or 1, settings.device)
         self.engine = (Engine if self.honest else LyingEngine)(InProcess(ground.service()), plan)

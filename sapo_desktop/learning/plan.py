@@ -47,10 +47,9 @@ def plan_round(
 ) -> RoundPlan:
     """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
     number = counters.round + 1
-    groups = groups_of(settings, parameters)
-    again, tasks = choose_questions(settings, counters, levels, number, groups)
-    mixed = _after_guard(share_of(settings, counters, parameters), counters)
-    share = mixed if trains else MixShare(local=groups, external=0)
+    again, tasks = choose_questions(settings, counters, levels, number, settings.questions)
+    mixed = _after_guard(share_of(settings, counters), counters)
+    share = mixed if trains else MixShare(local=settings.questions, external=0)
     return RoundPlan(
         number=number,
         seed=counters.seed,
@@ -76,14 +75,9 @@ def _after_guard(share: MixShare, counters: Counters) -> MixShare:
     return MixShare(local=share.local + share.external - external, external=external)
 
 
-def groups_of(settings: Settings, parameters: int) -> int:
-    """Groups in a training step."""
-    return settings.questions or recommended_questions(parameters)
-
-
-def share_of(settings: Settings, counters: Counters, parameters: int) -> MixShare:
+def share_of(settings: Settings, counters: Counters) -> MixShare:
     """How many of a step's groups are own ones."""
-    return mix_share(mix_in_force(settings, counters), groups_of(settings, parameters))
+    return mix_share(mix_in_force(settings, counters), settings.questions)
 
 
 def mix_in_force(settings: Settings, counters: Counters) -> str:
@@ -207,19 +201,11 @@ def answer_tokens(settings: Settings, parameters: int) -> int:
     return settings.max_tokens or recommended_tokens(parameters)
 
 
-def recommended_questions(parameters: int) -> int:
-    """Groups in a step where the user names none: eight as in SAPO, and more where they cost little.
-
-    Of a tiny model's groups about half hold both solved and unsolved answers; a step on a few of them is mostly noise.
-    """
-    return 8 if parameters > TINY_PARAMETERS else 32
-
-
 def recommended_learning_rate(method: str, parameters: int) -> float:
     """Adam's learning rate where the user names none.
 
-    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more with the
-    larger rounds that they take (docs/learning.md).
+    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more
+    (docs/learning.md).
     """
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6

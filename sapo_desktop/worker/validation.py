@@ -27,7 +27,7 @@ BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
-PARTS = 8
+PARTS = 16
 """Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do."""
 
 Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
@@ -99,9 +99,7 @@ class Validation:
         return f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
 
     async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
-        external = guard.effective_external(
-            counters.guard, share_of(settings, counters, self._engine.parameters).external
-        )
+        external = guard.effective_external(counters.guard, share_of(settings, counters).external)
         decision = guard.observe(counters.guard, report, number, external, counters.standing.questions)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK

@@ -72,18 +72,18 @@ def test_what_is_shown_can_be_typed(settings: Settings) -> None:
 def test_each_key_stands_under_its_description(path: Path) -> None:
     write(path, Settings())
     lines = path.read_text().splitlines()
-    assert "version = 2" in lines
+    assert "version = 3" in lines
     for key in known_keys():
         place = next(i for i, line in enumerate(lines) if line.startswith(f"{key} = "))
         assert lines[place - 1].startswith(f"# {describe(key).description}")
 
 
 def test_comments_order_and_other_values_stay(path: Path) -> None:
-    path.write_text("# mine\nanswers = 4   # few\nversion = 2\nsilo = false\n")
+    path.write_text("# mine\nanswers = 4   # few\nversion = 3\nsilo = false\n")
     settings = read(path, 0.0).settings
     assert (settings.answers, settings.silo) == (4, False)
     write(path, msgspec.structs.replace(settings, answers=5))
-    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 2\nsilo = false\n")
+    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 3\nsilo = false\n")
     assert read(path, 0.0).settings.answers == 5
 
 
@@ -192,6 +192,13 @@ def test_settings_of_version_1_that_are_gone_or_have_another_name(path: Path) ->
     write(path, settings)
     assert "kl_weight" not in path.read_text() and "treatment" not in path.read_text()
     assert read(path, 0.0).settings == settings
+
+
+def test_settings_of_version_2_may_leave_the_number_of_questions_to_the_model(path: Path) -> None:
+    path.write_text("version = 2\nquestions = 0\n")
+    assert read(path, 0.0).settings.questions == 8
+    path.write_text("version = 2\nquestions = 32\n")
+    assert read(path, 0.0).settings.questions == 32
 
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

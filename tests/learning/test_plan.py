@@ -76,20 +76,20 @@ def test_mixed_questions_are_asked_again_before_fresh_ones() -> None:
 
 
 def test_silo_means_own_groups_only() -> None:
-    assert share_of(Settings(silo=True, mix="2/6"), counters(), LARGE) == MixShare(8, 0)
-    assert share_of(Settings(silo=True, mix="adaptive"), counters(), LARGE) == MixShare(8, 0)
-    assert share_of(Settings(silo=False, mix="2/6"), counters(), LARGE) == MixShare(2, 6)
-    assert share_of(Settings(silo=False, mix="2/6"), counters(), 2_000_000) == MixShare(8, 24)
+    assert share_of(Settings(silo=True, mix="2/6"), counters()) == MixShare(8, 0)
+    assert share_of(Settings(silo=True, mix="adaptive"), counters()) == MixShare(8, 0)
+    assert share_of(Settings(silo=False, mix="2/6"), counters()) == MixShare(2, 6)
+    assert share_of(Settings(silo=False, mix="2/6", questions=32), counters()) == MixShare(8, 24)
 
 
 def test_an_adaptive_mix_is_what_the_scores_say_and_the_middle_without_any() -> None:
     tried = counters(adaptive=AdaptiveState(arms={"4/4": Arm(blocks=1.0)}))
     settings = Settings(silo=False, mix="adaptive")
-    assert share_of(settings, counters(), LARGE) == MixShare(4, 4)
-    assert share_of(settings, tried, LARGE) == MixShare(6, 2)
+    assert share_of(settings, counters()) == MixShare(4, 4)
+    assert share_of(settings, tried) == MixShare(6, 2)
     assert mix_shown(settings, tried) == "adaptive (now 6/2)"
     unjudged = Settings(silo=False, mix="adaptive", validate_every=0)
-    assert share_of(unjudged, tried, LARGE) == MixShare(4, 4)
+    assert share_of(unjudged, tried) == MixShare(4, 4)
     assert mix_shown(unjudged, tried) == "adaptive (now 4/4)"
     assert mix_shown(Settings(silo=True, mix="adaptive"), tried) == "8/0"
     assert mix_shown(Settings(silo=False, mix="2/6"), tried) == "2/6"
@@ -149,8 +149,7 @@ def test_a_smaller_micro_batch_than_what_once_fitted_is_taken() -> None:
     assert trainer_settings(Settings(micro_batch=4), 1, stood).micro_batch == 4
 
 
-def test_tiny_models_take_more_groups_unless_the_user_says_otherwise() -> None:
-    assert len(plan_round(Settings(), counters(), LEVELS, 2_000_000).tasks) == 32
+def test_a_step_has_eight_groups_as_in_sapo_unless_the_user_says_otherwise() -> None:
     assert len(plan_round(Settings(), counters(), LEVELS, LARGE).tasks) == 8
     assert len(plan_round(Settings(questions=5), counters(), LEVELS, 2_000_000).tasks) == 5
 

@@ -170,7 +170,6 @@ def zero(key: str) -> str:
         "card_memory_most": tr("what is free"),
         "card_share": tr("never"),
         "hottest": tr("never"),
-        "questions": tr("as the model's"),
         "max_tokens": tr("as the model's"),
         "learning_rate_decay": tr("as the model's"),
         "seed": tr("drawn"),

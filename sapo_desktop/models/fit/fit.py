@@ -65,8 +65,6 @@ CARD_IN_USE = 0.85
 """With less than this free, somebody computes on the card or plays a game."""
 TIGHT = 0.9
 """Of the free memory: above it a model is badged tight."""
-STARTER_QUESTIONS, QUESTIONS = 32, 8
-"""As learning/plan.py recommends for tiny models and for others."""
 _TOO_SLOW = sentence("a processor teaches a model of that size too slowly")
 _LARGER_TIER = sentence("it is meant for a larger tier")
 BESIDE_ENGINE = 450_000_000
@@ -320,7 +318,7 @@ def badges(
 def expected_round(way: Way, entry: Entry, hardware: Hardware, settings: Settings) -> float:
     """Seconds that a round of this model may take here, by as many threads as a node takes."""
     threads = settings.threads or max(1, hardware.cores // 2)
-    return round_seconds(way, entry.shape, _questions(settings, shipped=entry.shipped), threads)
+    return round_seconds(way, entry.shape, settings.questions, threads)
 
 
 def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
@@ -445,7 +443,7 @@ class _Sketch:
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
         self.rate = settings.learning_rate or tier.learning_rate
         self.method = settings.method
-        self.questions = _questions(settings, shipped=model.shipped)
+        self.questions = settings.questions
         self.micro_batch = settings.micro_batch
         if torch.device == "cpu" and not torch.written_out:
             self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
@@ -630,10 +628,6 @@ def _tier_key(here: Available) -> tuple[Literal["cpu", "gpu"], int]:
     if here.device == "cuda":
         return "gpu", here.device_memory
     return ("gpu", here.memory) if here.device == "mps" else ("cpu", here.memory)
-
-
-def _questions(settings: Settings, *, shipped: bool) -> int:
-    return settings.questions or (STARTER_QUESTIONS if shipped else QUESTIONS)
 
 
 def _wish(value: int, default: int, recommended: int) -> int:
