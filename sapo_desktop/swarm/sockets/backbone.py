@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import AuthorizationError, Error
+from nats.errors import AuthorizationError, Error, SlowConsumerError
 
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.sockets.network import Network, now
@@ -34,6 +34,8 @@ CONNECT_SECONDS = 10
 FLUSH_SECONDS = 2.0
 _MOST_UNSENT = 1024 * 1024
 """Bytes in the hands of nats-py above which nothing is added."""
+_MOST_UNREAD = 8 * 1024 * 1024
+"""Of messages that nobody had the time to look at yet; above it nats-py drops what comes."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 5.0
 _SETTLING = 5.0
 """Once NATS is back, what waited is held for as long as it was away, up to this: the others must be back too, for what
@@ -97,6 +99,8 @@ class Backbone:
     ) -> None:
         self.state: State = "connecting"
         self.connects = 0
+        self.overruns = 0
+        """Messages that came faster than they could be read."""
         self.federation = federation
         self._servers = list(servers)
         self._network = network
@@ -110,18 +114,7 @@ class Backbone:
 
     async def run(self) -> None:
         """Keep a connection until cancelled."""
-        taking = asyncio.create_task(self._take())
-        try:
-            delay = _FIRST_DELAY
-            while True:
-                began = time.monotonic()
-                await self._connection()
-                if time.monotonic() - began > _LASTING:
-                    delay = _FIRST_DELAY
-                await asyncio.sleep(SystemRandom().uniform(0, delay))
-                delay = min(_LONGEST_DELAY, 2 * delay)
-        finally:
-            taking.cancel()
+        await asyncio.gather(self._take(), self._stay_connected())
 
     async def flush(self) -> None:
         """Send what is due and wait until NATS has it, for a moment at most."""
@@ -134,6 +127,16 @@ class Backbone:
 
     # -- sending and the connection ----------------------------------------------------------------------------
 
+    async def _stay_connected(self) -> None:
+        delay = _FIRST_DELAY
+        while True:
+            began = time.monotonic()
+            await self._connection()
+            if time.monotonic() - began > _LASTING:
+                delay = _FIRST_DELAY
+            await asyncio.sleep(SystemRandom().uniform(0, delay))
+            delay = min(_LONGEST_DELAY, 2 * delay)
+
     async def _connection(self) -> None:
         """One connection from dialling to its end."""
         closed = asyncio.Event()
@@ -141,7 +144,7 @@ class Backbone:
         if client is None:
             return
         try:
-            await client.subscribe(f"{self._subject}.*", cb=self._on_message)
+            await client.subscribe(f"{self._subject}.*", cb=self._on_message, pending_bytes_limit=_MOST_UNREAD)
             self.state, self._client = "connected", client
             self.connects += 1
             log.info("The backbone is connected.")
@@ -179,7 +182,7 @@ class Backbone:
                         ping_interval=_PING_SECONDS,
                         max_outstanding_pings=2,
                         no_echo=True,
-                        error_cb=_on_error,
+                        error_cb=self._on_error,
                         closed_cb=on_closed,
                         flush_timeout=CONNECT_SECONDS,
                         tls=self._tls if secure else None,
@@ -214,6 +217,10 @@ class Backbone:
         self.federation.arrived(key, message.data, now())
         self._arrived.set()
 
+    async def _on_error(self, error: Exception) -> None:
+        self.overruns += isinstance(error, SlowConsumerError)
+        log.info("NATS: %s", type(error).__name__)  # its text may name the server: logs hold no addresses
+
     async def _take(self) -> None:
         """Look into what arrived, in turn with what comes over links."""
         while True:
@@ -223,11 +230,6 @@ class Backbone:
                 continue
             await self._network.in_turn(b"backbone", lambda: self.federation.receive(now()))
             await asyncio.sleep(0)
-
-
-async def _on_error(error: Exception) -> None:
-    # Its text may name the server: logs hold no addresses.
-    log.info("NATS: %s", type(error).__name__)
 
 
 async def _closed(client: Client) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sapo_desktop.swarm.sockets.backbone import Backbone, Credentials
 
 _MOST_CREDENTIALS, _MOST_BANS = 4096, 16 * 1024 * 1024
-INSTALL = "python -m pip install 'sapo-desktop[relay]'"
+INSTALL = "python -m pip install nats-py prometheus-client"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def backbone_info(backbone: Backbone) -> BackboneInfo:
         connects=backbone.connects,
         groups_in=federation.tally.groups_in,
         groups_out=federation.tally.groups_out,
-        lost_in=federation.lost_in,
+        lost_in=federation.lost_in + backbone.overruns,
         lost_out=federation.lost_out,
         refused=federation.tally.refused.by_kind(),
     )

@@ -35,7 +35,7 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
     federation = Federation(relay.exchange, relay.signer, NETWORK, Now(time.monotonic(), time.time()))
     federation.arrived(b"odd", b"", Now(time.monotonic(), time.time()))
     linked: Any = SimpleNamespace(network=SimpleNamespace(exchange=relay.exchange))
-    backbone: Any = SimpleNamespace(federation=federation, state="isolated", connects=2)
+    backbone: Any = SimpleNamespace(federation=federation, state="isolated", connects=2, overruns=0)
     metrics = Metrics("127.0.0.1:0")
     running = asyncio.create_task(metrics.run(linked, backbone))
     try:
