@@ -99,7 +99,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "pynvml": ("system.hardware",),
     "keyring": ("system",),
     "filelock": ("worker.control.lock", "models.files.store"),
-    "nacl": ("swarm.protocol.signing", "system.identity"),
+    "nacl": ("swarm.protocol.signing", "swarm.sockets.nkey", "system.identity"),
     "cryptography": ("swarm.sockets.certificate",),
     "rich": ("terminal",),
     "PySide6": ("gui",),

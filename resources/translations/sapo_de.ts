@@ -7328,6 +7328,10 @@
         <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
     </message>
     <message>
+        <source>{path} holds no seed of a user&apos;s nkey.</source>
+        <translation>{path} enthält keinen Seed des nkeys eines Benutzers.</translation>
+    </message>
+    <message>
         <source>{reason} The next start goes on after round {round}.</source>
         <translation>{reason} Der nächste Start geht nach Runde {round} weiter.</translation>
     </message>

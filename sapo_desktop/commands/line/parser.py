@@ -241,7 +241,7 @@ def _swarm(commands: Commands[Parser]) -> None:
         metavar="URL[,URL...]",
         help="NATS servers where other relays are met, like tls://nats.example:4222",
     )
-    relay.add_argument("--backbone-credentials", metavar="FILE", help="USER:PASSWORD or a token for them, in a file")
+    relay.add_argument("--backbone-credentials", metavar="FILE", help="file with nkey seed, USER:PASSWORD or token")
     relay.add_argument("--backbone-ca", metavar="FILE", help="certificates (PEM) that vouch for tls:// servers")
     relay.add_argument("--bans", metavar="FILE", help="keys to take nothing from, one a line; read anew on SIGHUP")
     relay.add_argument("--metrics", metavar="HOST:PORT", help="figures for Prometheus; a PORT alone: at 127.0.0.1")

@@ -24,6 +24,7 @@ from nats.errors import AuthorizationError, Error, SlowConsumerError
 
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.sockets.network import Network, now
+from sapo_desktop.swarm.sockets.nkey import UserKey
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +49,16 @@ _AWAY = (OSError, Error, ssl.SSLError, TimeoutError, ValueError)
 
 @dataclass(frozen=True)
 class Credentials:
-    """What NATS asks for; a token stands alone. All empty: nothing."""
+    """What NATS asks for: a key, user and password, or a token. Nothing: nothing."""
 
     user: str = ""
     password: str = ""
     token: str = ""
+    key: UserKey | None = None
 
-    def __bool__(self) -> bool:
+    @property
+    def is_secret(self) -> bool:
+        """Whether it is told to the server; of a key only a signature is."""
         return bool(self.user or self.token)
 
     def __repr__(self) -> str:
@@ -68,9 +72,11 @@ class _InTheClear(Error):
 class _Client(Client):
     """nats-py asks for TLS only where the server says so, which is what whoever stands in between would not."""
 
-    def __init__(self, *, asks_for_tls: bool) -> None:
+    def __init__(self, *, asks_for_tls: bool, key: UserKey | None) -> None:
         super().__init__()
         self._asks_for_tls = asks_for_tls
+        # What `connect` would set for a seed, if it did not ask for one more library.
+        self._public_nkey = key.public if key else None
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         if initial_connection and self._asks_for_tls and not info.get("tls_required"):
@@ -171,7 +177,7 @@ class Backbone:
 
         for server in SystemRandom().sample(self._servers, len(self._servers)):
             secure = server.startswith("tls://")
-            client = _Client(asks_for_tls=secure)
+            client = _Client(asks_for_tls=secure, key=self._credentials.key)
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     await client.connect(
@@ -189,6 +195,7 @@ class Backbone:
                         user=self._credentials.user or None,
                         password=self._credentials.password if self._credentials.user else None,
                         token=self._credentials.token or None,
+                        signature_cb=self._credentials.key.sign if self._credentials.key else None,
                     )
                 return client
             except _AWAY as error:

@@ -107,7 +107,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
     parser.add_argument("--admission", default="", help="what admits the relay's key there, in hex")
     parser.add_argument("--backbone", default="", help="NATS servers where other relays are met, by comma")
-    parser.add_argument("--backbone-credentials", type=Path, help="file with USER:PASSWORD, or a token, for these")
+    parser.add_argument("--backbone-credentials", type=Path, help="file with nkey seed, USER:PASSWORD or token")
     parser.add_argument("--backbone-ca", type=Path, help="certificates (PEM) that vouch for tls:// servers")
     parser.add_argument("--bans", type=Path, help="file with keys that nothing is taken from")
     parser.add_argument("--metrics", default="", help="HOST:PORT, or PORT, of figures for Prometheus")

@@ -48,7 +48,8 @@ class BackboneOptions:
             raise UsageError(
                 sentence("Relays are joined by nats-py, which is not installed: {command}", command=INSTALL)
             ) from error
-        if self._credentials() and (bare := [server for server in servers if not is_guarded(server)]):
+        credentials = self._credentials()
+        if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
             raise UsageError(
                 sentence(
                     "{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
@@ -79,8 +80,9 @@ class BackboneOptions:
         )
 
     def _credentials(self) -> Credentials | None:
-        """`user:password`, or a token: the first line of the file."""
+        """The seed of an nkey, `user:password`, or a token: the first line of the file."""
         from sapo_desktop.swarm.sockets.backbone import Credentials
+        from sapo_desktop.swarm.sockets.nkey import UserKey
 
         if self.credentials is None:
             return None
@@ -89,6 +91,13 @@ class BackboneOptions:
             raise UsageError(
                 sentence("The first line of {path} is not USER:PASSWORD, and no token.", path=str(self.credentials))
             )
+        if first.startswith("SU") and ":" not in first:
+            try:
+                return Credentials(key=UserKey(first))
+            except ValueError as error:
+                raise UsageError(
+                    sentence("{path} holds no seed of a user's nkey.", path=str(self.credentials))
+                ) from error
         user, colon, password = first.partition(":")
         return Credentials(user, password) if colon else Credentials(token=first)
 

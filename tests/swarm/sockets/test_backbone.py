@@ -22,9 +22,11 @@ from sapo_desktop.swarm.sockets import backbone, network
 from sapo_desktop.swarm.sockets.backbone import Backbone, Credentials
 from sapo_desktop.swarm.sockets.certificate import self_signed
 from sapo_desktop.swarm.sockets.network import now
+from sapo_desktop.swarm.sockets.nkey import UserKey
 from tests.swarm.backbone.servers import Server, cluster, running
 from tests.swarm.peers import NETWORK, TASK, group
 from tests.swarm.sockets.test_network import Node, nodes
+from tests.swarm.sockets.test_nkey import written_seed
 
 SUBJECT = "sapo.test"
 WITHIN = 5.0
@@ -207,6 +209,31 @@ async def test_credentials_are_shown_and_wrong_ones_are_said(tmp_path: Path, qui
         async with relays([[server.url]], credentials=Credentials("relay", "wrong")) as (a,):
             await until(lambda: a.backbone.state == "refused")
     assert "right" not in repr(Credentials("relay", "right"))
+
+
+@pytest.mark.slow
+async def test_an_nkey_lets_a_relay_publish_under_its_own_key_alone(tmp_path: Path, quick: None) -> None:
+    seeds = [written_seed(bytes([n]) * 32) for n in (1, 2)]
+    own = [Signer((100 + n).to_bytes(32, "big")).key.hex() for n in (0, 1)]
+    users = ", ".join(
+        f'{{ nkey: {UserKey(seed).public}, permissions: {{ publish: "sapo.*.{key}", subscribe: "sapo.>" }} }}'
+        for seed, key in zip(seeds, own, strict=True)
+    )
+    server = Server(tmp_path, config=f"authorization {{ users = [{users}] }}")
+    with running(server):
+        names = [[server.url]] * 2
+        async with relays(names, credentials=Credentials(key=UserKey(seeds[0]))) as (a, b), nodes(1) as (alice,):
+            await until(connected(a, b))
+            alice.network.dial(b.address(b.signer.key))
+            await until(lambda: alice.heard)
+            alice.share(0)  # b shows a's nkey, which may not speak for b
+            alice.network.dial(a.address(a.signer.key))
+            envelope = alice.share(1)
+            await until(lambda: envelope in a.served and a.federation.tally.groups_out)
+            await until(lambda: b.federation.tally.batches_in)
+            assert a.federation.tally.batches_in == 0
+        async with relays([[server.url]], credentials=Credentials(key=UserKey(written_seed(b"x" * 32)))) as (a,):
+            await until(lambda: a.backbone.state == "refused")
 
 
 def tls_config(folder: Path) -> str:

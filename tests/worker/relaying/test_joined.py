@@ -8,6 +8,7 @@ import pytest
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.worker.relaying.joined import BackboneOptions, read_bans
+from tests.swarm.sockets.test_nkey import written_seed
 
 
 def test_a_list_of_bans_may_have_remarks(tmp_path: Path) -> None:
@@ -42,6 +43,11 @@ def test_credentials_come_from_a_file_and_never_go_out_unencrypted(tmp_path: Pat
     BackboneOptions("nats://127.0.0.1", path).check()
     path.write_text("\n")
     with pytest.raises(UsageError, match="USER:PASSWORD"):
+        found.check()
+    path.write_text(written_seed(b"s" * 32) + "\n")
+    BackboneOptions("nats://nats.example", path).check()
+    path.write_text("SUPER\n")
+    with pytest.raises(UsageError, match="no seed"):
         found.check()
 
 
