@@ -8,48 +8,17 @@ import pytest
 
 from sapo_desktop.swarm.backbone import federation as rules
 from sapo_desktop.swarm.backbone.batch import BatchBody, seal_batch
-from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope, seal
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.signing import Signer
+from tests.swarm.backbone.relays import Relay, carry
 from tests.swarm.mesh import SLOT, START, Mesh, Peer
 from tests.swarm.peers import NETWORK, TASK, group
 
 STRANGER = Signer(b"s" * 32)
-
-
-class Relay(Peer):
-    """A peer that passes on what authors publish to it."""
-
-    def __init__(self, name: int, now: Now = START) -> None:
-        super().__init__(name)
-        self.federation = Federation(self.exchange, self.signer, NETWORK, now)
-
-    def served(self) -> set[bytes]:
-        return {entry.envelope for entry in self.exchange.giving.shelf}
-
-    def take(self, name: bytes, message: bytes, now: Now) -> None:
-        self.federation.arrived(name, message, now)
-        self.federation.receive(now)
-
-    @property
-    def refused(self) -> dict[Reason, int]:
-        return dict(self.federation.tally.refused)
-
-
-def carry(relays: list[Relay], now: Now) -> int:
-    """Carry what is due to everybody else, as NATS would; returns how many messages that were."""
-    carried = 0
-    while messages := [(relay, one) for relay in relays for one in relay.federation.due(now)]:
-        for sender, message in messages:
-            carried += 1
-            for relay in relays:
-                if relay is not sender:
-                    relay.take(sender.signer.key, message, now)
-    return carried
 
 
 def batch(*groups: bytes, signer: Signer = STRANGER, unix: float = START.unix, tag: bytes = b"x") -> bytes:
