@@ -153,6 +153,12 @@ class Exchange:
         group = open_envelope(envelope, GroupBody, self._network)
         self.giving.publish(group, self.links, now)
 
+    def shut_out(self, keys: frozenset[bytes]) -> None:
+        """From now on take nothing from these authors and relays, draw none of theirs and serve none."""
+        self.blocked = keys
+        for pool in (self.pool, self.giving.shelf):
+            pool.take([entry.name for entry in pool if keys & {entry.name.author, entry.path.relay}])
+
     @property
     def held_bytes(self) -> int:
         """What the groups of pool and shelf cost, in bytes."""

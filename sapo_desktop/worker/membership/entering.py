@@ -115,9 +115,9 @@ def block(linked: Linked, blocked: str) -> None:
 
 
 def ban(linked: Linked, keys: frozenset[bytes]) -> None:
-    """As `block`, with the keys themselves."""
+    """As `block`, with the keys themselves: as peers, as authors, and as relays that had groups from theirs."""
     exchange = linked.network.exchange
-    exchange.blocked = keys
+    exchange.shut_out(keys)
     for link in list(exchange.links):
         if link.key in exchange.blocked:
             link.goodbye = link.session.close("blocked", retry_after=86400)

@@ -138,6 +138,19 @@ def test_who_is_banned_is_not_listened_to_as_author_or_as_relay() -> None:
     assert len(relay.served()) == 1 and relay.refused == {Reason.SHUT_OUT: 2}
 
 
+def test_what_was_taken_before_a_ban_is_served_no_more() -> None:
+    mesh, alice, bob, relay = Mesh(), Peer(1), Peer(2), Relay(11)
+    for peer in (alice, bob):
+        mesh.join(peer, relay)
+    alice.share(mesh.now, 2)
+    (kept,) = bob.share(mesh.now)
+    mesh.settle()
+    relay.take(STRANGER.key, batch(foreign(7)), mesh.now)
+    assert len(relay.served()) == 4
+    relay.exchange.shut_out(frozenset({alice.signer.key, STRANGER.key}))
+    assert relay.served() == {kept} == set(relay.held())
+
+
 def test_a_flood_of_one_relay_costs_the_others_nothing() -> None:
     relay, honest, now = Relay(11), Signer(b"h" * 32), START
     relay.take(STRANGER.key, batch(foreign(1)), now)
