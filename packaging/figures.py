@@ -69,6 +69,7 @@ SCRIPTS = {
     "kills": "tests.attack.kills",
     "faults": "tests.attack.faults",
     "flood": "tests.attack.flood",
+    "backbone": "tests.attack.backbone",
     "frames": "tests.attack.frames",
     "claims": "tests.attack.claims",
     "escape": "tests.attack.escape",

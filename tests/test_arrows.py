@@ -93,6 +93,8 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "reasoning_gym": ("tasks.examiner",),
     "zeroconf": ("swarm.addresses.lan",),
     "websockets": ("worker.control.channel", "swarm.sockets"),
+    "nats": ("swarm.sockets.backbone",),
+    "prometheus_client": ("worker.relaying.metrics",),
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),
     "psutil": ("system",),
@@ -100,7 +102,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "pynvml": ("system.hardware",),
     "keyring": ("system",),
     "filelock": ("worker.control.lock", "models.files.store"),
-    "nacl": ("swarm.protocol.signing", "system.identity", "core.updates.signature"),
+    "nacl": ("swarm.protocol.signing", "swarm.sockets.nkey", "system.identity", "core.updates.signature"),
     "cryptography": ("swarm.sockets.certificate",),
     "rich": ("terminal",),
     "PySide6": ("gui",),
@@ -112,6 +114,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
 DISTRIBUTIONS = {
     "llama_cpp": "llama_cpp_python",
     "nacl": "pynacl",
+    "nats": "nats_py",
     "PySide6": "pyside6_essentials",
     "shiboken6": "pyside6_essentials",
     "pynvml": "nvidia_ml_py",
@@ -264,7 +267,7 @@ def declared(root: Path) -> set[str]:
     """What `pip install` of the project brings, extras included; names as in DISTRIBUTIONS."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["llama"], *extras["lab"]]
+    wanted = [*project["dependencies"], *extras["llama"], *extras["lab"], *extras["relay"]]
     return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower().replace("-", "_") for one in wanted}
 
 

@@ -5606,8 +5606,16 @@
         <translation>„{part}“ ist kein Teil eines Zeitplans: Tage und volle Stunden schreibt man wie mon-fri 18-8; sat,sun 0-24</translation>
     </message>
     <message>
+        <source>A password on the command line can be read by every user of this computer: put it into a file and name that with --backbone-credentials.</source>
+        <translation>Ein Passwort in der Befehlszeile kann jeder Benutzer dieses Computers lesen: Schreib es in eine Datei und nenne diese mit --backbone-credentials.</translation>
+    </message>
+    <message>
         <source>A schedule without an hour never runs: leave it empty for always, or pause the node instead.</source>
         <translation>Ein Zeitplan ohne Stunde läuft nie: lass ihn leer für immer, oder pausiere stattdessen den Knoten.</translation>
+    </message>
+    <message>
+        <source>A server of the backbone is written like nats://127.0.0.1:4222 or tls://nats.example:4222.</source>
+        <translation>Einen Server des Backbones schreibt man wie nats://127.0.0.1:4222 oder tls://nats.example:4222.</translation>
     </message>
     <message>
         <source>Ask once a day, never in silo, whether a newer version is there. None is installed.</source>
@@ -5618,8 +5626,16 @@
         <translation>Fragen, was etwas lehrt: manchmal gelöste Stufen, und gemischte Fragen noch einmal.</translation>
     </message>
     <message>
+        <source>Bans and certificate were read again.</source>
+        <translation>Sperren und Zertifikat wurden neu gelesen.</translation>
+    </message>
+    <message>
         <source>By this computer&apos;s clock it is {today}, but the list of versions was made on {date}: set the clock.</source>
         <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
+    </message>
+    <message>
+        <source>Figures are shown by prometheus-client, which is not installed: {command}</source>
+        <translation>Zahlen zeigt prometheus-client, das nicht installiert ist: {command}</translation>
     </message>
     <message>
         <source>GB of disk for this node&apos;s folder and the models; 0: no limit. Above it older checkpoints go, never the best, then the oldest kept answers.</source>
@@ -5694,6 +5710,10 @@
         <translation>Noch nicht nachgesehen.</translation>
     </message>
     <message>
+        <source>Not read again: {error}</source>
+        <translation>Nicht neu gelesen: {error}</translation>
+    </message>
+    <message>
         <source>Nothing here can keep the computer awake: it may fall asleep by itself.</source>
         <translation>Nichts hier kann den Computer wach halten: er kann von selbst einschlafen.</translation>
     </message>
@@ -5722,6 +5742,10 @@
         <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
     </message>
     <message>
+        <source>Relays are joined by nats-py, which is not installed: {command}</source>
+        <translation>Relays verbindet nats-py, das nicht installiert ist: {command}</translation>
+    </message>
+    <message>
         <source>Start the window in the tray when you log in, and go on with what the node did.</source>
         <translation>Beim Anmelden das Fenster im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
     </message>
@@ -5740,6 +5764,10 @@
     <message>
         <source>The engine was asked aside for what needs its turn.</source>
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
+    </message>
+    <message>
+        <source>The first line of {path} is not USER:PASSWORD, and no token.</source>
+        <translation>Die erste Zeile von {path} ist weder USER:PASSWORD noch ein Token.</translation>
     </message>
     <message>
         <source>The list of versions cannot be read: {reason}.</source>
@@ -7228,6 +7256,14 @@
         <translation>{path} hat keine {name}: Der Tokenizer wird in der schnellen Form (JSON) gebraucht.</translation>
     </message>
     <message>
+        <source>{path} holds no certificates (PEM).</source>
+        <translation>{path} enthält keine Zertifikate (PEM).</translation>
+    </message>
+    <message>
+        <source>{path} holds no seed of a user&apos;s nkey.</source>
+        <translation>{path} enthält keinen Seed des nkeys eines Benutzers.</translation>
+    </message>
+    <message>
         <source>{path} holds no weights in safetensors or GGUF.</source>
         <translation>{path} enthält keine Gewichte in safetensors oder GGUF.</translation>
     </message>
@@ -7386,6 +7422,10 @@
     <message>
         <source>{reason} So this node only answers, until it is started with more free memory.</source>
         <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
+    </message>
+    <message>
+        <source>{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>
+        <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
     <message>
         <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer. Where nobody on the way can listen, set remote_key_in_clear to on.</source>

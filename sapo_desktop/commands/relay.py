@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
+import sys
 from argparse import Namespace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Context, Node
@@ -12,6 +16,7 @@ from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
+from sapo_desktop.core.network.nats_url import nats_servers
 from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.swarm_words import swarm_line
 from sapo_desktop.worker.control.messages.events import Stopping
@@ -28,12 +33,15 @@ async def relay(context: Context, args: Namespace) -> None:
     told = asyncio.Event()
     ending = asyncio.create_task(_end_when(told, attached.node))
     looking = asyncio.create_task(_look(context, attached.node))
+    again = asyncio.Event()
+    reloading = asyncio.create_task(_reload_when(again, attached.node))
     try:
-        with on_signals(told.set, told.set):
+        with on_signals(told.set, told.set), _on_hang_up(again.set):
             failure = await _follow(context, attached.node)
     finally:
         ending.cancel()
         looking.cancel()
+        reloading.cancel()
         await attached.node.close()
         await attached.ended()
     if failure:
@@ -59,6 +67,12 @@ def _arguments(args: Namespace) -> list[str]:
         settings_file.parse_value(key, text)
     if swarm:
         words += ["--swarm", swarm, "--admission", admission]
+    if args.backbone:
+        words += ["--backbone", ",".join(nats_servers(args.backbone))]
+    for option in ("backbone_credentials", "backbone_ca", "bans"):
+        if path := getattr(args, option):
+            words += [f"--{option.replace('_', '-')}", str(Path(path).resolve())]
+    words += ["--metrics", args.metrics] if args.metrics else []
     if args.cert:
         words += ["--cert", str(Path(args.cert).resolve()), "--key", str(Path(args.key).resolve())]
     return [*words, *(["--private-addresses"] if args.private_addresses else [])]
@@ -83,6 +97,31 @@ async def _look(context: Context, node: Node) -> None:
             if isinstance(found, RelayStatus):
                 context.out.emit("swarm", **swarm_line(found.swarm))
         await asyncio.sleep(_LOOK_SECONDS)
+
+
+@contextlib.contextmanager
+def _on_hang_up(action: Callable[[], None]) -> Iterator[None]:
+    """Be told of SIGHUP, where it cannot mean that a terminal was closed."""
+    if os.name == "nt" or sys.stdin.isatty():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, action)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
+
+
+async def _reload_when(told: asyncio.Event, node: Node) -> None:
+    """Hand SIGHUP on to the relay's process, which says what came of it."""
+    while True:
+        await told.wait()
+        told.clear()
+        with contextlib.suppress(ControlError, NotRunning, ProcessLookupError):
+            found = await node.call(GetStatus())
+            if isinstance(found, RelayStatus):
+                os.kill(found.pid, signal.SIGHUP)
 
 
 async def _end_when(told: asyncio.Event, node: Node) -> None:

@@ -13,6 +13,9 @@ How a frame becomes a group in the pool, and from there in a round:
 4. `pool/pool` keeps it, bounded in bytes, age and in what one source may fill; `pool/draw` gives a round its sample.
    Regenerating and marking come after that, in the worker, for nobody's word is taken for a mark.
 
+Between relays: `backbone/` gives others what authors published here, and hands `exchange` what they had; over NATS,
+by `sockets/backbone`.
+
 The other way: `giving` offers own groups and answers WANTs by `pool/sample`; `trust/audit` asks a second link whether
 a sample was fair; `trust/reward` measures the swarm from our own marks. `addresses/` decides whom to link to.
 

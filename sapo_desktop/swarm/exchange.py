@@ -2,7 +2,8 @@
 
 Pure like the session: whoever has the sockets (network.py) attaches a session for each link, hands in frames and the
 time, and sends what the sessions have to say. A group passes the checks cheapest first; each refusal is counted, and
-charged to the link or the author that is to blame. What came by PUBLISH may be served on, what came by GROUPS never.
+charged to the link or the author that is to blame. What came by PUBLISH may be served on, and what other relays had
+by it (backbone/federation.py); what came by GROUPS never.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Clock, Now
 from sapo_desktop.swarm.giving import Giving
-from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.link import Link, Traffic
 from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool.draw import LINK_SHARE, Drawn, draw
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
@@ -34,6 +35,10 @@ from sapo_desktop.swarm.trust.standing import Standing
 
 CheckGroup = Callable[[GroupBody], None]
 """Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
+Place = Callable[[Opened[GroupBody]], None]
+
+PassOn = Callable[[Opened[GroupBody], bytes], None]
+"""Takes a group and our tag for where its author is."""
 
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
@@ -75,6 +80,8 @@ class Exchange:
         catalogues: Catalogues | None = None,
     ) -> None:
         self.links: list[Link] = []
+        self.past = Traffic()
+        """Of links that are gone."""
         self.refusals = Refusals()
         self.refused_groups = RefusedGroups()
         self.clock = Clock()
@@ -84,6 +91,8 @@ class Exchange:
         self.audit = Audit()
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
+        self.passes_on: PassOn = _to_nobody
+        """Told of each group that its author published to us: what a relay has for others."""
         self._own_key = own_key
         self._network = network
         self._check = check
@@ -108,6 +117,7 @@ class Exchange:
         """The connection is gone."""
         if link in self.links:
             self.links.remove(link)
+            self.past.add(link.traffic)
         if not any(other.key == link.key for other in self.links):
             self.clock.closed(link.key)
         if not any(other.dialled is None and other.tag == link.tag for other in self.links):
@@ -142,6 +152,12 @@ class Exchange:
         """Offer an own group to every link, now or when credit allows, and serve it on request."""
         group = open_envelope(envelope, GroupBody, self._network)
         self.giving.publish(group, self.links, now)
+
+    def shut_out(self, keys: frozenset[bytes]) -> None:
+        """From now on take nothing from these authors and relays, draw none of theirs and serve none."""
+        self.blocked = keys
+        for pool in (self.pool, self.giving.shelf):
+            pool.take([entry.name for entry in pool if keys & {entry.name.author, entry.path.relay}])
 
     @property
     def held_bytes(self) -> int:
@@ -252,35 +268,58 @@ class Exchange:
 
     def _take_in(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
         try:
-            self._admit(link, group, now, published=published)
+            self._admit(
+                group.envelope,
+                lambda opened: self._keep(link, opened, group, now, published=published),
+                now,
+                publisher=link.key if published else None,
+            )
         except Refused as refused:
             self._refuse(link, refused, now)
 
-    def _admit(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
-        """Every check of a foreign group, cheapest first. Raises Refused."""
-        digest = _remember(self._digests, group.envelope)
+    def take_federated(self, relay: bytes, group: m.Sourced, now: Now) -> None:
+        """Take a group that the `relay` had from its author, by the same checks as what comes over a link, and serve
+        it on; to other relays it does not go again.
+
+        Raises:
+            Refused: for a reason that no author is to blame for; else the author was charged with it.
+        """
         try:
-            opened = open_envelope(group.envelope, GroupBody, self._network, self._members)
+            self._admit(group.envelope, lambda opened: self._keep_federated(relay, opened, group.tag, now), now)
+        except Refused as refused:
+            if refused.reason not in OF_THE_AUTHOR or refused.author is None:
+                raise
+            self.refusals.add(refused.reason)
+            self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
+
+    def _admit(self, envelope: bytes, place: Place, now: Now, *, publisher: bytes | None = None) -> None:
+        """Verify a foreign group, cheapest first, and have it placed. `publisher`: who must have written it, where it
+        came by PUBLISH. Raises Refused."""
+        digest = _remember(self._digests, envelope)
+        try:
+            opened = open_envelope(envelope, GroupBody, self._network, self._members)
         except Refused as refused:
             if refused.author is not None:
                 self.refused_groups.add(refused.reason, refused.author, None)
             raise
         try:
-            body = opened.body
-            if body.key in self.blocked:
-                raise Refused(Reason.SHUT_OUT)
-            if published and body.key != link.key:
-                raise Refused(Reason.NOT_ITS_OWN)
-            self.standing.admit(body.key, now.monotonic, now.unix, published=published)
-            self.clock.check(body.slot, now.unix)
-            self._check(body)
-            self._keep(link, opened, group, now, published=published)
+            self._verify(opened.body, publisher, now)
+            place(opened)
         except Refused as refused:
             refused.author = opened.body.key
             self.refused_groups.add(refused.reason, refused.author, opened.body)
             if refused.reason in _NOT_FOR_WHAT_IT_IS:
                 self._digests.pop(digest, None)
             raise
+
+    def _verify(self, body: GroupBody, publisher: bytes | None, now: Now) -> None:
+        if body.key in self.blocked:
+            raise Refused(Reason.SHUT_OUT)
+        if publisher is not None and body.key != publisher:
+            raise Refused(Reason.NOT_ITS_OWN)
+        self.standing.admit(body.key, now.monotonic, now.unix, published=publisher is not None)
+        self.clock.check(body.slot, now.unix)
+        self._check(body)
 
     def _keep(self, link: Link, opened: Opened[GroupBody], group: m.Sourced, now: Now, *, published: bool) -> None:
         if published:
@@ -293,6 +332,15 @@ class Exchange:
         if published:
             link.spot.heard(opened.body, now.monotonic, self._rng)
             self.giving.keep(opened, path, now)
+            self.passes_on(opened, tag)
+
+    def _keep_federated(self, relay: bytes, opened: Opened[GroupBody], tag: bytes, now: Now) -> None:
+        if opened.body.home not in (b"", relay):
+            raise Refused(Reason.NOT_ITS_OWN, "another relay is its author's home")
+        # A relay is one source, however many tags it names, and the same one where we have a link to it too.
+        path = Path(relay, relay, tag)
+        self.pool.add(opened, path, now.monotonic)
+        self.giving.keep(opened, path, now)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
@@ -351,6 +399,10 @@ class Exchange:
             want = m.Want(ticket=self._rng.randbytes(16), n=1, exact=question.exact)
             if link.session.want(want, at):
                 spot.asked(want.ticket, question, at, self._rng)
+
+
+def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:
+    """What a node that is no relay of several does."""
 
 
 def _remember(digests: OrderedDict[bytes, None], envelope: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """What a node gives its peers: its own groups, offered to each link, and what a WANT is answered from.
 
-Served are own groups and those that their authors published to us. All of it stays within the credit of the link and
+Served are own groups, those that their authors published to us, and, by a relay, those that other relays had from
+their authors. All of it stays within the credit of the link and
 the quota of the key at its other end.
 """
 
@@ -31,7 +32,7 @@ class Giving:
     def __init__(self, own_key: bytes) -> None:
         self._own_key = own_key
         self.shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
-        """Own groups and those published to us."""
+        """Own groups, those published to us, and other relays'."""
         self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
         self._used: OrderedDict[bytes, int] = OrderedDict()
 
@@ -109,4 +110,5 @@ class Giving:
 
 def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:
     own = entry.name.author == own_key
-    return m.Sourced(envelope=entry.envelope, relay=b"" if own else own_key, tag=b"" if own else entry.path.tag)
+    relay, tag = (b"", b"") if own else (entry.path.relay, entry.path.tag)
+    return m.Sourced(envelope=entry.envelope, relay=relay, tag=tag)

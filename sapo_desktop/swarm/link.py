@@ -27,6 +27,12 @@ class Traffic:
     bytes_out: int = 0
     """Of frames; what TLS and TCP add is not counted."""
 
+    def add(self, other: Traffic) -> None:
+        self.groups_in += other.groups_in
+        self.groups_out += other.groups_out
+        self.bytes_in += other.bytes_in
+        self.bytes_out += other.bytes_out
+
 
 @dataclass
 class Quota:

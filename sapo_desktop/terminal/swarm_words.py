@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.terminal.json_lines import Fields, share, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration
 from sapo_desktop.worker.control.messages.replies import RelayStatus
-from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import BackboneInfo, Claim, LinkInfo, SwarmInfo
 
 
 def swarm_line(swarm: SwarmInfo) -> Fields:
@@ -92,11 +94,30 @@ def relay_fields(found: RelayStatus) -> Fields:
         "version": found.version,
         "uptime": round(found.uptime, 1),
         "swarm": swarm_line(found.swarm),
+        "backbone": None if found.backbone is None else msgspec.to_builtins(found.backbone),
     }
 
 
 def relay_lines(found: RelayStatus) -> list[str]:
-    return [*swarm_lines(found.swarm), f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}"]
+    backbone = [] if found.backbone is None else _backbone_lines(found.backbone)
+    return [
+        *swarm_lines(found.swarm),
+        *backbone,
+        f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}",
+    ]
+
+
+def _backbone_lines(backbone: BackboneInfo) -> list[str]:
+    states = {
+        "connecting": "connecting",
+        "connected": f"connected; {amount(backbone.relays, 'other relay')} heard",
+        "isolated": "NATS is away: this relay serves on alone",
+        "refused": "NATS refuses the credentials: this relay serves on alone",
+    }
+    counts = f"          {backbone.groups_in:,} groups from there, {backbone.groups_out:,} to there"
+    if backbone.lost_in or backbone.lost_out:
+        counts += f"; lost: {backbone.lost_in:,} messages in, {backbone.lost_out:,} groups out"
+    return [f"Backbone  {states[backbone.state]}", counts]
 
 
 def reward_words(measured: SwarmReward) -> str:

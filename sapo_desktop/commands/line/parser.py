@@ -236,6 +236,15 @@ def _swarm(commands: Commands[Parser]) -> None:
     relay.add_argument("--invite", metavar="LINK", help="relay for the private swarm of this link")
     relay.add_argument("--swarm", metavar="KEY", help="the same without a link: the swarm's admission key, in hex")
     relay.add_argument("--admission", metavar="HEX", help="and what admits the relay's own key there")
+    relay.add_argument(
+        "--backbone",
+        metavar="URL[,URL...]",
+        help="NATS servers where other relays are met, like tls://nats.example:4222",
+    )
+    relay.add_argument("--backbone-credentials", metavar="FILE", help="file with nkey seed, USER:PASSWORD or token")
+    relay.add_argument("--backbone-ca", metavar="FILE", help="certificates (PEM) that vouch for tls:// servers")
+    relay.add_argument("--bans", metavar="FILE", help="keys to take nothing from, one a line; read anew on SIGHUP")
+    relay.add_argument("--metrics", metavar="HOST:PORT", help="figures for Prometheus; a PORT alone: at 127.0.0.1")
     actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one; private swarms")
     _command(actions, "list", "peers:show", "list the linked peers and what came over each link")
     add = _command(actions, "add", "peers:add", "keep a link to a peer from now on")

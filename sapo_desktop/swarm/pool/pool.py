@@ -79,8 +79,8 @@ class Pool:
         self._most_bytes = most_bytes
         self._entries: dict[Name, Entry] = {}
         self._by_identity: dict[bytes, dict[Name, Entry]] = defaultdict(dict)
-        self._by_tag: dict[bytes, dict[bytes, dict[Name, Entry]]] = {}
-        """Tag -> author -> entries: what a WANT is answered from without looking at all of them."""
+        self._by_relay: dict[bytes, dict[bytes, dict[bytes, dict[Name, Entry]]]] = {}
+        """Relay -> tag -> author -> entries: what a WANT is answered from without looking at all of them."""
         self._tasks: Counter[bytes] = Counter()
         self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
         self._seen: dict[Name, tuple[bytes, float]] = {}
@@ -96,12 +96,13 @@ class Pool:
         return iter(self._entries.values())
 
     @property
-    def tags(self) -> Collection[bytes]:
-        return self._by_tag.keys()
+    def relays(self) -> Collection[bytes]:
+        """Keys of those that took the entries from their authors."""
+        return self._by_relay.keys()
 
-    def under(self, tag: bytes) -> Mapping[bytes, Mapping[Name, Entry]]:
-        """The entries of a tag, by author."""
-        return self._by_tag.get(tag, {})
+    def under(self, relay: bytes) -> Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]:
+        """The entries of a relay, by tag and author."""
+        return self._by_relay.get(relay, {})
 
     def of(self, author: bytes) -> Collection[Entry]:
         return self._by_identity[author].values() if author in self._by_identity else ()
@@ -178,7 +179,8 @@ class Pool:
         author = entry.name.author
         self._entries[entry.name] = entry
         self._by_identity[author][entry.name] = entry
-        self._by_tag.setdefault(entry.path.tag, {}).setdefault(author, {})[entry.name] = entry
+        tags = self._by_relay.setdefault(entry.path.relay, {})
+        tags.setdefault(entry.path.tag, {}).setdefault(author, {})[entry.name] = entry
         self._tasks[entry.name.task] += 1
         self._bytes_of[author] += entry.size
         self.bytes += entry.size
@@ -196,12 +198,15 @@ class Pool:
             del self._bytes_of[author]
 
     def _forget_place(self, entry: Entry) -> None:
-        authors = self._by_tag[entry.path.tag]
+        tags = self._by_relay[entry.path.relay]
+        authors = tags[entry.path.tag]
         del authors[entry.name.author][entry.name]
         if not authors[entry.name.author]:
             del authors[entry.name.author]
         if not authors:
-            del self._by_tag[entry.path.tag]
+            del tags[entry.path.tag]
+        if not tags:
+            del self._by_relay[entry.path.relay]
         self._tasks[entry.name.task] -= 1
         if not self._tasks[entry.name.task]:
             del self._tasks[entry.name.task]

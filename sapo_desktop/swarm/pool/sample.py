@@ -1,14 +1,15 @@
 """Which groups answer a WANT: a sample that a second link can audit.
 
 Everything is decided by hashes with the asker's ticket, so the same shelf gives the same sample and a server cannot
-prefer anyone without being seen to: tags in the order of their hashes, under each the identities in theirs, of each
-the group with the lowest; round after round until there are enough.
+prefer anyone without being seen to: the relays that took the groups from their authors in the order of their hashes,
+under each the tags in theirs, under each the identities, of each the group with the lowest; round after round until
+there are enough. So no relay gains by naming many tags, and no tag by many identities.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
 from sapo_desktop.swarm.pool import held_filter
@@ -16,7 +17,8 @@ from sapo_desktop.swarm.pool.pool import Entry, Name, Pool
 from sapo_desktop.swarm.protocol.messages import Exact, Want
 
 _MOST_LOOKED_AT = 4096
-"""Entries; a WANT for something rare must not cost a walk through everything."""
+"""Entries, of all relays together; a WANT for something rare must not cost a walk through everything."""
+_LOOKED_AT_OF_ONE = 256
 
 
 def sample(shelf: Pool, want: Want) -> list[Entry]:
@@ -24,36 +26,41 @@ def sample(shelf: Pool, want: Want) -> list[Entry]:
     if want.exact is not None:
         found = [entry for entry in shelf.of(want.exact.author) if _is_exact(entry.name, want.exact)]
         return sorted(found, key=lambda entry: _rank(want.ticket, entry.digest))[:1]
-    walk = _Walk(want, {task for task in want.tasks if shelf.has_task(task)})
-    tags = sorted(shelf.tags, key=lambda tag: _rank(want.ticket, tag)) if walk.tasks else []
-    # A tag's turn comes once before any tag's second one, so the first n that have anything are enough.
-    queues = list(islice(filter(None, (walk.queue(shelf.under(tag)) for tag in tags)), want.n))
-    return _in_turns(queues, want.n)
+    tasks = {task for task in want.tasks if shelf.has_task(task)}
+    relays = sorted(shelf.relays, key=lambda relay: _rank(want.ticket, relay)) if tasks else []
+    # What one relay names must not use up the looks at the others'.
+    looks = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // max(1, len(relays)))
+    return _turns_of((_Walk(want, tasks, looks).relay(shelf.under(relay)) for relay in relays), want.n)
 
 
 class _Walk:
-    """Looks for entries that answer a WANT, and stops looking when it has looked at enough."""
+    """Looks for entries of one relay that answer a WANT, and stops looking when it has looked at enough."""
 
-    def __init__(self, want: Want, tasks: Collection[bytes]) -> None:
-        self.tasks = tasks
+    def __init__(self, want: Want, tasks: Collection[bytes], looks: int) -> None:
+        self._tasks = tasks
         self._want = want
-        self._looked_at = 0
+        self._looks = looks
 
-    def queue(self, authors: Mapping[bytes, Mapping[Name, Entry]]) -> list[Entry]:
-        """The groups of one tag, its identities taking turns; as many as the WANT could take."""
-        ranked = sorted(authors, key=lambda author: _rank(self._want.ticket, author))
-        queues = filter(None, (self._fit(authors[author].values()) for author in ranked))
-        return _in_turns(list(islice(queues, self._want.n)), self._want.n)
+    def relay(self, tags: Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]) -> list[Entry]:
+        """The groups of one relay, its tags taking turns; as many as the WANT could take."""
+        return _turns_of((self.tag(tags[tag]) for tag in self._ranked(tags)), self._want.n)
+
+    def tag(self, authors: Mapping[bytes, Mapping[Name, Entry]]) -> list[Entry]:
+        """The groups of one tag, its identities taking turns."""
+        return _turns_of((self._fit(authors[author].values()) for author in self._ranked(authors)), self._want.n)
+
+    def _ranked(self, names: Iterable[bytes]) -> list[bytes]:
+        return sorted(names, key=lambda name: _rank(self._want.ticket, name))
 
     def _fit(self, entries: Collection[Entry]) -> list[Entry]:
-        if self._looked_at >= _MOST_LOOKED_AT:
+        if self._looks <= 0:
             return []
-        self._looked_at += len(entries)
+        self._looks -= len(entries)
         want = self._want
         found = [
             entry
             for entry in entries
-            if entry.name.task in self.tasks and not held_filter.holds(want.held, entry.digest, want.ticket)
+            if entry.name.task in self._tasks and not held_filter.holds(want.held, entry.digest, want.ticket)
         ]
         return sorted(found, key=lambda entry: _rank(want.ticket, entry.digest))
 
@@ -62,9 +69,10 @@ def _is_exact(name: Name, exact: Exact) -> bool:
     return (name.slot, name.task, name.index) == (exact.slot, exact.task, exact.index)
 
 
-def _in_turns(queues: list[list[Entry]], most: int) -> list[Entry]:
-    """The first of each queue, then the second of each, ..., at most so many."""
-    return list(islice(_turns(queues), most))
+def _turns_of(queues: Iterable[list[Entry]], most: int) -> list[Entry]:
+    """The first of each queue, then the second of each, ..., at most so many. As each has its turn before any has its
+    second, no more than the first `most` that have anything are looked for."""
+    return list(islice(_turns(list(islice(filter(None, queues), most))), most))
 
 
 def _turns(queues: list[list[Entry]]) -> Iterator[Entry]:

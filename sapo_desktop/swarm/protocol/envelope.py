@@ -124,7 +124,7 @@ class Opened(Generic[BodyType]):
         return hashlib.sha256(self.envelope).digest()
 
 
-_Parts: TypeAlias = tuple[int, Annotated[bytes, Meta(max_length=limits.MAX_GROUP)], Signature]
+_Parts: TypeAlias = tuple[int, Annotated[bytes, Meta(max_length=limits.MAX_FRAME)], Signature]
 _PARTS: msgspec.msgpack.Decoder[_Parts] = msgspec.msgpack.Decoder(_Parts)
 _ENCODER = msgspec.msgpack.Encoder()
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -140,32 +140,36 @@ class _Author(msgspec.Struct, frozen=True):
 _AUTHOR: msgspec.msgpack.Decoder[_Author] = msgspec.msgpack.Decoder(_Author)
 
 
-def seal(signer: Signer, body: Body) -> bytes:
-    """Sign a body. ValueError where it is not one that others would take."""
+def seal(signer: Signer, body: Body, most: int = limits.MAX_GROUP) -> bytes:
+    """Sign a body. ValueError where it is not one that others would take. `most`: bytes of the envelope."""
     content = _ENCODER.encode(body)
     label = str(body.__struct_config__.tag)
     signature = signer.sign(label, body.network, content)
     envelope = _ENCODER.encode([ENVELOPE_VERSION, content, signature])
     try:
-        open_envelope(envelope, type(body), body.network)
+        open_envelope(envelope, type(body), body.network, most=most)
     except Refused as refused:
         raise ValueError(f"No peer would take this {label}: {refused}") from refused
     return envelope
 
 
 def open_envelope(
-    envelope: bytes, kind: type[BodyType], network: bytes, members: Members | None = None
+    envelope: bytes,
+    kind: type[BodyType],
+    network: bytes,
+    members: Members | None = None,
+    most: int = limits.MAX_GROUP,
 ) -> Opened[BodyType]:
     """The body of an envelope, its signature checked first: what is wrong after that is its author's doing.
 
     `members`: of a private swarm, to which the author must belong. It must have done so when it wrote this: then all
-    receivers judge alike, and none that passes it on is blamed for an admission that ended on the way.
+    receivers judge alike, and none that passes it on is blamed for an admission that ended on the way. `most`: bytes.
 
     Raises:
         Refused: OVERSIZE, MALFORMED, BAD_SIGNATURE (the link's); BAD_BODY, OTHER_NETWORK, NOT_ADMITTED, BAD_TEXT (the
             author's).
     """
-    if len(envelope) > limits.MAX_GROUP:
+    if len(envelope) > most:
         raise Refused(Reason.OVERSIZE, f"{len(envelope)} bytes")
     try:
         version, content, signature = _PARTS.decode(envelope)

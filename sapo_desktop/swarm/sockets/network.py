@@ -17,6 +17,7 @@ import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from random import SystemRandom
 
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -35,6 +36,7 @@ from sapo_desktop.swarm.protocol.greeting import Me
 from sapo_desktop.swarm.protocol.handshake import NO_TLS
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.dialling import Allows, client_tls, dialling, peer_certificate, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.sockets.fair_queue import FairQueue
@@ -111,6 +113,8 @@ class Network:
         self._most_memory = most_memory
         self._gate = FairQueue()
         self._certificate = NO_TLS
+        self._tls: ssl.SSLContext | None = None
+        self._turns_away = False
         self.pins: dict[str, bytes] = {}
         """Keys proven first by peers whose address names none, by URL."""
         self.lan_pins: dict[str, bytes] = {}
@@ -135,7 +139,7 @@ class Network:
         Raises:
             OSError: the port cannot be had.
         """
-        self._certificate = certificate
+        self._certificate, self._tls = certificate, tls
         sockets = await open_door(host, port, self._door)
         for listening in sockets:
             server = await serve(
@@ -194,6 +198,29 @@ class Network:
         """Offer an own group to every link."""
         self.exchange.publish(envelope, now())
         self._flush_all()
+
+    async def in_turn(self, part: bytes, work: Callable[[], None]) -> None:
+        """Do something for a peer that comes over no link, when it is its turn among those that do."""
+        await self._gate.turn(part, _never, is_new=False)
+        began = time.thread_time()
+        work()
+        self._gate.spent(time.thread_time() - began)
+
+    def renew_certificate(self, certificate: Path, key: Path) -> None:
+        """Show newcomers what is in these files now; links that are open stay. Who shakes hands in this moment may
+        have to come again.
+
+        Raises:
+            OSError, ssl.SSLError: the files cannot be used; what was shown before stays.
+        """
+        _, proven = server_context(certificate, key)
+        if self._tls is not None:
+            self._tls.load_cert_chain(certificate, key)
+            self._certificate = proven
+
+    def turn_away(self) -> None:
+        """Take no more links; those that are open stay."""
+        self._turns_away = True
 
     async def close(self) -> None:
         """Say goodbye to everyone and end every task."""
@@ -262,6 +289,8 @@ class Network:
         connection.when_flooded = lambda: self._door.distrust(peer)
         if not was_seen and not self._door.enter(peer, connection.transport.abort):
             session.close("busy", retry_after=10)
+        elif self._turns_away:
+            session.close("going away")
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
             session.close("no room for another link", retry_after=60)
         lan = self.lan_is_open and is_private(host)
@@ -400,6 +429,10 @@ class Network:
 
 def _nobody_listens(link: Link, event: Event) -> None:
     """Until somebody is to be told."""
+
+
+async def _never() -> None:
+    await asyncio.Event().wait()
 
 
 def now() -> Now:

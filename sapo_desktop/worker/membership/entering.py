@@ -111,8 +111,13 @@ def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
 
 def block(linked: Linked, blocked: str) -> None:
     """Have nothing to do with these keys from now on."""
+    ban(linked, keys_of(blocked))
+
+
+def ban(linked: Linked, keys: frozenset[bytes]) -> None:
+    """As `block`, with the keys themselves: as peers, as authors, and as relays that had groups from theirs."""
     exchange = linked.network.exchange
-    exchange.blocked = keys_of(blocked)
+    exchange.shut_out(keys)
     for link in list(exchange.links):
         if link.key in exchange.blocked:
             link.goodbye = link.session.close("blocked", retry_after=86400)

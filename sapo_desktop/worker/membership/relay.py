@@ -14,12 +14,14 @@ import functools
 import logging
 import os
 import signal
+import ssl
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
@@ -45,12 +47,17 @@ from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Reque
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
-from sapo_desktop.worker.membership.entering import announcement, listen_at, task_ids
+from sapo_desktop.worker.membership.entering import announcement, ban, listen_at, task_ids
 from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
 from sapo_desktop.worker.membership.private import members_of
 from sapo_desktop.worker.membership.settings import addresses
 from sapo_desktop.worker.membership.view import linked_info
+from sapo_desktop.worker.relaying.joined import INSTALL, BackboneOptions, backbone_info, read_bans
+
+if TYPE_CHECKING:
+    from sapo_desktop.swarm.sockets.backbone import Backbone
+    from sapo_desktop.worker.relaying.metrics import Metrics
 
 SESSIONS = 2000
 
@@ -71,6 +78,9 @@ class Options:
     swarm: str = ""
     admission: str = ""
     """As in the settings of a node (core/settings.py)."""
+    backbone: BackboneOptions = field(default_factory=BackboneOptions)
+    bans: Path | None = None
+    metrics: str = ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,6 +106,11 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
     parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
     parser.add_argument("--admission", default="", help="what admits the relay's key there, in hex")
+    parser.add_argument("--backbone", default="", help="NATS servers where other relays are met, by comma")
+    parser.add_argument("--backbone-credentials", type=Path, help="file with nkey seed, USER:PASSWORD or token")
+    parser.add_argument("--backbone-ca", type=Path, help="certificates (PEM) that vouch for tls:// servers")
+    parser.add_argument("--bans", type=Path, help="file with keys that nothing is taken from")
+    parser.add_argument("--metrics", default="", help="HOST:PORT, or PORT, of figures for Prometheus")
     given = parser.parse_args(arguments)
     return Options(
         data=given.data,
@@ -108,6 +123,9 @@ def _parse(arguments: Sequence[str] | None) -> Options:
         started=given.started,
         swarm=given.swarm,
         admission=given.admission,
+        backbone=BackboneOptions(given.backbone, given.backbone_credentials, given.backbone_ca),
+        bans=given.bans,
+        metrics=given.metrics,
     )
 
 
@@ -116,6 +134,7 @@ async def _work(options: Options) -> int:
     begin_log(sys.stderr, folder.log("worker"))
     for key in ("swarm", "admission"):
         settings_file.parse_value(key, getattr(options, key))
+    options.backbone.check()
     with FolderLock(folder) as held:
         async with bounded_logs(folder.logs):
             return await Relay(folder, options).run(held)
@@ -137,12 +156,15 @@ class Relay:
         self._linked: Linked | None = None
         self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
+        self._backbone: Backbone | None = None
 
     async def run(self, held: FolderLock) -> int:
         """Compare tasks, listen, relay, say goodbye. Returns the exit code."""
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
+        if os.name != "nt":
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
         if self._options.started:
             starter.when_let_go(self._let_go)
         await self._server.start()
@@ -152,6 +174,8 @@ class Relay:
         try:
             await asyncio.wait({relaying, ending, losing}, return_when=asyncio.FIRST_COMPLETED)
             failed = relaying.exception() if relaying.done() else losing.result() if losing.done() else None
+            if failed is None:
+                await self._drain()
             self._server.publish(Stopping(failed=failed is not None, reason=_last_words(failed)))
             if failed is not None:
                 raise failed
@@ -180,7 +204,10 @@ class Relay:
             admission=bytes.fromhex(options.admission) if members else b"",
         )
         check_environment()
+        banned = read_bans(options.bans)
+        metrics = _metrics(options.metrics)
         linked = link_up(identified, most_links=SESSIONS, found_links=0)
+        ban(linked, banned)
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)
             self._address, self._linked = str(address), linked
@@ -188,9 +215,39 @@ class Relay:
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(_tell_claims, linked)
             self._say("info", sentence("Relaying at {address}", address=str(address)))
-            await asyncio.gather(linked.links.run(), linked.network.run())
+            further = []
+            if options.backbone.servers:
+                self._backbone = options.backbone.join(linked)
+                further.append(self._backbone.run())
+            if metrics is not None:
+                further.append(metrics.run(linked, self._backbone))
+            await asyncio.gather(linked.links.run(), linked.network.run(), *further)
         finally:
+            if metrics is not None:
+                metrics.close()
             await linked.close()
+
+    async def _drain(self) -> None:
+        """Take no more links, and let other relays have what came last; the links are let go by `_relay`."""
+        if self._linked is None:
+            return
+        self._linked.network.turn_away()
+        if self._backbone is not None:
+            await self._backbone.flush()
+
+    def _reload(self) -> None:
+        """Follow the list of bans and the certificate as they are now; what cannot be used changes nothing."""
+        if self._linked is None:
+            return
+        try:
+            ban(self._linked, read_bans(self._options.bans))
+            if self._options.tls is not None:
+                self._linked.network.renew_certificate(*self._options.tls)
+        except (UsageError, OSError, ssl.SSLError, ValueError) as error:
+            what = error.text if isinstance(error, SapoError) else str(error)
+            self._say("warning", sentence("Not read again: {error}", error=str(what)))
+            return
+        self._say("info", sentence("Bans and certificate were read again."))
 
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
         """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
@@ -239,6 +296,7 @@ class Relay:
             pid=os.getpid(),
             version=sapo_desktop.__version__,
             uptime=time.monotonic() - self._started,
+            backbone=backbone_info(self._backbone) if self._backbone is not None else None,
         )
 
     def _attached(self, client: object, owner: bool) -> None:
@@ -252,6 +310,18 @@ class Relay:
         """Whoever started this relay has attached; or it died, or gave up, before that."""
         if not self._found:
             self._quit.set()
+
+
+def _metrics(where: str) -> Metrics | None:
+    if not where:
+        return None
+    try:
+        from sapo_desktop.worker.relaying.metrics import Metrics
+    except ImportError as error:
+        raise UsageError(
+            sentence("Figures are shown by prometheus-client, which is not installed: {command}", command=INSTALL)
+        ) from error
+    return Metrics(where)
 
 
 def _last_words(failed: BaseException | None) -> Text:

@@ -91,3 +91,28 @@ async def test_without_a_key_the_certificate_must_be_a_public_one(tmp_path: Path
         )
     assert alice.heard == []
     await asyncio.gather(alice.network.close(), bob.network.close())
+
+
+async def test_a_renewed_certificate_is_what_newcomers_see_and_a_wrong_one_changes_nothing(tmp_path: Path) -> None:
+    bob = await listener(tmp_path, 2)
+    first, second = Node(1), Node(3)
+    address = Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key)
+    try:
+        first.network.dial(address)
+        await until(lambda: first.heard)
+        certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+        before = certificate.read_bytes(), key.read_bytes()
+        key.write_text("rubbish")
+        with pytest.raises(ssl.SSLError):
+            bob.network.renew_certificate(certificate, key)
+        for path in (certificate, key):
+            path.unlink()
+        bob.network.renew_certificate(*self_signed(tmp_path))
+        assert (certificate.read_bytes(), key.read_bytes()) != before
+        shown = ssl.PEM_cert_to_DER_cert(await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", bob.port)))
+        assert shown == ssl.PEM_cert_to_DER_cert(certificate.read_text())
+        second.network.dial(address)
+        await until(lambda: second.heard)
+        assert isinstance(second.heard[0], Opened) and len(first.heard) == 1, "the link that was open stays"
+    finally:
+        await asyncio.gather(*(node.network.close() for node in (first, second, bob)))

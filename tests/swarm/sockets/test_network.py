@@ -86,6 +86,19 @@ async def test_two_nodes_share_both_ways(monkeypatch: pytest.MonkeyPatch) -> Non
         assert (alice.held, bob.held) == ([theirs], [mine])
 
 
+async def test_who_drains_takes_no_newcomers_and_keeps_those_it_has() -> None:
+    async with nodes(3) as (alice, relay, carol):
+        alice.network.dial(relay.address())
+        await until(lambda: relay.heard)
+        relay.network.turn_away()
+        carol.network.dial(relay.address())
+        await until(lambda: carol.heard)
+        assert [getattr(event, "reason", None) for event in carol.heard] == ["going away"]
+        envelope = alice.share()
+        await until(lambda: relay.held)
+        assert relay.held == [envelope]
+
+
 async def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     async with nodes(3) as (alice, relay, carol):

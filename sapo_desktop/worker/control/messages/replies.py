@@ -15,7 +15,7 @@ from sapo_desktop.worker.control.messages.facts import FactReply, Usage
 from sapo_desktop.worker.control.messages.fitting import FitReply
 from sapo_desktop.worker.control.messages.models import ModelReply
 from sapo_desktop.worker.control.messages.rollouts import RolloutReply
-from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import BackboneInfo, SwarmInfo
 from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 
@@ -82,6 +82,8 @@ class RelayStatus(Message, frozen=True):
     pid: int
     version: str
     uptime: float
+    backbone: BackboneInfo | None = None
+    """None: it is joined to no other relays."""
 
 
 class SettingsAre(Message, frozen=True):

@@ -79,3 +79,21 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Groups of ours that peers say they handed on or trained on, over all history."""
     helped: int = 0
     """How many peers say so, of those that are remembered."""
+
+
+class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A relay's connection to others over NATS."""
+
+    state: Literal["connecting", "connected", "isolated", "refused"]
+    """Refused: NATS did not take the credentials."""
+    relays: int
+    """Others that were heard in the last ten minutes."""
+    connects: int
+    groups_in: int
+    groups_out: int
+    lost_in: int
+    """Messages that came faster than they could be looked into."""
+    lost_out: int
+    """Groups that waited too long to go out."""
+    refused: dict[str, dict[str, int]]
+    """Kind -> reason -> count, of messages and of groups that no author is to blame for."""

@@ -1,0 +1,237 @@
+"""What one relay gives the others and takes from them: a state machine without I/O, as the session is for a link.
+
+Given is what authors published here, within a budget that the authors share. Taken is what others had by PUBLISH, by
+the same checks as anything from a link (exchange.py), and it is never given on: so nothing goes in circles, and what
+came before ends as a duplicate. Whoever can write to the backbone may be an attacker: each relay has a rate, which
+counts before anything is looked at, eight faults, and its share of pool and shelf. Names under which no signature was
+seen yet have one rate together.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from sapo_desktop.core.network.bucket import Bucket
+from sapo_desktop.swarm.backbone.batch import open_batch, seal_batch
+from sapo_desktop.swarm.backbone.waiting import Waiting
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.pool.pool import IDENTITY_BYTES
+from sapo_desktop.swarm.protocol import codec, limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from sapo_desktop.swarm.protocol.refusals import Reason, Refusals, Refused, kind_of
+from sapo_desktop.swarm.protocol.signing import KEY_BYTES, Signer
+from sapo_desktop.swarm.trust.admission import Members
+
+BATCHES_AT_ONCE, BATCHES_PER_SECOND = 32.0, 5.0
+GROUPS_AT_ONCE, GROUPS_PER_SECOND = 256.0, 32.0
+BYTES_AT_ONCE, BYTES_PER_SECOND = 1024.0 * limits.KIB, 128.0 * limits.KIB
+"""What one relay gives all others."""
+SLACK = 0.25
+"""Share of it by which messages that bunch up on their way may overdraw it."""
+MOST_RELAYS = 128
+SILENT_SECONDS = 600.0
+"""After so long another one may have a relay's place among those that are listened to."""
+SHUT_OUT_SECONDS = 600.0
+OUT_BYTES, IN_BYTES, IN_BYTES_OF_ONE = (size * limits.KIB * limits.KIB for size in (8, 16, 1))
+"""Of what waits to go out, and of messages that wait to be looked into."""
+_MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
+
+
+class _Relay:
+    """What another relay may still send. `slack`: above what it should."""
+
+    def __init__(self, now: float, slack: float = 1 + SLACK) -> None:
+        self.batches = Bucket(BATCHES_AT_ONCE * slack, BATCHES_PER_SECOND * slack, now)
+        self.groups = Bucket(GROUPS_AT_ONCE * slack, GROUPS_PER_SECOND * slack, now)
+        self.bytes = Bucket(BYTES_AT_ONCE * slack, BYTES_PER_SECOND * slack, now)
+        self.faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
+        self.shut_out_until = float("-inf")
+        self.heard = now
+
+
+@dataclass
+class Tally:
+    """Counts since the start."""
+
+    groups_in: int = 0
+    """Those that were new and fine."""
+    groups_out: int = 0
+    batches_in: int = 0
+    batches_out: int = 0
+    refused: Refusals = field(default_factory=Refusals)
+    """Of messages, and of groups for what no author is to blame for."""
+
+
+class _Sized:
+    """A group with a length, for what waits."""
+
+    def __init__(self, group: m.Sourced) -> None:
+        self.group = group
+
+    def __len__(self) -> int:
+        return len(self.group.envelope)
+
+
+class Federation:
+    """One relay's part in a backbone.
+
+    Args:
+        exchange: what it gives comes from there, what it takes goes there.
+        admission: to the private swarm of these `members`, of this relay's key.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        signer: Signer,
+        network: bytes,
+        now: Now,
+        *,
+        members: Members | None = None,
+        admission: bytes = b"",
+    ) -> None:
+        self.key = signer.key
+        self.tally = Tally()
+        self._exchange = exchange
+        self._signer = signer
+        self._network = network
+        self._members = members
+        self._admission = admission
+        self._mine = _Relay(now.monotonic, slack=1.0)
+        self._relays: OrderedDict[bytes, _Relay] = OrderedDict()
+        """Those whose signature was seen, the one heard last at the end."""
+        self._unknown = _Relay(now.monotonic)
+        self._out: Waiting[_Sized] = Waiting(IDENTITY_BYTES, OUT_BYTES)
+        self._in: Waiting[bytes] = Waiting(IN_BYTES_OF_ONE, IN_BYTES)
+        exchange.passes_on = self._pass_on
+
+    @property
+    def lost_out(self) -> int:
+        """Groups that waited too long to go out: the backbone was away or slow, or authors published more."""
+        return self._out.lost
+
+    @property
+    def lost_in(self) -> int:
+        """Messages that came faster than they could be looked into."""
+        return self._in.lost
+
+    @property
+    def waiting_bytes(self) -> int:
+        return self._out.size + self._in.size
+
+    def relays(self, now: Now) -> int:
+        """How many others were heard lately."""
+        return sum(now.monotonic - relay.heard < SILENT_SECONDS for relay in self._relays.values())
+
+    # -- what is given -----------------------------------------------------------------------------------------
+
+    def _pass_on(self, group: Opened[GroupBody], tag: bytes) -> None:
+        if group.body.home in (b"", self.key):
+            self._out.put(group.body.key, _Sized(m.Sourced(envelope=group.envelope, tag=tag)))
+
+    def due(self, now: Now) -> list[bytes]:
+        """Messages for the others, as far as the budget goes."""
+        mine, at = self._mine, now.monotonic
+        room = min(limits.MAX_BATCH, int(mine.groups.level(at)))
+        if not self._out or room < 1 or mine.batches.level(at) < 1 or mine.bytes.level(at) < limits.MAX_FRAME:
+            return []
+        groups: list[m.Sourced] = []
+        while self._out and len(groups) < room:
+            groups.append(self._out.take()[1].group)
+        messages = seal_batch(self._signer, self._network, groups, self._corrected(now), self._admission)
+        mine.groups.take(len(groups), at)
+        mine.batches.take(len(messages), at, slack=limits.MAX_BATCH)
+        mine.bytes.take(sum(map(len, messages)), at, slack=BYTES_AT_ONCE)
+        self.tally.groups_out += len(groups)
+        self.tally.batches_out += len(messages)
+        return messages
+
+    # -- what is taken -----------------------------------------------------------------------------------------
+
+    def arrived(self, relay: bytes, message: bytes, now: Now) -> None:
+        """A message came under the name of this relay: it waits for `receive`, where size and rate let it."""
+        try:
+            self._let_in(relay, message, now)
+        except Refused as refused:
+            self.tally.refused.add(refused.reason)
+
+    def receive(self, now: Now) -> None:
+        """Look into the message whose turn it is, where there is one."""
+        if not self._in:
+            return
+        name, message = self._in.take()
+        try:
+            self._open(name or message[:KEY_BYTES], message if name else message[KEY_BYTES:], now)
+        except Refused as refused:
+            self.tally.refused.add(refused.reason)
+
+    @property
+    def next(self) -> bool:
+        """Whether a message waits to be looked into."""
+        return bool(self._in)
+
+    def _let_in(self, relay: bytes, message: bytes, now: Now) -> None:
+        if relay == self.key:
+            raise Refused(Reason.OWN_ECHO)
+        if len(relay) != KEY_BYTES:
+            raise Refused(Reason.MALFORMED)
+        if len(message) > limits.MAX_FRAME:
+            raise Refused(Reason.OVERSIZE)
+        known = self._relays.get(relay)
+        budget = known or self._unknown
+        if relay in self._exchange.blocked or now.monotonic < budget.shut_out_until:
+            raise Refused(Reason.SHUT_OUT)
+        # Both at once, or a message too many would cost its bytes too.
+        if budget.bytes.level(now.monotonic) < len(message) or not budget.batches.take(1, now.monotonic):
+            raise Refused(Reason.TOO_OFTEN)
+        budget.bytes.take(len(message), now.monotonic)
+        # All names without a signature are one source: they cost nothing.
+        self._in.put(relay if known else b"", message if known else relay + message)
+
+    def _open(self, name: bytes, message: bytes, now: Now) -> None:
+        if name in self._exchange.blocked:
+            raise Refused(Reason.SHUT_OUT)
+        # Until the signature is seen to hold anybody may have sent it, so the relay of that name is not to blame.
+        body = open_batch(message, name, self._network, self._members, self._corrected(now))
+        relay = self._known(name, now)
+        try:
+            groups = codec.unpack_sourced(body.batch)
+            if not relay.groups.take(len(groups), now.monotonic):
+                raise Refused(Reason.TOO_OFTEN)
+        except Refused as refused:
+            self._charge(relay, refused.reason, now)
+            raise
+        self.tally.batches_in += 1
+        for group in groups:
+            try:
+                self._exchange.take_federated(name, group, now)
+                self.tally.groups_in += 1
+            except Refused as refused:
+                self.tally.refused.add(refused.reason)
+                self._charge(relay, refused.reason, now)
+            if now.monotonic < relay.shut_out_until:
+                return
+
+    def _known(self, name: bytes, now: Now) -> _Relay:
+        """The record of a relay whose signature was seen. Raises Refused: BUSY, as too many others are listened to."""
+        relay = self._relays.pop(name, None)
+        if relay is None:
+            oldest = next(iter(self._relays), None)
+            if len(self._relays) >= MOST_RELAYS and oldest is not None:
+                if now.monotonic - self._relays[oldest].heard < SILENT_SECONDS:
+                    raise Refused(Reason.BUSY)
+                del self._relays[oldest]
+            relay = _Relay(now.monotonic)
+        relay.heard = now.monotonic
+        self._relays[name] = relay
+        return relay
+
+    def _charge(self, relay: _Relay, reason: Reason, now: Now) -> None:
+        if kind_of(reason) == "invalid" and not relay.faults.take(1, now.monotonic):
+            relay.shut_out_until = now.monotonic + SHUT_OUT_SECONDS
+
+    def _corrected(self, now: Now) -> float:
+        return now.unix + self._exchange.clock.offset

@@ -1,0 +1,245 @@
+"""NATS between relays: what federation.py gives and takes is carried as core messages, one subject a relay.
+
+Nobody waits for NATS: while it is away or slow, the newest that waits goes out later and the oldest is lost. It is
+dialled anew for ever, each time as a new client, and only at the servers that were named. nats-py comes with the extra
+`relay` and is loaded with this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+import ssl
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import SystemRandom
+from typing import Any, Literal
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import AuthorizationError, Error, SlowConsumerError
+
+from sapo_desktop.swarm.backbone.federation import Federation
+from sapo_desktop.swarm.sockets.network import Network, now
+from sapo_desktop.swarm.sockets.nkey import UserKey
+
+log = logging.getLogger(__name__)
+
+State = Literal["connecting", "connected", "isolated", "refused"]
+SEND_SECONDS = 0.1
+"""Between two looks at what is due."""
+CONNECT_SECONDS = 10
+FLUSH_SECONDS = 2.0
+_MOST_UNSENT = 1024 * 1024
+"""Bytes in the hands of nats-py above which nothing is added."""
+_MOST_UNREAD = 8 * 1024 * 1024
+"""Of messages that nobody had the time to look at yet; above it nats-py drops what comes."""
+_FIRST_DELAY, _LONGEST_DELAY = 0.5, 5.0
+_SETTLING = 5.0
+"""Once NATS is back, what waited is held for as long as it was away, up to this: the others must be back too, for what
+nobody listens to is gone."""
+_LASTING = 30.0
+_PING_SECONDS = 5
+_KEY = re.compile(r"[0-9a-f]{64}")
+_AWAY = (OSError, Error, ssl.SSLError, TimeoutError, ValueError)
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What NATS asks for: a key, user and password, or a token. Nothing: nothing."""
+
+    user: str = ""
+    password: str = ""
+    token: str = ""
+    key: UserKey | None = None
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it is told to the server; of a key only a signature is."""
+        return bool(self.user or self.token)
+
+    def __repr__(self) -> str:
+        return "Credentials(...)"  # never in a log
+
+
+class _InTheClear(Error):
+    """The server would have us talk without TLS."""
+
+
+class _Client(Client):
+    """nats-py asks for TLS only where the server says so, which is what whoever stands in between would not."""
+
+    def __init__(self, *, asks_for_tls: bool, key: UserKey | None) -> None:
+        super().__init__()
+        self._asks_for_tls = asks_for_tls
+        # What `connect` would set for a seed, if it did not ask for one more library.
+        self._public_nkey = key.public if key else None
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        if initial_connection and self._asks_for_tls and not info.get("tls_required"):
+            raise _InTheClear("nats: no TLS")
+        await super()._process_info({**info, "connect_urls": None}, initial_connection)
+
+
+class Backbone:
+    """One relay's connection to NATS.
+
+    Args:
+        servers: URLs without credentials; tried in any order until one answers.
+        tls: the context for tls:// servers.
+        subject: the first part of all relays' subjects, of this network.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[str],
+        federation: Federation,
+        network: Network,
+        subject: str,
+        *,
+        credentials: Credentials | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.state: State = "connecting"
+        self.connects = 0
+        self.overruns = 0
+        """Messages that came faster than they could be read."""
+        self.federation = federation
+        self._servers = list(servers)
+        self._network = network
+        self._subject = subject
+        self._credentials = credentials or Credentials()
+        self._tls = tls
+        self._arrived = asyncio.Event()
+        self._away_since: float | None = None
+        """Monotonic seconds; None while it is connected."""
+        self._client: _Client | None = None
+
+    async def run(self) -> None:
+        """Keep a connection until cancelled."""
+        await asyncio.gather(self._take(), self._stay_connected())
+
+    async def flush(self) -> None:
+        """Send what is due and wait until NATS has it, for a moment at most."""
+        if self._client is None or self.state != "connected":
+            return
+        with contextlib.suppress(*_AWAY):
+            async with asyncio.timeout(FLUSH_SECONDS):
+                await self._send(self._client)
+                await self._client.flush()
+
+    # -- sending and the connection ----------------------------------------------------------------------------
+
+    async def _stay_connected(self) -> None:
+        delay = _FIRST_DELAY
+        while True:
+            began = time.monotonic()
+            await self._connection()
+            if time.monotonic() - began > _LASTING:
+                delay = _FIRST_DELAY
+            await asyncio.sleep(SystemRandom().uniform(0, delay))
+            delay = min(_LONGEST_DELAY, 2 * delay)
+
+    async def _connection(self) -> None:
+        """One connection from dialling to its end."""
+        closed = asyncio.Event()
+        client = await self._dialled(closed)
+        if client is None:
+            return
+        try:
+            await client.subscribe(f"{self._subject}.*", cb=self._on_message, pending_bytes_limit=_MOST_UNREAD)
+            self.state, self._client = "connected", client
+            self.connects += 1
+            log.info("The backbone is connected.")
+            sends_from = time.monotonic() + self._settles()
+            while not closed.is_set():
+                if time.monotonic() >= sends_from:
+                    await self._send(client)
+                await asyncio.sleep(SEND_SECONDS)
+        except _AWAY as error:
+            log.info("The backbone's connection broke: %s", type(error).__name__)
+        finally:
+            self.state, self._client = "isolated", None
+            self._away_since = time.monotonic()
+            await _closed(client)
+        log.warning("The backbone is away: this relay serves on alone.")
+
+    def _settles(self) -> float:
+        away, self._away_since = self._away_since, None
+        return 0.0 if away is None else min(_SETTLING, time.monotonic() - away)
+
+    async def _dialled(self, closed: asyncio.Event) -> _Client | None:
+        async def on_closed() -> None:
+            closed.set()
+
+        for server in SystemRandom().sample(self._servers, len(self._servers)):
+            secure = server.startswith("tls://")
+            client = _Client(asks_for_tls=secure, key=self._credentials.key)
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    await client.connect(
+                        [server],
+                        allow_reconnect=False,
+                        max_reconnect_attempts=1,  # 0 would try one server for ever
+                        connect_timeout=CONNECT_SECONDS // 2,
+                        ping_interval=_PING_SECONDS,
+                        max_outstanding_pings=2,
+                        no_echo=True,
+                        error_cb=self._on_error,
+                        closed_cb=on_closed,
+                        flush_timeout=CONNECT_SECONDS,
+                        tls=self._tls if secure else None,
+                        user=self._credentials.user or None,
+                        password=self._credentials.password if self._credentials.user else None,
+                        token=self._credentials.token or None,
+                        signature_cb=self._credentials.key.sign if self._credentials.key else None,
+                    )
+                return client
+            except _AWAY as error:
+                refused = isinstance(error, AuthorizationError) or "authorization" in str(error).lower()
+                self.state = "refused" if refused else "isolated"
+                log.info("A server of the backbone could not be reached: %s", type(error).__name__)
+                await _closed(client)
+            except BaseException:
+                await _closed(client)
+                raise
+        return None
+
+    async def _send(self, client: Client) -> None:
+        while client.is_connected and client.pending_data_size < _MOST_UNSENT:
+            messages = self.federation.due(now())
+            if not messages:
+                return
+            for message in messages:
+                await client.publish(f"{self._subject}.{self.federation.key.hex()}", message)
+
+    # -- receiving ---------------------------------------------------------------------------------------------
+
+    async def _on_message(self, message: Msg) -> None:
+        name = message.subject.rpartition(".")[2]
+        key = bytes.fromhex(name) if _KEY.fullmatch(name) else b""
+        self.federation.arrived(key, message.data, now())
+        self._arrived.set()
+
+    async def _on_error(self, error: Exception) -> None:
+        self.overruns += isinstance(error, SlowConsumerError)
+        log.info("NATS: %s", type(error).__name__)  # its text may name the server: logs hold no addresses
+
+    async def _take(self) -> None:
+        """Look into what arrived, in turn with what comes over links."""
+        while True:
+            await self._arrived.wait()
+            if not self.federation.next:
+                self._arrived.clear()
+                continue
+            await self._network.in_turn(b"backbone", lambda: self.federation.receive(now()))
+            await asyncio.sleep(0)
+
+
+async def _closed(client: Client) -> None:
+    with contextlib.suppress(*_AWAY, AssertionError, AttributeError):
+        async with asyncio.timeout(FLUSH_SECONDS):
+            await client.close()

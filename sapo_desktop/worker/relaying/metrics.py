@@ -1,0 +1,153 @@
+"""Figures of a relay for Prometheus, over HTTP.
+
+The relay counts on its event loop and hands over a finished picture every second; whoever asks is shown the last one,
+from a thread of the library's own. Names and labels carry no key and no address. prometheus-client comes with the extra
+`relay` and is loaded with this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from prometheus_client import ProcessCollector, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector, CollectorRegistry
+
+import sapo_desktop
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.swarm.protocol.refusals import Refusals, kind_of
+from sapo_desktop.worker.membership.joining import Linked
+from sapo_desktop.worker.membership.settings import host_and_port
+from sapo_desktop.worker.relaying.joined import backbone_info
+
+if TYPE_CHECKING:
+    from sapo_desktop.swarm.sockets.backbone import Backbone
+
+LOOK_SECONDS = 1.0
+
+
+class _Last(Collector):
+    """The picture that is shown."""
+
+    def __init__(self) -> None:
+        self.picture: Sequence[Metric] = ()
+
+    def collect(self) -> Iterator[Metric]:
+        return iter(self.picture)
+
+
+class Metrics:
+    """The page of figures. `where`: HOST:PORT, or a PORT of the loopback address.
+
+    Raises:
+        UsageError: there is no listening there.
+    """
+
+    def __init__(self, where: str) -> None:
+        host, port = host_and_port(where if ":" in where else f"127.0.0.1:{where}")
+        registry = CollectorRegistry()
+        self._last = _Last()
+        registry.register(self._last)
+        ProcessCollector(registry=registry)
+        try:
+            self._server, self._thread = start_http_server(port, host, registry)
+        except OSError as error:
+            raise UsageError(
+                sentence(
+                    "Cannot listen at {address}: {error}. Name another one.",
+                    address=where,
+                    error=error.strerror or str(error),
+                )
+            ) from error
+        self.port: int = self._server.server_port
+
+    async def run(self, linked: Linked, backbone: Backbone | None) -> None:
+        """Show what there is until cancelled."""
+        while True:
+            self._last.picture = picture(linked, backbone)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def close(self) -> None:
+        # Its loop ends within half a second: nothing waits for that.
+        threading.Thread(target=self._server.shutdown, daemon=True).start()
+        self._server.server_close()
+
+
+def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:
+    """All figures as they are now."""
+    exchange = linked.network.exchange
+    opened = [link for link in exchange.links if link.session.is_open]
+    dialled = sum(link.dialled is not None for link in opened)
+    all_traffic = [exchange.past, *(link.traffic for link in exchange.links)]
+    found = [
+        _gauge("info", "Which program this is.", {"version": sapo_desktop.__version__}, 1),
+        _by(
+            GaugeMetricFamily("sapo_relay_links", "Open links, by who dialled.", labels=["dialled"]),
+            {"us": dialled, "them": len(opened) - dialled},
+        ),
+        _by(
+            CounterMetricFamily("sapo_relay_groups", "Groups over links.", labels=["way"]),
+            {
+                "in": sum(traffic.groups_in for traffic in all_traffic),
+                "out": sum(traffic.groups_out for traffic in all_traffic),
+            },
+        ),
+        _by(
+            CounterMetricFamily("sapo_relay_bytes", "Bytes of frames over links.", labels=["way"]),
+            {
+                "in": sum(traffic.bytes_in for traffic in all_traffic),
+                "out": sum(traffic.bytes_out for traffic in all_traffic),
+            },
+        ),
+        GaugeMetricFamily("sapo_relay_served_groups", "Groups that are served.", len(exchange.giving.shelf)),
+        GaugeMetricFamily("sapo_relay_held_bytes", "What groups cost in memory.", exchange.held_bytes),
+        GaugeMetricFamily("sapo_relay_banned_keys", "Keys that nothing is taken from.", len(exchange.blocked)),
+        GaugeMetricFamily("sapo_relay_clock_offset_seconds", "Peers' clocks against ours.", exchange.clock.offset),
+        _refused("sapo_relay_refused", "What was not taken from links.", exchange.refusals),
+    ]
+    return found if backbone is None else [*found, *_backbone(backbone)]
+
+
+def _backbone(backbone: Backbone) -> list[Metric]:
+    info, federation = backbone_info(backbone), backbone.federation
+    name = "sapo_relay_backbone"
+    return [
+        GaugeMetricFamily(f"{name}_connected", "Whether NATS is there.", int(info.state == "connected")),
+        CounterMetricFamily(f"{name}_connects", "Connections made to NATS.", info.connects),
+        GaugeMetricFamily(f"{name}_relays", "Others that were heard in the last ten minutes.", info.relays),
+        _by(
+            CounterMetricFamily(f"{name}_groups", "Groups to and from other relays.", labels=["way"]),
+            {"in": info.groups_in, "out": info.groups_out},
+        ),
+        _by(
+            CounterMetricFamily(
+                f"{name}_lost", "Groups that could not go out, messages not looked into.", labels=["way"]
+            ),
+            {"in": info.lost_in, "out": info.lost_out},
+        ),
+        GaugeMetricFamily(f"{name}_waiting_bytes", "What waits, both ways.", federation.waiting_bytes),
+        _refused(f"{name}_refused", "What was not taken from other relays.", federation.tally.refused),
+    ]
+
+
+def _gauge(name: str, text: str, labels: dict[str, str], value: float) -> Metric:
+    family = GaugeMetricFamily(f"sapo_relay_{name}", text, labels=list(labels))
+    family.add_metric(list(labels.values()), value)
+    return family
+
+
+def _by(family: GaugeMetricFamily | CounterMetricFamily, values: dict[str, float]) -> Metric:
+    for label, value in values.items():
+        family.add_metric([label], value)
+    return family
+
+
+def _refused(name: str, text: str, refusals: Refusals) -> Metric:
+    family = CounterMetricFamily(name, text, labels=["kind", "reason"])
+    for reason, count in refusals:
+        family.add_metric([kind_of(reason), reason.value], count)
+    return family

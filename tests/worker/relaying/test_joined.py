@@ -1,0 +1,77 @@
+"""What an operator's options become, and what is refused with a word on how to mend it."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.worker.relaying.joined import BackboneOptions, read_bans
+from tests.swarm.sockets.test_nkey import written_seed
+
+
+def test_a_list_of_bans_may_have_remarks(tmp_path: Path) -> None:
+    path = tmp_path / "bans"
+    path.write_text(f"# known floods\n{'a' * 64}  # since May\n\n{'0B' * 32}\n")
+    assert read_bans(path) == {b"\xaa" * 32, b"\x0b" * 32}
+    assert read_bans(None) == frozenset()
+
+
+@pytest.mark.parametrize("content", ["zz", "ab", "ab" * 33])
+def test_a_ban_that_is_no_key_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "bans"
+    path.write_text(content)
+    with pytest.raises(UsageError, match="64 hex digits"):
+        read_bans(path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_bans(tmp_path / "none")
+
+
+def test_credentials_come_from_a_file_and_never_go_out_unencrypted(tmp_path: Path) -> None:
+    path = tmp_path / "credentials"
+    path.write_text("relay-1:pass:word\n")
+    found = BackboneOptions("tls://nats.example", path)
+    found.check()
+    credentials = found._credentials()
+    assert credentials is not None and (credentials.user, credentials.password) == ("relay-1", "pass:word")
+    path.write_text("only-a-token\n")
+    credentials = found._credentials()
+    assert credentials is not None and credentials.token == "only-a-token" and "token" not in repr(credentials)
+    with pytest.raises(UsageError, match="unencrypted"):
+        BackboneOptions("tls://nats.example,nats://nats.example", path).check()
+    BackboneOptions("nats://127.0.0.1", path).check()
+    path.write_text("\n")
+    with pytest.raises(UsageError, match="USER:PASSWORD"):
+        found.check()
+    path.write_text(written_seed(b"s" * 32) + "\n")
+    BackboneOptions("nats://nats.example", path).check()
+    path.write_text("SUPER\n")
+    with pytest.raises(UsageError, match="no seed"):
+        found.check()
+
+
+def test_certificates_that_are_none_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "ca.pem"
+    path.write_text("none")
+    with pytest.raises(UsageError, match="no certificates"):
+        BackboneOptions("tls://nats.example", ca=path).check()
+
+
+def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("nats", "prometheus_client")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("sapo_desktop.swarm.sockets.backbone", "sapo_desktop.worker.relaying.metrics"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "nats", None)
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    from sapo_desktop.swarm import sockets
+
+    monkeypatch.delattr(sockets, "backbone", raising=False)
+    BackboneOptions().check()
+    with pytest.raises(UsageError, match="pip install nats-py prometheus-client"):
+        BackboneOptions("nats://127.0.0.1").check()
+    relay = importlib.import_module("sapo_desktop.worker.membership.relay")
+    assert relay._metrics("") is None
+    with pytest.raises(UsageError, match="pip install nats-py prometheus-client"):
+        relay._metrics("127.0.0.1:0")
