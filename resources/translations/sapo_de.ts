@@ -1657,10 +1657,6 @@
         <translation>Antworten je Frage (L).</translation>
     </message>
     <message>
-        <source>Groups in a training step (I + J); 0: the model&apos;s recommended number.</source>
-        <translation>Gruppen in einem Trainingsschritt (I + J); 0: so viele, wie für das Modell empfohlen.</translation>
-    </message>
-    <message>
         <source>Longest answer in tokens; 0: the model&apos;s recommended number.</source>
         <translation>Längste Antwort in Tokens; 0: die empfohlene Zahl des Modells.</translation>
     </message>
@@ -5654,6 +5650,10 @@
         <translation>Gib eine Zeit über null an, etwa 15m oder 1h.</translation>
     </message>
     <message>
+        <source>Groups in a training step (I + J).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Hours of the week in which it tells nothing, like mon-sun 22-7.</source>
         <translation>Stunden der Woche, in denen er nichts mitteilt, wie mon-sun 22-7.</translation>
     </message>
@@ -5750,8 +5750,8 @@
         <translation>Beim Anmelden das Fenster im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
     </message>
     <message>
-        <source>The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To have scores: settings set validate_every 40</source>
-        <translation>Die adaptive Mischung richtet sich nach Prüfwerten, und es gibt keine: Die Runden werden {mix} gespielt. Damit es Prüfwerte gibt: settings set validate_every 40</translation>
+        <source>The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To have scores: settings set validate_every 160</source>
+        <translation>Die adaptive Mischung richtet sich nach Prüfwerten, und es gibt keine: Die Runden werden {mix} gespielt. Damit es Prüfwerte gibt: settings set validate_every 160</translation>
     </message>
     <message>
         <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>

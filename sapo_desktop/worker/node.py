@@ -421,7 +421,7 @@ class Node:
                 "warning",
                 sentence(
                     "The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To "
-                    "have scores: settings set validate_every 40",
+                    "have scores: settings set validate_every 160",
                     mix=UNJUDGED_MIX,
                 ),
             )
