@@ -76,6 +76,7 @@ SCRIPTS = {
     "strangers": "tests.attack.strangers",
     "foreign": "tests.attack.foreign",
     "autobahn": "tests.attack.autobahn",
+    "fuzz": "tests.attack.fuzz",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
     "round": "tests.bench.round",

@@ -32,6 +32,7 @@ SCRIPTS = [
     "tests.attack.strangers",
     "tests.attack.foreign",
     "tests.attack.autobahn",
+    "tests.attack.fuzz",
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",
     "tests.bench.newcomer",
