@@ -77,6 +77,7 @@ SCRIPTS = {
     "foreign": "tests.attack.foreign",
     "autobahn": "tests.attack.autobahn",
     "fuzz": "tests.attack.fuzz",
+    "scenarios": "tests.attack.scenarios",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
     "round": "tests.bench.round",

@@ -33,6 +33,7 @@ SCRIPTS = [
     "tests.attack.foreign",
     "tests.attack.autobahn",
     "tests.attack.fuzz",
+    "tests.attack.scenarios",
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",
     "tests.bench.newcomer",
