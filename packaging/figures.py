@@ -78,6 +78,7 @@ SCRIPTS = {
     "autobahn": "tests.attack.autobahn",
     "fuzz": "tests.attack.fuzz",
     "scenarios": "tests.attack.scenarios",
+    "planted": "tests.attack.planted",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
     "round": "tests.bench.round",

@@ -34,6 +34,7 @@ SCRIPTS = [
     "tests.attack.autobahn",
     "tests.attack.fuzz",
     "tests.attack.scenarios",
+    "tests.attack.planted",
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",
     "tests.bench.newcomer",
