@@ -4,7 +4,7 @@
     python -m tests.attack.fuzz --minutes 10        of each target
     python -m tests.attack.fuzz --inputs 1000000 --only frames,session
 
-Coverage-guided (atheris, Linux with Python 3.11 to 3.13), a process for each target of `fuzz_wire` and `fuzz_files`.
+Coverage-guided (atheris, Linux with Python 3.11 to 3.13), a process for each target of `fuzzed/`.
 It begins with real messages and files and with what tests/attack/corpus keeps: inputs that once got through
 (`tests/attack/test_corpus.py` tries these at every build). What comes out beside a target's own errors, or after more
 than a second of processor time, is a crash; a new one is written beside the corpus' others with `--keep`.
@@ -25,9 +25,9 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from tests.attack.fuzz_files import FILES
-from tests.attack.fuzz_target import CORPUS, Target, attempt, known
-from tests.attack.fuzz_wire import WIRE
+from tests.attack.fuzzed.files import FILES
+from tests.attack.fuzzed.target import CORPUS, Target, attempt, known
+from tests.attack.fuzzed.wire import WIRE
 from tests.bench.figure import Figure, arguments, show, tell
 
 QUICK_SECONDS, SECONDS = 1.0, 60.0

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.attack.fuzz_files import FILES
-from tests.attack.fuzz_target import attempt, known
-from tests.attack.fuzz_wire import WIRE
+from tests.attack.fuzzed.files import FILES
+from tests.attack.fuzzed.target import attempt, known
+from tests.attack.fuzzed.wire import WIRE
 
 TARGETS = {**WIRE, **FILES}
 

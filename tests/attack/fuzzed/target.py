@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _PATCH = struct.Struct("<HB")
-CORPUS = Path(__file__).with_name("corpus")
+CORPUS = Path(__file__).parents[1] / "corpus"
 
 
 @dataclass(frozen=True)

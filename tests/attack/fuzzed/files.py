@@ -31,7 +31,7 @@ from sapo_desktop.worker.control.messages.requests import Finish, GetSettings, S
 from sapo_desktop.worker.control.proof import ClientProof, Greeting, WorkerProof
 from sapo_desktop.worker.store.history import History
 from tests import builders
-from tests.attack.fuzz_target import Target, patch, patched
+from tests.attack.fuzzed.target import Target, patch, patched
 
 TEMPLATE_SECONDS = 0.2
 WRITTEN = 16

@@ -27,7 +27,7 @@ from sapo_desktop.swarm.protocol.limits import SEND_QUEUE
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.trust.standing import Standing
-from tests.attack.fuzz_target import Target, patch, patched
+from tests.attack.fuzzed.target import Target, patch, patched
 from tests.swarm.mesh import START, check
 from tests.swarm.peers import ALICE, BOB, NETWORK, TASK, group, group_body, me, session, want
 
