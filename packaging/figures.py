@@ -68,6 +68,7 @@ SCRIPTS = {
     "guard": "tests.bench.guard",
     "kills": "tests.attack.kills",
     "faults": "tests.attack.faults",
+    "lines": "tests.attack.lines",
     "flood": "tests.attack.flood",
     "frames": "tests.attack.frames",
     "claims": "tests.attack.claims",

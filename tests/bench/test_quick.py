@@ -24,6 +24,8 @@ SCRIPTS = [
     "tests.bench.learning",
     "tests.bench.guard",
     "tests.attack.kills",
+    "tests.attack.faults",
+    "tests.attack.lines",
     "tests.attack.flood",
     "tests.attack.frames",
     "tests.attack.claims",
