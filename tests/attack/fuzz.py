@@ -51,6 +51,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     target: str
     inputs: int = 0
     seconds: float = 0.0
+    """Of processor time, since other programs are no matter of a target's."""
     grown: float = 0.0
     """MiB."""
     slowest: float = 0.0
@@ -100,7 +101,7 @@ def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         outcome.crashes[f"the process ended with {done.returncode}: {' / '.join(said[-3:])}"] = ""
     tell(
-        f"{name}: {outcome.inputs:,} inputs, {outcome.inputs / max(outcome.seconds, 1e-9):,.0f}/s, "
+        f"{name}: {outcome.inputs:,} inputs, {outcome.inputs / max(outcome.seconds, 1e-9):,.0f}/CPU-s, "
         f"{outcome.grown:+.1f} MiB, slowest {outcome.slowest:.2f} s, {len(outcome.crashes)} crashes"
     )
     for what, data in outcome.crashes.items():
@@ -147,7 +148,7 @@ class Watch:
         self._seconds = seconds
         self._told = told
         self._process = psutil.Process()
-        self._began = time.monotonic()
+        self._began, self._spent = time.monotonic(), time.process_time()
         self._warm = 0
 
     def one(self, data: bytes) -> None:
@@ -163,8 +164,9 @@ class Watch:
         outcome = self._outcome
         outcome.slowest = max(outcome.slowest, took)
         outcome.inputs += 1
-        outcome.seconds = time.monotonic() - self._began
-        share = outcome.inputs / self._inputs if self._inputs else outcome.seconds / self._seconds
+        outcome.seconds = time.process_time() - self._spent
+        passed = (time.monotonic() - self._began) / self._seconds if self._seconds else 0.0
+        share = outcome.inputs / self._inputs if self._inputs else passed
         if not self._warm and share > 1 / 3:
             self._warm = self._process.memory_info().rss
         if share >= 1:
@@ -216,8 +218,8 @@ def figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     for one in outcomes:
         name = f"fuzz/{one.target}"
         rate = one.inputs / max(one.seconds, 1e-9)
-        yield Figure(name=f"{name}/inputs", value=one.inputs, unit="inputs", note=f"{one.seconds:.0f} s")
-        yield Figure(name=f"{name}/speed", value=rate, unit="inputs/s")
+        yield Figure(name=f"{name}/inputs", value=one.inputs, unit="inputs", note=f"{one.seconds:.0f} CPU-s")
+        yield Figure(name=f"{name}/speed", value=rate, unit="inputs/CPU-s")
         found = len(one.crashes)
         said = "; ".join(one.crashes)
         yield Figure(name=f"{name}/crashes", value=found, unit="kinds", goal="0", held=not found, note=said)

@@ -30,7 +30,7 @@ from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
 
 HONEST, SYBILS_EACH = 20, 20
 DRAWN = 8
-PARTS = 50
+PARTS = 24
 """Parts of the internet (IPv4 /16) with honest nodes."""
 HOUR, DAY = 3600.0, 86400.0
 
@@ -65,7 +65,7 @@ def share(name: str, count: int, of: int, most: float, why: str = "") -> Figure:
 
 def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
     """Twenty made-up identities for each honest one, through two honest relays."""
-    rounds = 50 if quick else 1000
+    rounds = 50 if quick else 300
     few, every = range(HONEST, HONEST + 2), range(HONEST, HONEST * (1 + SYBILS_EACH))
     cases = {
         "fresh, from two parts of the internet": (few, True, NEW_SHARE, ", the newcomers' share"),
@@ -102,7 +102,7 @@ def put(pool: Pool, author: bytes, relay: bytes, place: int, index: int = 0, slo
 
 def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
     """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link?"""
-    tries = 50 if quick else 1000
+    tries = 20 if quick else 300
     cases = {
         "from a quarter of the parts": (PARTS // 3, False),
         "from as many parts as honest ones": (PARTS, False),
@@ -229,7 +229,7 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
 
 def relays(quick: bool, rng: Random) -> Iterator[Figure]:
     """One of three relays hands on only what pleases it, or makes up where its groups come from."""
-    rounds = 50 if quick else 1000
+    rounds = 50 if quick else 300
     favoured = HONEST // 4
     liked = drawn = minted = of_minted = 0
     for _ in range(rounds):
@@ -290,7 +290,7 @@ def never(key: bytes) -> bool:
 
 def grinding(quick: bool, rng: Random) -> Iterator[Figure]:
     """Questions follow from key, slot and number: who makes keys, or uses all slots, chooses among questions."""
-    rounds = 50 if quick else 1000
+    rounds = 50 if quick else 300
     by_keys = by_slots = of_keys = of_slots = 0
     for _ in range(rounds):
         honest = [rng.randbytes(32) for _ in range(HONEST)]
