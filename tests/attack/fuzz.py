@@ -40,6 +40,8 @@ MOST_GROWTH = 16.0
 MOST_TOLD = 20
 MEMORY = Path("/dev/shm")
 """Where a synced file costs nothing."""
+MOST_MEMORY = 4 << 30
+"""Bytes of address space."""
 TOLD = "SAPO_FUZZ_TOLD"
 """Names the file where a child says what came of it."""
 TARGETS: dict[str, Target] = {**WIRE, **FILES}
@@ -111,8 +113,12 @@ def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
 
 def fuzz(name: str, inputs: int, seconds: float, seed: int) -> None:
     """In the child: until so many inputs or seconds are through; what came of it goes to a file."""
+    import resource  # Linux alone gets here
+
     import atheris
 
+    _, highest = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, highest))  # what one input asks for is its own end
     target = TARGETS[name]
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         seeds = Path(folder) / "seeds"

@@ -186,11 +186,6 @@ def _template(folder: Path) -> Callable[[bytes], None]:
         "conversations": [[{"role": "user", "content": "2 + 2?"}], [{"role": "system", "content": "a"}]],
         "longest": 50_000,
     }
-    with contextlib.suppress(ImportError):
-        import resource as limits  # memory that one template asks for is its own end, not the fuzzer's
-
-        _, highest = limits.getrlimit(limits.RLIMIT_AS)
-        limits.setrlimit(limits.RLIMIT_AS, (4 << 30, highest))
 
     def one(data: bytes) -> None:
         with _limited(TEMPLATE_SECONDS):
@@ -202,7 +197,10 @@ def _template(folder: Path) -> Callable[[bytes], None]:
 
 @contextlib.contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """TooLong after so much processor time."""
+    """TooLong after so much processor time, where the system tells."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
 
     def late(*_: object) -> None:
         raise TooLong
