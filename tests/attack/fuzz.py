@@ -222,20 +222,21 @@ def keep(outcome: Outcome) -> None:
 
 def figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     for one in outcomes:
-        name = f"fuzz/{one.target}"
         rate = one.inputs / max(one.seconds, 1e-9)
-        yield Figure(name=f"{name}/inputs", value=one.inputs, unit="inputs", note=f"{one.seconds:.0f} CPU-s")
-        yield Figure(name=f"{name}/speed", value=rate, unit="inputs/CPU-s")
-        found = len(one.crashes)
         said = "; ".join(one.crashes)
-        yield Figure(name=f"{name}/crashes", value=found, unit="kinds", goal="0", held=not found, note=said)
-        memory = Figure(name=f"{name}/memory", value=one.grown, unit="MiB more", goal=f"at most {MOST_GROWTH:g}")
-        yield msgspec.structs.replace(memory, held=one.grown <= MOST_GROWTH)
-        slow = Figure(name=f"{name}/slowest", value=one.slowest, unit="CPU-s", goal=f"at most {MOST_SECONDS:g}")
-        yield msgspec.structs.replace(slow, held=one.slowest <= MOST_SECONDS)
+        yield Figure(name=f"{one.target}: inputs", value=one.inputs, unit="inputs", note=f"{one.seconds:.0f} CPU-s")
+        yield Figure(name=f"{one.target}: speed", value=rate, unit="inputs/CPU-s")
+        yield Figure(name=f"{one.target}: crashes", value=len(one.crashes), unit="kinds", note=said)
+        yield Figure(name=f"{one.target}: memory", value=one.grown, unit="MiB more")
+        yield Figure(name=f"{one.target}: slowest", value=one.slowest, unit="CPU-s")
     total, crashes = sum(one.inputs for one in outcomes), sum(len(one.crashes) for one in outcomes)
-    yield Figure(name="fuzz/all/inputs", value=total, unit="inputs")
-    yield Figure(name="fuzz/all/crashes", value=crashes, unit="kinds", goal="0", held=not crashes)
+    grown, slowest = max(one.grown for one in outcomes), max(one.slowest for one in outcomes)
+    name = f"kinds of crashes, {total:,} inputs to {len(outcomes)} targets"
+    yield Figure(name=name, value=crashes, unit="kinds", goal="0", held=not crashes)
+    memory = Figure(name="largest growth of memory", value=grown, unit="MiB", goal=f"at most {MOST_GROWTH:g}")
+    yield msgspec.structs.replace(memory, held=grown <= MOST_GROWTH)
+    slow = Figure(name="slowest input", value=slowest, unit="CPU-s", goal=f"at most {MOST_SECONDS:g}")
+    yield msgspec.structs.replace(slow, held=slowest <= MOST_SECONDS)
 
 
 def _escaped(word: bytes) -> str:
