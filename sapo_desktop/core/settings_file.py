@@ -247,7 +247,7 @@ def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migrat
             sentence(
                 "{path} names the version {version}; it is a whole number, now {newest}.",
                 path=str(path),
-                version=repr(version),
+                version=_quoted(version),
                 newest=newest,
             )
         )
@@ -257,7 +257,7 @@ def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migrat
                 "A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the "
                 "newer version, or use another data folder.",
                 path=str(path),
-                version=version,
+                version=_quoted(version),
                 newest=newest,
             )
         )
@@ -270,12 +270,13 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
     for key, value in values.items():
         field = _field(key, path)
         if not _fits(value, field):
-            seen = shown(key, str(value)) if field.info.secret else value
+            quoted = _quoted(value)
+            seen = shown(key, quoted) if field.info.secret else quoted
             raise SettingsError(
                 sentence(
                     "{key} = {value} in {path} cannot be: it is {allowed}.",
                     key=key,
-                    value=repr(seen),
+                    value=str(seen),
                     path=str(path),
                     allowed=field.info.allowed,
                 )
@@ -283,6 +284,14 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
         if key in _READ:
             _READ[key](str(value))
     return msgspec.convert(dict(values), Settings)
+
+
+def _quoted(value: object) -> str:
+    """As a file has it."""
+    try:
+        return repr(value)
+    except ValueError:  # a whole number of more than 4,300 digits
+        return "..."
 
 
 def _field(key: str, path: Path | None = None) -> _Field:

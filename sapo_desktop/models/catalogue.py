@@ -168,7 +168,7 @@ def read_catalogue(path: Path) -> ModelCatalogue:
     """
     try:
         catalogue = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
-    except (OSError, ValueError) as error:  # tomllib's and msgspec's errors are ValueErrors
+    except (OSError, ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise ModelError(
             sentence("The model catalogue {path} cannot be used: {reason}", path=str(path), reason=str(error))
         ) from error

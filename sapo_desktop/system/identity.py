@@ -24,7 +24,7 @@ from nacl.exceptions import CryptoError
 from nacl.utils import random
 
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
-from sapo_desktop.core.files.reading import UnfitFile, read_bytes
+from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.system.folders import write_private
 
@@ -199,7 +199,7 @@ def unseal(content: bytes, passphrase: str) -> bytes:
     """The seed (32 bytes) of what `seal` wrote. Raises IdentityError."""
     try:
         sealed = msgspec.msgpack.decode(content, type=_Sealed)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise IdentityError(sentence("This is no exported identity, or it is damaged.")) from error
     try:
         seed = _box(passphrase, sealed.salt).decrypt(sealed.box)

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.files.reading import read_bytes
+from sapo_desktop.core.files.reading import UNREADABLE, read_bytes
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder
 
@@ -53,7 +53,7 @@ def payload(root: Path = ROOT) -> Payload | None:
         return None
     try:
         return msgspec.json.decode(read_bytes(path, _LONGEST), type=Payload)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise SapoError(
             sentence("{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error))
         ) from error
@@ -101,7 +101,7 @@ def engine_pack(root: Path = ROOT, folder: Path | None = None) -> Path | None:
     packages = (folder or engine_folder()) / "packages"
     try:
         stamp = msgspec.json.decode(read_bytes(packages / STAMP, _LONGEST), type=EnginePack)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return None  # not there, or cut off: it is offered again
     return packages if installed.engines.get(stamp.kind) == stamp.fingerprint else None
 

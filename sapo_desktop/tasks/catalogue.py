@@ -122,7 +122,7 @@ def load_catalogue(path: Path) -> Catalogue:
         raise TaskError(
             sentence("The task catalogue {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror))
         ) from error
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise TaskError(
             sentence("The task catalogue {path} is not well formed: {reason}", path=str(path), reason=str(error))
         ) from error

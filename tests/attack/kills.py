@@ -12,6 +12,7 @@ compared, round by round.
 
 import contextlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,13 +48,22 @@ class Toll:
 class Terminal:
     """`sapo-desktop run` with its lines, read as they come."""
 
-    def __init__(self, data: Path, seed: int, rounds: int) -> None:
-        line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--curriculum", "off"]
+    def __init__(
+        self, data: Path, seed: int, rounds: int, *, silo: bool = True, environment: Mapping[str, str] | None = None
+    ) -> None:
+        line = [sys.executable, "-m", "sapo_desktop", "run", "--json", "--curriculum", "off"]
+        line += ["--silo"] if silo else ["--set", "silo=off"]
         # Short rounds, and no giving way to other programs: more rounds for each kill.
         line += ["--set", "questions=4", "--set", "low_priority=off"]
         line += ["--seed", str(seed), "--rounds", str(rounds), "--data", str(data)]
         self.data = data
-        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(
+            line,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **(environment or {})},
+        )
         self.first_round: int | None = None
         self.checkpointed = 0
         self.said: list[str] = []
@@ -91,9 +102,9 @@ class Terminal:
                     found["worker"] = process
         return found
 
-    def finish(self) -> None:
-        """Wait until the process is gone and all it said is read."""
-        self.process.wait()
+    def finish(self, patience: float | None = None) -> None:
+        """Wait until the process is gone and all it said is read; TimeoutExpired after so many seconds."""
+        self.process.wait(patience)
         self._reader.join()
 
 

@@ -129,8 +129,8 @@ FAULTS = (
         "first-answer-counts",
         "tasks",
         "A model that corrects itself is marked by what it took back.",
-        "end = text.rfind(CLOSE)",
-        "end = text.find(CLOSE)",
+        "end = completion.rfind(CLOSE, first)",
+        "end = completion.find(CLOSE, first)",
         first="extraction",
     ),
     Fault(

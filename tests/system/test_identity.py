@@ -123,7 +123,7 @@ def test_what_is_no_seed_is_not_used(tmp_path: Path, memory: Memory) -> None:
 
 
 def test_a_damaged_file_is_said() -> None:
-    for content in (b"", b"rubbish", b"\x80", seal(bytes(32), PASSPHRASE)[:-1]):
+    for content in (b"", b"rubbish", b"\x80", b"\x81\xa1\xff\1", b"\x81\xa1a" * 2000, seal(bytes(32), PASSPHRASE)[:-1]):
         with pytest.raises(IdentityError, match="damaged"):
             unseal(content, PASSPHRASE)
 

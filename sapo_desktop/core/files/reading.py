@@ -20,6 +20,9 @@ import msgspec
 T = TypeVar("T")
 MOST_OF_OUR_OWN = 16_000_000
 """Bytes: no file that this program writes for itself, data of a model or of the history aside, is longer."""
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for bytes that are none of the type: it lets texts that are no UTF-8 and maps nested deeper than
+Python's own limit through as they come."""
 
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
@@ -73,7 +76,7 @@ def read_json(path: Path, kind: type[T], most: int = MOST_OF_OUR_OWN) -> T:
     """
     try:
         return msgspec.json.decode(read_bytes(path, most), type=kind)
-    except (RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise msgspec.DecodeError(str(error)) from error
 
 

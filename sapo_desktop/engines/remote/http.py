@@ -17,6 +17,7 @@ import httpx2
 import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import Text, sentence
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -225,7 +226,7 @@ def _said(status: int, raw: bytes) -> str:
     """The status and what the server says of it, short and plain."""
     try:
         found = msgspec.json.decode(raw, type=_Error)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         return str(status)
     inner = found.error.message if isinstance(found.error, _Detail) else found.error
     text = _short(inner or found.message or found.error_message or str(found.detail or ""))

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.remote.http import Unusable
 
@@ -98,7 +99,7 @@ def decode(raw: bytes, kind: Any) -> Any:
     """A reply as one of the records above; raises Unusable."""
     try:
         return msgspec.json.decode(raw, type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Unusable(str(error)[:120]) from error
 
 

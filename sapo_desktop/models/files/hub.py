@@ -24,6 +24,7 @@ from huggingface_hub import close_session, get_session, hf_hub_url
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import AccessRefused, DownloadError
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.models import Access
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.patience import Patience, Trouble
@@ -162,7 +163,7 @@ class Hub:
                     )
         try:
             found = msgspec.json.decode(raw, type=_Revision)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise DownloadError(
                 sentence("{hub} does not answer as a hub does: {reason}", hub=self.endpoint, reason=str(error))
             ) from error

@@ -21,6 +21,7 @@ from filelock import lock_descriptor
 
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.files.durable import disk_errors_as, sync_folder, sync_tree, write_atomically
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.models import Contents, Installed, ModelName, Sha256, Unfinished
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.names import is_plain
@@ -127,7 +128,7 @@ class Store:
                     name=MANIFEST,
                 )
             ) from error
-        except (OSError, ValueError) as error:
+        except (OSError, *UNREADABLE) as error:
             raise ModelError(
                 sentence(
                     "{path} cannot be read ({reason}): remove the model and get it again.",
@@ -284,7 +285,7 @@ class Store:
             return msgspec.json.decode(path.read_bytes(), type=_FirstSeen)
         except FileNotFoundError:
             return _FirstSeen()
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, *UNREADABLE) as error:
             raise ModelError(
                 sentence(
                     "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "

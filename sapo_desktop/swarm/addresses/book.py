@@ -149,7 +149,12 @@ class AddressBook:
         if not due:
             return None
         best = min(_preference(one) for one in due)
-        return rng.choice(sorted((one.address for one in due if _preference(one) == best), key=str))
+        # Of the parts of the internet alike, then of the addresses in one: many addresses in few parts are cheap.
+        parts: defaultdict[bytes, list[Address]] = defaultdict(list)
+        for one in due:
+            if _preference(one) == best:
+                parts[_neighbourhood(one.address.host)].append(one.address)
+        return rng.choice(sorted(parts[rng.choice(sorted(parts))], key=str))
 
     def next_unproven(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
         """An address that a peer told of and nobody here has reached yet, due for a try."""

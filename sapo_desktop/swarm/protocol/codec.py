@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args
 import msgspec
 from msgspec import Meta
 
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
@@ -34,8 +35,6 @@ _ENVELOPES: msgspec.msgpack.Decoder[list[bytes]] = msgspec.msgpack.Decoder(
 _SOURCED: msgspec.msgpack.Decoder[list[m.Sourced]] = msgspec.msgpack.Decoder(
     Annotated[list[m.Sourced], Meta(max_length=limits.MAX_BATCH)]
 )
-# msgspec raises RecursionError for maps nested deeper than Python's own limit.
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def encode(message: m.Any) -> bytes:
@@ -56,14 +55,14 @@ def decode(frame: bytes) -> m.Any:
         raise Refused(Reason.OVERSIZE, f"{len(frame)} bytes")
     try:
         name = _TYPE.decode(frame).type
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise Refused(Reason.NOT_A_MESSAGE, str(error)) from error
     decoder = _DECODERS.get(name)
     if decoder is None:
         raise Refused(Reason.UNKNOWN_MESSAGE, name[:40])
     try:
         message: m.Any = decoder.decode(frame)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise Refused(Reason.MALFORMED, str(error)) from error
     return message
 
@@ -91,7 +90,7 @@ def unpack_sourced(batch: bytes) -> list[m.Sourced]:
 def _parts(batch: bytes, decoder: msgspec.msgpack.Decoder[list[T]]) -> list[T]:
     try:
         return decoder.decode(_inflate(batch))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise Refused(Reason.BAD_BATCH, str(error)) from error
 
 

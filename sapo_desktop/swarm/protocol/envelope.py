@@ -14,6 +14,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Meta
 
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.messages import Admission, Index, Key, NetworkId, Number, Signature, TaskId
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
@@ -127,7 +128,6 @@ class Opened(Generic[BodyType]):
 _Parts: TypeAlias = tuple[int, Annotated[bytes, Meta(max_length=limits.MAX_FRAME)], Signature]
 _PARTS: msgspec.msgpack.Decoder[_Parts] = msgspec.msgpack.Decoder(_Parts)
 _ENCODER = msgspec.msgpack.Encoder()
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 
 
@@ -174,7 +174,7 @@ def open_envelope(
     try:
         version, content, signature = _PARTS.decode(envelope)
         key = _AUTHOR.decode(content).key
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise Refused(Reason.MALFORMED, str(error)) from error
     if version != ENVELOPE_VERSION:
         raise Refused(Reason.MALFORMED, f"envelope version {version}")
@@ -195,7 +195,7 @@ def open_envelope(
 def _checked(content: bytes, kind: type[BodyType], network: bytes, members: Members | None) -> BodyType:
     try:
         body = msgspec.msgpack.decode(content, type=kind)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise Refused(Reason.BAD_BODY, str(error)) from error
     if body.network != network:
         raise Refused(Reason.OTHER_NETWORK)

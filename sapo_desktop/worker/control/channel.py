@@ -25,6 +25,7 @@ from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response as HttpResponse
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.network.connection import BoundedConnection
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.control.messages.asking import AskProgressed
@@ -76,7 +77,8 @@ QUEUE = 4096
 off."""
 FLUSH_SECONDS = 1.0
 GONE = sentence("The worker has gone; its reasons are in logs/worker.log of the data folder.")
-_TO_CLIENT = msgspec.msgpack.Decoder(ToClient)
+FROM_CLIENT = msgspec.msgpack.Decoder(Call | Cancel | Watch)
+TO_CLIENT = msgspec.msgpack.Decoder(ToClient)
 
 
 class Client:
@@ -206,7 +208,7 @@ class ControlServer:
         try:
             async with asyncio.timeout(PROOF_SECONDS):
                 attach = await self._proven(connection)
-        except (TimeoutError, msgspec.DecodeError, ConnectionClosed):
+        except (TimeoutError, *UNREADABLE, ConnectionClosed):
             attach = None
         self._unproven.pop(connection, None)
         if attach is None:
@@ -219,7 +221,7 @@ class ControlServer:
         sender = asyncio.create_task(client.send_queued())
         try:
             await self._take_calls(connection, client)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             await connection.close(1007, f"not a message of this release: {error}"[:120])
         except ConnectionClosed:
             pass
@@ -244,12 +246,11 @@ class ControlServer:
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
         """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
-        messages = msgspec.msgpack.Decoder(Call | Cancel | Watch)
         free = asyncio.Semaphore(MAX_CALLS)
         running: dict[asyncio.Task[None], int] = {}
         try:
             while True:
-                message = messages.decode(await _received(connection))
+                message = FROM_CLIENT.decode(await _received(connection))
                 if isinstance(message, Watch):
                     client.closely = message.closely
                     continue
@@ -339,10 +340,10 @@ class ControlLink:
     async def receive(self) -> ToClient:
         """The next message; raises ControlError where the worker has gone."""
         try:
-            message: ToClient = _TO_CLIENT.decode(await _received(self._connection))
+            message: ToClient = TO_CLIENT.decode(await _received(self._connection))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise ControlError(
                 sentence("The worker is of another release ({error}); `quit` it and start it again.", error=str(error))
             ) from error
@@ -411,7 +412,7 @@ async def _prove(connection: ClientConnection, side: ClientSide) -> None:
         await connection.send(msgspec.msgpack.encode(side.greet()))
         answer = msgspec.msgpack.decode(await _received(connection), type=WorkerProof)
         await connection.send(msgspec.msgpack.encode(side.prove(answer)))
-    except (ConnectionClosed, msgspec.DecodeError) as error:
+    except (ConnectionClosed, *UNREADABLE) as error:
         raise ControlError(
             sentence("What listens on the worker's port does not speak as a worker does: {error}", error=str(error))
         ) from error

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sapo_desktop.core.records import Group, RoundReport
 from sapo_desktop.worker.control.messages.replies import Aha
-from sapo_desktop.worker.store.rows import name_id, storable
+from sapo_desktop.worker.store.rows import checked, name_id, storable
 
 FEWEST_TRIES = 64
 
@@ -61,16 +61,18 @@ def read_ahas(db: sqlite3.Connection) -> list[Aha]:
         "ORDER BY a.round DESC, a.id DESC"
     ).fetchall()
     return [
-        Aha(
-            task=task,
-            round=number,
-            tries=tries,
-            question=question,
-            answer=answer,
-            peer_round=peer_round,
-            peer=peer,
-            peer_question=peer_question,
-            peer_answer=peer_answer,
+        checked(
+            Aha(
+                task=task,
+                round=number,
+                tries=tries,
+                question=question,
+                answer=answer,
+                peer_round=peer_round,
+                peer=peer,
+                peer_question=peer_question,
+                peer_answer=peer_answer,
+            )
         )
         for task, number, tries, question, answer, peer_round, peer, peer_question, peer_answer in found
     ]

@@ -33,7 +33,7 @@ from sapo_desktop.core.files.durable import (
     sync_tree,
     write_atomically,
 )
-from sapo_desktop.core.files.reading import UnfitFile, read_bytes, read_json
+from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes, read_json
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.learning.counters import Counters
@@ -43,9 +43,7 @@ from sapo_desktop.worker.store.sealed import FORMAT, MANIFEST, Contents, Unsound
 STATE, BEST, DAMAGED = "state.msgpack", "best.json", "damaged"
 _NEW, _GONE = ".new-", ".gone-"
 _BROKEN = (
-    msgspec.MsgspecError,
-    UnicodeDecodeError,
-    RecursionError,
+    *UNREADABLE,
     UnfitFile,
     FileNotFoundError,
     NotADirectoryError,

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
 from sapo_desktop.core.errors import HistoryDamaged, HistoryError, HistoryUnavailable
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.store.migrations import STEPS
 
@@ -73,7 +72,7 @@ class Database:
                 yield self._connection
             except sqlite3.Error as error:
                 raise self._explained(error) from error
-            except msgspec.DecodeError as error:
+            except UNREADABLE as error:
                 raise self._damaged(str(error)) from error
 
     @contextmanager

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HistoryDamaged, HistoryError
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.records import EvalReport, Group, Learned, Record, RoundReport, TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages import replies
@@ -231,23 +232,26 @@ class History:
             ).fetchone()
         try:
             return msgspec.json.decode(row[0], type=RunManifest) if row else None
-        except msgspec.ValidationError:
+        except UNREADABLE:
             return None
 
     def totals(self) -> Totals:
         """Counts over all history; none of its rows is read for them."""
         with self._database.reading() as db:
-            return Totals(**dict(db.execute("SELECT name, value FROM totals").fetchall()))
+            found = db.execute("SELECT name, value FROM totals").fetchall()
+            return msgspec.convert(dict(found), Totals)
 
     def claims(self) -> dict[str, int]:
         """What each peer said last, who told longest ago first."""
         with self._database.reading() as db:
-            return dict(db.execute("SELECT peer, used FROM claims ORDER BY told, peer").fetchall())
+            found = db.execute("SELECT peer, used FROM claims ORDER BY told, peer").fetchall()
+            return msgspec.convert(dict(found), dict[str, int])
 
     def helped(self) -> set[str]:
         """Peers that ever said that they used a group of ours."""
         with self._database.reading() as db:
-            return {peer for (peer,) in db.execute("SELECT peer FROM claims WHERE helped").fetchall()}
+            found = db.execute("SELECT peer FROM claims WHERE helped").fetchall()
+            return msgspec.convert({peer for (peer,) in found}, set[str])
 
     def latest(self) -> Latest:
         """The last round and the scores that count."""
@@ -329,7 +333,7 @@ class History:
             row = db.execute(
                 "SELECT score FROM evals WHERE lost = 0 AND which = 'validation' AND round = 0 ORDER BY id DESC LIMIT 1"
             ).fetchone()
-        return None if row is None else float(row[0])
+            return None if row is None else msgspec.convert(row[0], float)
 
     def checkpoint_scores(self) -> dict[str, float]:
         """Validation scores that count, the newest of each checkpoint; those between two checkpoints left out."""
@@ -338,7 +342,7 @@ class History:
                 "SELECT json_extract(report, '$.checkpoint'), score FROM evals "
                 "WHERE lost = 0 AND which = 'validation' AND json_extract(report, '$.checkpoint') != '' ORDER BY id"
             ).fetchall()
-        return dict(found)
+            return msgspec.convert(dict(found), dict[str, float])
 
     def task_totals(self, last_rounds: int) -> list[TaskMark]:
         """Marks per task over the newest `last_rounds` rounds, by name; shares weighed by answers."""
@@ -351,7 +355,7 @@ class History:
                 "GROUP BY n.name ORDER BY n.name",
                 (last_rounds,),
             ).fetchall()
-        return [rows.task_mark(*row) for row in found]
+            return [rows.task_mark(*row) for row in found]
 
     def checkpoints_written(self, since: float) -> list[Written]:
         """What was written since that Unix time, oldest first: what WriteBudget starts from."""
@@ -359,7 +363,7 @@ class History:
             found = db.execute(
                 "SELECT written, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)
             ).fetchall()
-        return [Written(time=row[0], bytes=row[1]) for row in found]
+            return [rows.checked(Written(time=row[0], bytes=row[1])) for row in found]
 
     def bytes_written_last_day(self) -> int:
         """Bytes of checkpoints written within the last 24 hours."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
-from sapo_desktop.worker.store.rows import storable
+from sapo_desktop.worker.store.rows import checked, storable
 
 _GROUPS, _ANSWERS = 1 << 12, 1 << 8
 """More than a round has, and than a group has."""
@@ -35,7 +35,7 @@ def read_page(db: sqlite3.Connection, wanted: GetRollouts) -> Rollouts:
     way = "DESC" if wanted.newest_first else "ASC"
     order = f"ORDER BY a.round_id {way}, a.place {way}, a.answer {way}"
     with contextlib.closing(db.execute(f"{_SELECT} {' '.join(conditions)} {order}", values)) as rows:
-        return _page(map(_rollout, rows), wanted)
+        return _page((checked(_rollout(row)) for row in rows), wanted)
 
 
 def _page(rollouts: Iterable[Rollout], wanted: GetRollouts) -> Rollouts:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
 from sapo_desktop.core.records import Group, RoundReport, TaskMark
 from sapo_desktop.worker.control.messages.replies import Source
 
+Checked = TypeVar("Checked", bound=msgspec.Struct)
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""
 
@@ -140,7 +142,7 @@ def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: 
         (round_id,),
     ).fetchall()
     bare = msgspec.json.decode(report, type=RoundReport)
-    return msgspec.structs.replace(bare, tasks=[task_mark(*row) for row in rows], checkpoint=checkpoint)
+    return checked(msgspec.structs.replace(bare, tasks=[task_mark(*row) for row in rows], checkpoint=checkpoint))
 
 
 def read_sources(db: sqlite3.Connection) -> list[Source]:
@@ -152,13 +154,19 @@ def read_sources(db: sqlite3.Connection) -> list[Source]:
         "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"
     ).fetchall()
     return [
-        Source(task=task, origin=origin, author=author, groups=groups, answers=answers, weight=weight)
+        checked(Source(task=task, origin=origin, author=author, groups=groups, answers=answers, weight=weight))
         for task, origin, author, groups, answers, weight in rows
     ]
 
 
+def checked(record: Checked) -> Checked:
+    """The record, its fields of the types that it declares: SQLite keeps any value in any column. msgspec's
+    ValidationError where one is of another, which `Database.reading` says to be damage."""
+    return msgspec.convert(msgspec.structs.asdict(record), type(record))
+
+
 def task_mark(task: str, answers: int, solved: float, partial: float, reward: float) -> TaskMark:
-    return TaskMark(task=task, answers=answers, solved=solved, partial=partial, reward=reward)
+    return checked(TaskMark(task=task, answers=answers, solved=solved, partial=partial, reward=reward))
 
 
 def to_json(record: msgspec.Struct) -> str:

@@ -155,6 +155,16 @@ def test_one_link_per_part_of_the_internet_but_typed_ones_always() -> None:
     assert it.next_to_dial([], NOW, rng, taken=taken) == Address("20.0.0.2", 8765)
 
 
+def test_many_addresses_in_one_part_are_dialled_no_more_often_than_one_in_another() -> None:
+    it = book()
+    for number in range(1, 9):
+        it.add_record(record(number, host=f"20.0.{number}.1"), NOW)
+    it.add_record(record(9, host="21.0.0.1"), NOW)
+    rng = Random(1)
+    alone = sum("21.0.0.1" in str(it.next_to_dial([], NOW, rng)) for _ in range(400))
+    assert 160 < alone < 240
+
+
 def test_of_ipv6_a_part_is_a_32() -> None:
     it, rng = book(), Random(1)
     it.add_record(record(1, host="[2606:4700:1::1]"), NOW)

@@ -408,6 +408,14 @@ async def test_without_a_proof_the_connection_ends_in_time(worker: Worker, monke
         await connection.recv()
 
 
+@pytest.mark.parametrize("first", [b"\x81\xa4\xff\xff\xff\xff\x01", b"\x81\xa1a" * 1200], ids=["no text", "nested"])
+async def test_what_no_decoder_reads_is_no_proof(worker: Worker, first: bytes) -> None:
+    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    await connection.send(first)
+    with pytest.raises(ConnectionClosed, match="1008"):
+        await connection.recv()
+
+
 @pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
 async def test_a_stranger_that_floods_before_its_proof_is_cut_off(worker: Worker, frame: int) -> None:
     connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
