@@ -5651,7 +5651,7 @@
     </message>
     <message>
         <source>Groups in a training step (I + J).</source>
-        <translation type="unfinished"></translation>
+        <translation>Gruppen in einem Trainingsschritt (I + J).</translation>
     </message>
     <message>
         <source>Hours of the week in which it tells nothing, like mon-sun 22-7.</source>
