@@ -2143,8 +2143,8 @@
         <translation>Er nimmt einen Schlüssel auf; den dieses Knotens, wenn er für ihn gemacht wurde.</translation>
     </message>
     <message>
-        <source>It admits nobody: its founder has to admit this node&apos;s key.</source>
-        <translation>Er nimmt niemanden auf: Wer den Schwarm gegründet hat, muss den Schlüssel dieses Knotens aufnehmen.</translation>
+        <source>Following it is not enough: the founder of that swarm has to let this node&apos;s key in.</source>
+        <translation>Ihm zu folgen genügt nicht: Wer den Schwarm gegründet hat, muss den Schlüssel dieses Knotens aufnehmen.</translation>
     </message>
     <message>
         <source>Addresses of the swarm that this node is in now are given up.</source>
@@ -3664,16 +3664,16 @@
         <translation>Zurück in den öffentlichen Schwarm?</translation>
     </message>
     <message>
+        <source>The link shows the way, but it is no ticket: whoever follows it is shown a key, and the founder lets that key in.</source>
+        <translation>Der Link zeigt den Weg, ist aber keine Eintrittskarte: Wer ihm folgt, bekommt einen Schlüssel gezeigt, und wer den Schwarm gegründet hat, nimmt diesen Schlüssel auf.</translation>
+    </message>
+    <message>
         <source>Go back</source>
         <translation>Zurückgehen</translation>
     </message>
     <message>
         <source>Invite to this swarm</source>
         <translation>Einladung in diesen Schwarm</translation>
-    </message>
-    <message>
-        <source>The link tells the way and admits nobody. Who follows it tells you a key, which the founder admits.</source>
-        <translation>Der Link zeigt den Weg und nimmt niemanden auf. Wer ihm folgt, nennt dir einen Schlüssel; aufnehmen kann ihn, wer den Schwarm gegründet hat.</translation>
     </message>
     <message>
         <source>Only the founder can. A link is made that admits one key; it is no secret and helps nobody else.</source>

@@ -130,7 +130,7 @@ async def admit(context: Context, args: Namespace) -> None:
 async def invite(context: Context, args: Namespace) -> None:
     reply = await context.ask(GetInvite(), InviteIs)
     _print_link(context, reply.link)
-    context.out.say("It tells the way and admits nobody: who follows it is told the key to be admitted.")
+    context.out.say("Whoever follows it is shown a key. The founder lets that key in: sapo-desktop peers admit KEY")
 
 
 async def join(context: Context, args: Namespace) -> None:

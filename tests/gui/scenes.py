@@ -210,19 +210,19 @@ def report(
     *,
     silo: bool = False,
 ) -> RoundReport:
-    """A round of 32 groups. `skill`: the share of each family that is solved, but for chance."""
+    """A round of eight groups. `skill`: the share of each family that is solved, but for chance."""
     draw = draw or random.Random(number)
-    wanted = 0 if silo else 16
-    got = max(0, wanted - (draw.random() < 0.2) * draw.randint(1, 4))
-    generate, mark, share, fetch, train = (draw.gauss(mean, mean / 12) for mean in (2.4, 0.35, 0.12, 0.5, 1.7))
+    wanted = 0 if silo else 4
+    got = max(0, wanted - (draw.random() < 0.2) * draw.randint(1, 2))
+    generate, mark, share, fetch, train = (draw.gauss(mean, mean / 12) for mean in (0.9, 0.1, 0.03, 0.2, 0.5))
     solved = {family: min(1.0, max(0.0, draw.gauss(mean, 0.09))) for family, mean in skill.items()}
     return round_report(
         number,
-        local_groups=32 - got,
+        local_groups=8 - got,
         external_groups=got,
-        zero_advantage_groups=draw.randint(9, 14),
+        zero_advantage_groups=draw.randint(2, 4),
         truncated=0.03,
-        mix=f"{32 - wanted}/{wanted}",
+        mix=f"{8 - wanted}/{wanted}",
         silo=silo,
         generate_seconds=generate,
         mark_seconds=mark,

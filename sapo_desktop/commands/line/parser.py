@@ -280,7 +280,7 @@ def _private(actions: Commands[Parser]) -> None:
     admit.add_argument(
         "--days", type=_positive, default=0, metavar="N", help="the admission ends then (default: never)"
     )
-    _command(actions, "invite", "peers:invite", "print the link to this private swarm; it admits nobody")
+    _command(actions, "invite", "peers:invite", "print the link to this private swarm; its founder lets keys in")
     join = _command(actions, "join", "peers:join", "be in the private swarm of a link")
     join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")
     join.add_argument("--nearby", action="store_true", help="it may lead to this computer or a local network")

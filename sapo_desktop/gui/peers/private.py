@@ -91,13 +91,16 @@ class PrivateCard(Card):
 
 
 class InviteSheet(Sheet):
-    """The link to this swarm. It admits nobody."""
+    """The link to this swarm, which lets nobody in by itself."""
 
     def __init__(self, parent: QWidget, bridge: Asks) -> None:
         super().__init__(
             parent,
             tr("Invite to this swarm"),
-            tr("The link tells the way and admits nobody. Who follows it tells you a key, which the founder admits."),
+            tr(
+                "The link shows the way, but it is no ticket: whoever follows it is shown a key, and the founder lets "
+                "that key in."
+            ),
         )
         self.link = LinkBox(bridge)
         self.add(self.link)

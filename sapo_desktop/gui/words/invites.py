@@ -30,7 +30,7 @@ def about(link: str) -> str:
     admits = (
         tr("It admits one key; this node's, if it was made for it.")
         if invite.admission
-        else tr("It admits nobody: its founder has to admit this node's key.")
+        else tr("Following it is not enough: the founder of that swarm has to let this node's key in.")
     )
     gives_up = tr("Addresses of the swarm that this node is in now are given up.")
     return f"{where} {admits} {gives_up}"

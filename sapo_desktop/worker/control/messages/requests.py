@@ -83,7 +83,7 @@ class AdmitPeer(Message, frozen=True):
 
 
 class GetInvite(Message, frozen=True):
-    """The link to the private swarm that the node is in; it admits nobody."""
+    """The link to the private swarm that the node is in; it lets nobody in by itself."""
 
 
 class JoinSwarm(Message, frozen=True):
