@@ -28,11 +28,14 @@ sys.path.insert(0, str(ROOT))
 from fit_page import fit_page  # noqa: E402
 
 from sapo_desktop.core.records import EvalReport  # noqa: E402
+from sapo_desktop.core.settings import Settings  # noqa: E402
+from sapo_desktop.lab.table import t_interval  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
 from tests.bench.learning import (  # noqa: E402
     GOAL,
     SAMPLES,
     VALIDATION_GOAL,
+    Curve,
     Learning,
     base_at_best,
     machine,
@@ -43,6 +46,8 @@ from tests.bench.learning import (  # noqa: E402
 DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
+REACHED = 0.3
+"""A validation score that every run passes while it rises."""
 NOISY = """Machines are shared and noisy: trust ratios within one run more than times. A goal is held unless "missed" is
 said. In brackets: a 95% interval, or the range of several tries. `docs/data/` has all that was recorded: figures
 without a goal, dates, notes, profiles. Unless said otherwise the machine was {usual}."""
@@ -99,8 +104,9 @@ def main() -> None:
     for name in given.measure:
         measure(name, shlex.split(given.options))
     if (DATA / "learning.json").is_file():
-        learning, longer = recorded_learning("learning.json"), recorded_learning("learning_hour.json")
-        (ROOT / "docs" / "learning.md").write_text(learning_page(learning, longer), encoding="utf-8")
+        names = ("learning.json", "learning_steps_of_32.json", "learning_hour.json")
+        learning, larger, longer = map(recorded_learning, names)
+        (ROOT / "docs" / "learning.md").write_text(learning_page(learning, larger, longer), encoding="utf-8")
         plot(learning, ROOT / "docs" / "learning.svg")
     if (DATA / "memory.jsonl").is_file():
         made, measured = recorded(DATA / "memory.jsonl")
@@ -128,8 +134,8 @@ def recorded_learning(name: str) -> Learning:
     return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
 
 
-def learning_page(learning: Learning, longer: Learning) -> str:
-    """Tables and plot of the silo runs. `longer`: some of them, prolonged."""
+def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str:
+    """Tables and plot of the silo runs. `larger`: the same with larger steps; `longer`: some of those, prolonged."""
     questions = learning.curves[0].test["base"].questions
     scoring = mean([validation_share(curve).value for curve in learning.curves])
     minutes = [curve.seconds / 60 for curve in learning.curves]
@@ -163,9 +169,13 @@ def learning_page(learning: Learning, longer: Learning) -> str:
             "",
             *level_lines(learning),
             "",
+            "## Smaller steps",
+            "",
+            *step_lines(learning, larger),
+            "",
             "## Prolonged",
             "",
-            *longer_lines(learning, longer),
+            *longer_lines(larger, longer),
             "",
             "## On the way",
             "",
@@ -253,8 +263,53 @@ def longer_lines(learning: Learning, longer: Learning) -> list[str]:
         "",
         table(["seed", "rounds", "greedy", "drawn", f"a right one among {SAMPLES}", "easy", "middle", "hard"], rows),
         "",
-        "Most of what is learned is learned in the first rounds. One seed is an anecdote.",
+        f"Steps of {step_size(longer)} groups, the default then. Most of what is learned is learned in the first "
+        "rounds. One seed is an anecdote.",
     ]
+
+
+def step_lines(learning: Learning, larger: Learning) -> list[str]:
+    """How many groups were answered until the validation score stood at REACHED, and where both end."""
+    rows, ratios, ends = [], [], []
+    for small, large in zip(learning.curves, larger.curves, strict=True):
+        few, many = reached(small) * step_size(learning), reached(large) * step_size(larger)
+        last, other = small.test["last"].score, large.test["last"].score
+        ratios.append(many / few)
+        ends.append(last - other)
+        groups = [f"{few:,.0f}", f"{many:,.0f}", f"{many / few:.2f}"]
+        rows.append([str(small.seed), *groups, f"{last:.3f}", f"{other:.3f}"])
+    times, apart = t_interval(ratios), t_interval(ends)
+    assert times is not None and apart is not None, "there are several seeds"
+    steps = (step_size(learning), step_size(larger))
+    heads = [f"groups until {REACHED}, steps of {size}" for size in steps]
+    tests = [f"test at the end, steps of {size}" for size in steps]
+    return [
+        f"Steps of {steps[0]} groups, as in SAPO, beside steps of {steps[1]}, the default before, which was found "
+        "with a starter that had less to learn. Both answer as many questions in all; the validation score is the one "
+        "on Home.",
+        "",
+        f"    {larger.command} --out .cache/larger --record docs/data/learning_steps_of_32.json",
+        "",
+        table(["seed", *heads, "times as many", *tests], rows),
+        "",
+        f"{mean(ratios):.2f} times as many (95% interval over seeds {times.low:.2f} to {times.high:.2f}); at the end "
+        f"the small steps stand {mean(ends):+.3f} ({apart.low:+.3f} to {apart.high:+.3f}) beside the large ones.",
+    ]
+
+
+def reached(curve: Curve) -> float:
+    """The round at which the validation score was REACHED for the first time, on the line between two scores."""
+    scores = sorted({report.round: report.score for report in curve.validation}.items())
+    for (before, low), (after, high) in itertools.pairwise(scores):
+        if high >= REACHED:
+            return before + (REACHED - low) / (high - low) * (after - before)
+    raise SystemExit(f"Seed {curve.seed} never came to {REACHED}.")
+
+
+def step_size(learning: Learning) -> int:
+    """Groups in a step."""
+    named = re.search(r"questions=([0-9]+)", learning.command)
+    return int(named[1]) if named else Settings().questions
 
 
 def level_mean(report: EvalReport, level: str) -> float:
