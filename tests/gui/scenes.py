@@ -170,7 +170,7 @@ def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
         mix=settings.mix,
         swarm=swarm_info(settings.silo),
         checkpoint=rounds or None,
-        answers_own=rounds * 256,
+        answers_own=rounds * 64,
         learned=LEARNED if rounds else None,
     )
 
@@ -192,7 +192,7 @@ def a_view(curve: Curve | None = None, *, state: str = "working", why: Why | Non
     if rounds:
         view.take_history(reports(rounds, silo=held.silo))
     if state == "working":
-        view.take(Progressed(round=rounds + 1, phase="generate", done=147, total=256))
+        view.take(Progressed(round=rounds + 1, phase="generate", done=37, total=64))
     return view
 
 

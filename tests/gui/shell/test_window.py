@@ -206,7 +206,7 @@ def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
     view = a_view(silo_curve())
     window, bridge = a_window(qtbot, view)
     hero = home(window)._hero
-    assert (hero._bar.value(), hero._bar.maximum()) == (147, 256)
+    assert (hero._bar.value(), hero._bar.maximum()) == (37, 64)
     bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="train"))
     assert moves(), "how far a step is nobody knows"
     bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="waiting"))
