@@ -38,9 +38,9 @@ _MOST_UNSENT = 1024 * 1024
 _MOST_UNREAD = 8 * 1024 * 1024
 """Of messages that nobody had the time to look at yet; above it nats-py drops what comes."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 5.0
-_SETTLING = 5.0
-"""Once NATS is back, what waited is held for as long as it was away, up to this: the others must be back too, for what
-nobody listens to is gone."""
+_DIALLING = 0.5
+"""Once NATS is back, what waited is held for as long as another relay's next wait may be, and this: what nobody listens
+to is gone."""
 _LASTING = 30.0
 _PING_SECONDS = 5
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -114,8 +114,6 @@ class Backbone:
         self._credentials = credentials or Credentials()
         self._tls = tls
         self._arrived = asyncio.Event()
-        self._away_since: float | None = None
-        """Monotonic seconds; None while it is connected."""
         self._client: _Client | None = None
 
     async def run(self) -> None:
@@ -137,14 +135,14 @@ class Backbone:
         delay = _FIRST_DELAY
         while True:
             began = time.monotonic()
-            await self._connection()
+            await self._connection(held=delay + _DIALLING if self.connects else 0.0)
             if time.monotonic() - began > _LASTING:
                 delay = _FIRST_DELAY
             await asyncio.sleep(SystemRandom().uniform(0, delay))
             delay = min(_LONGEST_DELAY, 2 * delay)
 
-    async def _connection(self) -> None:
-        """One connection from dialling to its end."""
+    async def _connection(self, held: float) -> None:
+        """One connection from dialling to its end. `held`: seconds before anything is sent."""
         closed = asyncio.Event()
         client = await self._dialled(closed)
         if client is None:
@@ -154,7 +152,7 @@ class Backbone:
             self.state, self._client = "connected", client
             self.connects += 1
             log.info("The backbone is connected.")
-            sends_from = time.monotonic() + self._settles()
+            sends_from = time.monotonic() + held
             while not closed.is_set():
                 if time.monotonic() >= sends_from:
                     await self._send(client)
@@ -163,13 +161,8 @@ class Backbone:
             log.info("The backbone's connection broke: %s", type(error).__name__)
         finally:
             self.state, self._client = "isolated", None
-            self._away_since = time.monotonic()
             await _closed(client)
         log.warning("The backbone is away: this relay serves on alone.")
-
-    def _settles(self) -> float:
-        away, self._away_since = self._away_since, None
-        return 0.0 if away is None else min(_SETTLING, time.monotonic() - away)
 
     async def _dialled(self, closed: asyncio.Event) -> _Client | None:
         async def on_closed() -> None:
@@ -184,6 +177,7 @@ class Backbone:
                         [server],
                         allow_reconnect=False,
                         max_reconnect_attempts=1,  # 0 would try one server for ever
+                        reconnect_time_wait=0.05,  # to its second try; 2 s else, in which others are back long since
                         connect_timeout=CONNECT_SECONDS // 2,
                         ping_interval=_PING_SECONDS,
                         max_outstanding_pings=2,
