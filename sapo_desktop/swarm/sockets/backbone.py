@@ -177,7 +177,7 @@ class Backbone:
                         [server],
                         allow_reconnect=False,
                         max_reconnect_attempts=1,  # 0 would try one server for ever
-                        reconnect_time_wait=0.05,  # to its second try; 2 s else, in which others are back long since
+                        reconnect_time_wait=0,  # before its second try; 2 s else, in which others are back long since
                         connect_timeout=CONNECT_SECONDS // 2,
                         ping_interval=_PING_SECONDS,
                         max_outstanding_pings=2,

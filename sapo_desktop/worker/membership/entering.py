@@ -48,13 +48,15 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
     try:
         return await linked.listen(host, port, tls or self_signed(folder))
     except OSError as error:
-        raise UsageError(
-            sentence(
-                "Cannot listen at {address}: {error}. Name another one.",
-                address=where,
-                error=error.strerror or str(error),
-            )
-        ) from error
+        raise cannot_listen(where, error) from error
+
+
+def cannot_listen(where: str, error: OSError) -> UsageError:
+    """What to say of a HOST:PORT that is taken, or is none of this computer's."""
+    told = sentence(
+        "Cannot listen at {address}: {error}. Name another one.", address=where, error=error.strerror or str(error)
+    )
+    return UsageError(told)
 
 
 async def look_on_lan(

@@ -17,9 +17,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector, CollectorRegistry
 
 import sapo_desktop
-from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm.protocol.refusals import Refusals, kind_of
+from sapo_desktop.worker.membership.entering import cannot_listen
 from sapo_desktop.worker.membership.joining import Linked
 from sapo_desktop.worker.membership.settings import host_and_port
 from sapo_desktop.worker.relaying.joined import backbone_info
@@ -56,13 +55,7 @@ class Metrics:
         try:
             self._server, self._thread = start_http_server(port, host, registry)
         except OSError as error:
-            raise UsageError(
-                sentence(
-                    "Cannot listen at {address}: {error}. Name another one.",
-                    address=where,
-                    error=error.strerror or str(error),
-                )
-            ) from error
+            raise cannot_listen(where, error) from error
         self.port: int = self._server.server_port
 
     async def run(self, linked: Linked, backbone: Backbone | None) -> None:
