@@ -11,6 +11,7 @@ by the application's own Python and pip; pip's settings (mirror, proxy, certific
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import contextlib
 import hashlib
@@ -19,8 +20,10 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -119,7 +122,9 @@ def _own(folder: Path, out: TextIO) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SetupError(f"{folder} cannot be made ({error.strerror}).") from error
+        raise SetupError(
+            f"{folder} cannot be made ({error.strerror}). Look at the free space and its permissions."
+        ) from error
     with alone(folder, out):
         yield
 
@@ -219,13 +224,28 @@ def _megabytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.whl")) // 10**6
 
 
+def _stop_with_the_starter() -> None:
+    """Stop, as by Ctrl-C, once whoever holds the other end of standard input has ended: nobody else could."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored where the starter began
+
+    def wait() -> None:
+        while os.read(0, 1024):
+            pass
+        _thread.interrupt_main()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; returns 0, or 1 with a sentence on standard error."""
     parser = argparse.ArgumentParser(prog="installers.engine_pack", description=__doc__)
     parser.add_argument("what", choices=("install", "fetch", "remove"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--from", dest="source", type=Path, metavar="FOLDER")
+    parser.add_argument("--started", action="store_true", help="stop once standard input ends")
     given = parser.parse_args(arguments)
+    if given.started:
+        _stop_with_the_starter()
     try:
         if given.what == "remove":
             remove(given.folder)

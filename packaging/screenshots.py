@@ -138,7 +138,7 @@ def scene(name: str):  # type: ignore[no-untyped-def]
         case "lost":
             view = a_view(silo_curve())
             reason = "The worker is gone: it was killed (SIGKILL): maybe the computer ran out of memory."
-            view.take(Lost(reason=reason, retry_at=NOW + 4))
+            view.take(Lost(reason=reason))
         case "battery":
             view = a_view(silo_curve())
             view.take(StateChanged(state="paused", reason="", why=OnBattery()))

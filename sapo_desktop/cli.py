@@ -80,7 +80,7 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
 def _why_in_terminal(args: Namespace) -> str:
     """Why a start without a command plays in the terminal; empty where it opens the window. SapoError where neither is
     what was asked for."""
-    from sapo_desktop.gui.shell.display import TERMINAL, why_no_window
+    from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
 
     if args.tray and args.terminal:
         raise UsageError("--tray is for the window: leave out --terminal, or --tray.")

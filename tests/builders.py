@@ -56,7 +56,7 @@ _ROLLOUT = Rollout(
 _STATUS = Status(
     state="idle", reason="", why=Ready(), phase="waiting", round=0, rounds_left=None, silo=True, mix="8/0",
     swarm=SwarmInfo(state="silo", reason="In silo: no network at all."), model="starter", seed=1, device="cpu",
-    checkpoint=None, last=None, best_validation=None, base_validation=None, resume_in=None, pid=1, version="0.4.0",
+    checkpoint=None, last=None, validation=None, base_validation=None, resume_in=None, pid=1, version="0.4.0",
     uptime=60.0, rounds_per_hour=240.0,
 )  # fmt: skip
 MACHINE = Hardware(

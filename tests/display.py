@@ -22,7 +22,7 @@ def a_display(size: str = "1400x1000", *, tray: bool = False) -> Iterator[dict[s
     # The server takes the first number that is free, and says which when it is ready.
     ours, theirs = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{size}x24", "-nolisten", "tcp", "-noreset"],
         pass_fds=(theirs,),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

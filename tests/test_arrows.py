@@ -18,10 +18,10 @@ PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
 MESSAGES = "worker.control.messages"
-HOSTS = ("worker.hosts.hosting", "worker.hosts.options", "worker.hosts.services", "worker.hosts.patience")
+HOSTS = ("worker.hosts.hosting", "worker.hosts.services", "worker.hosts.patience")
 DOOR = (
-    *(MESSAGES, "worker.control.channel", "worker.control.proof", "worker.control.lock", "worker.control.last_words"),
-    *("worker.control.parent", "worker.hosts.patience"),
+    *(MESSAGES, "worker.control.channel", "worker.control.proof", "worker.control.lock", "worker.control.parent"),
+    "worker.hosts.patience",
 )
 CLIENT = ("worker.control.client", MESSAGES)
 LIBRARIAN = "worker.hosts.librarian"
@@ -36,8 +36,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "engines": ("core",),
     MESSAGES: ("core",),
     "worker.hosts.hosting": (*HOSTS, "worker.hosts.frames", "system", "core"),
-    "worker.hosts.options": ("worker.hosts.services", "system", "core"),
-    "worker.hosts.services": ("core",),
+    "worker.hosts.services": ("system", "core"),
     "worker.hosts.patience": ("system", "core"),
     "worker.hosts.frames": ("core",),
     LIBRARIAN: (*HOSTS, "system", "core"),
@@ -45,8 +44,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.control.client": (*DOOR, "system", "core"),
     "worker.control.channel": (*DOOR, "worker.hosts.frames", "system", "core"),
     "worker.control.proof": ("system", "core"),
-    "worker.control.last_words": ("core",),
-    "worker.control.parent": (),
+    "worker.control.parent": ("core",),
     "worker.control.lock": ("system", "core"),
     "worker": (
         *DOOR,

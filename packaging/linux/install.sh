@@ -38,7 +38,7 @@ ln -sf "$place/uninstall" "$HOME/.local/bin/sapo-desktop-uninstall"
 sed "s|^Exec=.*|Exec=\"$(printf '%s' "$place/sapo-desktop" | sed 's/%/%%/g; s/[\\&|]/\\&/g')\" %u|" \
     "$place/share/applications/sapo-desktop.desktop" > "$data/applications/sapo-desktop.desktop"
 if command -v update-desktop-database >/dev/null; then
-    update-desktop-database -q "$data/applications" || echo "The list of programs was not brought up to date."
+    update-desktop-database -q "$data/applications" || echo "The list of programs was not updated: log in again if SAPO Desktop is missing there or still shown."
 fi
 echo "Installed. It is in the menu of programs as SAPO Desktop; in a terminal: $HOME/.local/bin/sapo-desktop"
 echo "To take it away: $HOME/.local/bin/sapo-desktop-uninstall"

@@ -30,7 +30,7 @@ import times  # noqa: E402
 from PySide6.QtGui import QGuiApplication  # noqa: E402
 
 from sapo_desktop import __version__  # noqa: E402
-from sapo_desktop.gui.shell.display import LIBRARIES  # noqa: E402
+from sapo_desktop.system.desktop.display import LIBRARIES  # noqa: E402
 
 NAME = "sapo-desktop"
 METAINFO = "org.sapo_desktop.SapoDesktop.metainfo.xml"

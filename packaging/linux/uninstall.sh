@@ -10,7 +10,7 @@ answer=${1:-}
 
 if [ -d "$mine" ] && [ "$answer" != --keep ] && [ "$answer" != --delete ]; then
     echo "Your models, checkpoints and history lie in $mine ($(du -sh "$mine" | cut -f1))."
-    printf 'Delete them too? They cannot be had back. [y/N] '
+    printf 'Delete them too? This cannot be undone. [y/N] '
     read -r word || word=n
     case $word in [yY]*) answer=--delete ;; *) answer=--keep ;; esac
 fi
@@ -23,7 +23,7 @@ case $program in
         rm -f "$data/icons/hicolor/scalable/apps/sapo-desktop.svg" "$data"/icons/hicolor/*/apps/sapo-desktop.png
         rm -f "$HOME/.local/bin/sapo-desktop" "$HOME/.local/bin/sapo-desktop-uninstall"
         if command -v update-desktop-database >/dev/null; then
-            update-desktop-database -q "$data/applications" || echo "The list of programs was not brought up to date."
+            update-desktop-database -q "$data/applications" || echo "The list of programs was not updated: log in again if SAPO Desktop is missing there or still shown."
         fi
         rm -rf "$program"
         ;;

@@ -19,7 +19,7 @@ SHELL = """\
 # Starts SAPO Desktop from wherever its folder is, with its own Python and nothing of the user's Python set-up.
 here=$(dirname "$(readlink -f "$0")")
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP
-export PYTHONNOUSERSITE=1 PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE=1
+export PYTHONNOUSERSITE=1 PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE=1 SAPO_DESKTOP_PROGRAM="$0"
 exec "$here/{python}" -m sapo_desktop "$@"
 """
 SCRIPT = """\

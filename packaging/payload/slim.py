@@ -33,7 +33,7 @@ UNUSED = (
     *("PySide6/QtConcurrent*", "PySide6/Qt/lib/libQt6WaylandCompositor*"),
     *("PySide6/Qt/lib/libQt6WaylandEglCompositor*", "PySide6/Qt/plugins/wayland-graphics-integration-server"),
     *("PySide6/Qt/lib/libQt6EglF*", "PySide6/Qt/lib/libQt6Lottie*", "PySide6/lib", "PySide6/support"),
-    # another way to fetch models, which is off (docs/ARCHITECTURE.md, Models)
+    # another way to fetch models, which is off (docs/decisions/007-own-downloads.md)
     *("hf_xet", "hf_xet-*.dist-info"),
     # tests and examples of libraries
     *(

@@ -14,7 +14,7 @@ from sapo_desktop.models.describe import describe  # noqa: E402
 from sapo_desktop.models.fit.fit import weights_of  # noqa: E402
 
 _QUANTISE = (
-    "import sys; from pathlib import Path; from sapo_desktop.engines.llama_cpp.quantise import quantise; "
+    "import sys; from pathlib import Path; from sapo_desktop.engines.llama_cpp.service import quantise; "
     "quantise(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], 2)"
 )
 

@@ -75,20 +75,8 @@
         <translation>{task}: letzte Runde {share}</translation>
     </message>
     <message>
-        <source>Sharing publishes, under this node&apos;s key, the answers that its model gives, and those that you type where it asks you a question (it says so each time): a random number of this installation, the name of the task, the time in steps of ten minutes, the texts, and the setting `label` if you gave one. No question of yours, no file and no other name is among them.</source>
-        <translation>Teilen veröffentlicht unter dem Schlüssel dieses Knotens die Antworten, die sein Modell gibt, und die, die du eintippst, wo er dir eine Frage stellt (er sagt es jedes Mal): eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Texte und die Einstellung `label`, falls du sie gesetzt hast. Keine Frage von dir, keine Datei und kein anderer Name ist darunter.</translation>
-    </message>
-    <message>
         <source>There is no best checkpoint yet: it is chosen at the first held-out score (setting validate_every). Use `last` or `base`.</source>
         <translation>Es gibt noch keinen besten Checkpoint: Er wird beim ersten Prüfwert bestimmt (Einstellung validate_every). Nimm `last` oder `base`.</translation>
-    </message>
-    <message>
-        <source>They are placed in the public domain (CC0), anybody may keep and pass them on, and they cannot be called back.</source>
-        <translation>Sie werden gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lassen sich nicht zurückholen.</translation>
-    </message>
-    <message>
-        <source>Whoever this node links to sees its internet address beside its key, and is told its round, its mean reward, and how many of their answers it used.</source>
-        <translation>Alle, mit denen sich dieser Knoten verbindet, sehen seine Internetadresse neben seinem Schlüssel und erfahren seine Runde, seine mittlere Belohnung und wie viele ihrer Antworten er genutzt hat.</translation>
     </message>
     <message>
         <source>Sharing can be ended at any time. A new identity, with a new random number, cuts the tie to what was shared.</source>
@@ -181,6 +169,10 @@
         <translation>Die des Peers, {peer}</translation>
     </message>
     <message>
+        <source>Once the model answers a question that it could not answer when it came, you see it here.</source>
+        <translation>Sobald das Modell eine Frage beantwortet, die es anfangs nicht beantworten konnte, siehst du sie hier.</translation>
+    </message>
+    <message>
         <source>Questions are made up from the tasks in training.</source>
         <translation>Aus den Aufgaben im Training werden Fragen gebildet.</translation>
     </message>
@@ -229,16 +221,16 @@
         <translation>Sechs von acht Fragen kommen mit Antworten von Peers.</translation>
     </message>
     <message>
+        <source>The held-out score decides. Between two scores one of the four mixes is used; a mix is used more often if the score rose with it.</source>
+        <translation>Der Prüfwert entscheidet. Zwischen zwei Prüfwerten gilt eine der vier Mischungen; eine Mischung kommt öfter, wenn der Prüfwert mit ihr stieg.</translation>
+    </message>
+    <message>
         <source>Guarded</source>
         <translation>Vorsichtig</translation>
     </message>
     <message>
         <source>Positive</source>
         <translation>Positiv</translation>
-    </message>
-    <message>
-        <source>Shaped</source>
-        <translation>Geformt</translation>
     </message>
     <message>
         <source>Capable</source>
@@ -257,16 +249,12 @@
         <translation>Nur richtige Antworten. Sie wiegen mehr, je seltener sie unter den Antworten sind, mit denen sie kamen.</translation>
     </message>
     <message>
-        <source>As guarded, and what this model would hardly have written counts more.</source>
-        <translation>Wie „Vorsichtig“, und was dieses Modell kaum geschrieben hätte, zählt mehr.</translation>
-    </message>
-    <message>
         <source>As guarded, and peers that are better at a task than this computer count more.</source>
         <translation>Wie „Vorsichtig“, und Peers, die in einer Aufgabe besser sind als dieser Computer, zählen mehr.</translation>
     </message>
     <message>
-        <source>Right and wrong answers count as own ones do. A peer can then give its answers more weight.</source>
-        <translation>Richtige und falsche Antworten zählen wie eigene. Ein Peer kann seinen Antworten dann mehr Gewicht geben.</translation>
+        <source>Right and wrong answers count as own ones do. A peer can then choose their weight and words.</source>
+        <translation>Richtige und falsche Antworten zählen wie eigene. Ein Peer kann dann ihr Gewicht und ihre Wörter wählen.</translation>
     </message>
     <message>
         <source>Right</source>
@@ -458,10 +446,6 @@
         <translation>Eine Weile pausieren</translation>
     </message>
     <message>
-        <source>by this computer&apos;s model</source>
-        <translation>vom Modell dieses Computers</translation>
-    </message>
-    <message>
         <source>the model as it came: {score}</source>
         <translation>das Modell, wie es kam: {score}</translation>
     </message>
@@ -490,8 +474,16 @@
         <translation>Als Tabelle zeigen</translation>
     </message>
     <message>
+        <source>Held-out scores</source>
+        <translation>Prüfwerte</translation>
+    </message>
+    <message>
         <source>No round yet</source>
         <translation>Noch keine Runde</translation>
+    </message>
+    <message>
+        <source>The first point appears after the first round, in about a minute; on a busy computer it takes longer.</source>
+        <translation>Der erste Punkt erscheint nach der ersten Runde, in etwa einer Minute; auf einem beschäftigten Computer dauert es länger.</translation>
     </message>
     <message numerus="yes">
         <source>my reward, mean of %n rounds</source>
@@ -517,12 +509,20 @@
         <translation>Kurve des Prüfwerts, oder meiner Belohnung und der des Schwarms</translation>
     </message>
     <message>
+        <source>in finished rounds, by this computer&apos;s model</source>
+        <translation>in fertigen Runden, vom Modell dieses Computers</translation>
+    </message>
+    <message>
         <source>Shown</source>
         <translation>Gezeigt</translation>
     </message>
     <message>
         <source>What it can do</source>
         <translation>Was es kann</translation>
+    </message>
+    <message>
+        <source>How many of the questions that it never trains on it solves. The shaded band is the margin of error.</source>
+        <translation>Wie viele der Fragen es löst, an denen es nie trainiert. Das schattierte Band ist die Unsicherheit.</translation>
     </message>
     <message>
         <source>Questions are chosen that are solved now and then: the reward stays low while the model learns.</source>
@@ -537,16 +537,12 @@
         <translation>Deine Antworten halfen</translation>
     </message>
     <message>
-        <source>The first point appears here when the first round is done: within a minute, later on a busy computer.</source>
-        <translation>Der erste Punkt erscheint hier, wenn die erste Runde fertig ist: nach etwa einer Minute, auf einem beschäftigten Computer später.</translation>
+        <source>known once the node has started</source>
+        <translation>bekannt, sobald der Knoten gestartet ist</translation>
     </message>
     <message>
         <source>held-out score, with its 95% interval</source>
         <translation>Prüfwert, mit seinem 95-%-Intervall</translation>
-    </message>
-    <message>
-        <source>Share solved of questions that are never trained on. Shaded: where the change since the start lies.</source>
-        <translation>Gelöster Anteil von Fragen, an denen nie gelernt wird. Getönt: wo die Änderung seit dem Anfang liegt.</translation>
     </message>
     <message>
         <source>Solved</source>
@@ -776,8 +772,8 @@
         <translation>Lernen</translation>
     </message>
     <message>
-        <source>In silo every answer is an own one. Leave silo to choose here.</source>
-        <translation>Im Silo ist jede Antwort eine eigene. Verlasse das Silo, um hier zu wählen.</translation>
+        <source>In silo the model learns from its own answers only; this holds in the swarm.</source>
+        <translation>Im Silo lernt das Modell nur aus eigenen Antworten; dies gilt im Schwarm.</translation>
     </message>
     <message>
         <source>Mix</source>
@@ -790,6 +786,10 @@
     <message>
         <source>Weighting</source>
         <translation>Gewichtung</translation>
+    </message>
+    <message>
+        <source>In the swarm: {meaning}</source>
+        <translation>Im Schwarm: {meaning}</translation>
     </message>
     <message>
         <source>Now {mix}</source>
@@ -891,20 +891,12 @@
         <translation>Speicher jetzt</translation>
     </message>
     <message>
-        <source>Free memory</source>
-        <translation>Freier Speicher</translation>
-    </message>
-    <message>
         <source>Learned at once</source>
         <translation>Auf einmal gelernt</translation>
     </message>
     <message>
         <source>estimated: {size}</source>
         <translation>geschätzt: {size}</translation>
-    </message>
-    <message>
-        <source>of this computer</source>
-        <translation>dieses Computers</translation>
     </message>
     <message>
         <source>tokens</source>
@@ -961,10 +953,6 @@
     <message>
         <source>Nothing yet</source>
         <translation>Noch nichts</translation>
-    </message>
-    <message>
-        <source>The first question stands here that the model could not answer when it came, and now can.</source>
-        <translation>Hier steht die erste Frage, die das Modell anfangs nicht beantworten konnte und jetzt kann.</translation>
     </message>
     <message>
         <source>{task}: first right after round {round}. It is never trained on this question.</source>
@@ -1058,6 +1046,14 @@
         <translation>Diagnosedatei</translation>
     </message>
     <message>
+        <source>Checks of this computer and of its peers, versions, the model at work and its limits</source>
+        <translation>Prüfungen dieses Computers und seiner Peers, Versionen, das Modell in Arbeit und seine Grenzen</translation>
+    </message>
+    <message>
+        <source>The settings; of texts that you typed only whether there is one</source>
+        <translation>Die Einstellungen; von Texten, die du eingegeben hast, nur, ob es einen gibt</translation>
+    </message>
+    <message>
         <source>What to show</source>
         <translation>Was gezeigt wird</translation>
     </message>
@@ -1094,8 +1090,8 @@
         <translation>Zurück</translation>
     </message>
     <message>
-        <source>Question {number} of {count}</source>
-        <translation>Frage {number} von {count}</translation>
+        <source>Step {number} of {count}</source>
+        <translation>Schritt {number} von {count}</translation>
     </message>
     <message>
         <source>Next</source>
@@ -1150,10 +1146,6 @@
         <translation>Was diesen Computer verlässt</translation>
     </message>
     <message>
-        <source>Alone: nothing at all. With the swarm, if you share: messages like this, and nothing else of yours.</source>
-        <translation>Allein: gar nichts. Mit dem Schwarm, wenn du teilst: Nachrichten wie diese, und sonst nichts von dir.</translation>
-    </message>
-    <message>
         <source>A message as it would be sent</source>
         <translation>Eine Nachricht, wie sie gesendet würde</translation>
     </message>
@@ -1164,18 +1156,6 @@
     <message>
         <source>Who can see what</source>
         <translation>Wer was sehen kann</translation>
-    </message>
-    <message>
-        <source>Whoever gets this message can read all of it: the key of this computer, a random number of this installation, the name of the task, the time in steps of ten minutes, and the answers.</source>
-        <translation>Wer diese Nachricht bekommt, kann alles darin lesen: den Schlüssel dieses Computers, eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten und die Antworten.</translation>
-    </message>
-    <message>
-        <source>A relay, like every computer linked to, sees your internet address beside that key.</source>
-        <translation>Ein Relay sieht, wie jeder verbundene Computer, deine Internetadresse neben diesem Schlüssel.</translation>
-    </message>
-    <message>
-        <source>Not in it: the question&apos;s words, the right answer, the marks, your name, anything from your files.</source>
-        <translation>Nicht darin: der Wortlaut der Frage, die richtige Antwort, die Bewertungen, dein Name und alles aus deinen Dateien.</translation>
     </message>
     <message>
         <source>A real message of {size}. Nothing was sent.</source>
@@ -1261,8 +1241,12 @@
         <translation>Wie viel von diesem Computer der Knoten nimmt.</translation>
     </message>
     <message>
-        <source>When the node computes; while a condition is not met it pauses, and says for which.</source>
-        <translation>Wann der Knoten rechnet; solange eine Bedingung nicht erfüllt ist, pausiert er und sagt, welche.</translation>
+        <source>When it runs</source>
+        <translation>Wann es läuft</translation>
+    </message>
+    <message>
+        <source>When the node computes. While a condition is not met it pauses, and says which one.</source>
+        <translation>Wann der Knoten rechnet. Solange eine Bedingung nicht erfüllt ist, pausiert er und sagt, welche.</translation>
     </message>
     <message>
         <source>Who the node talks to, and what it says.</source>
@@ -1465,6 +1449,10 @@
         <translation>Fragen in einem Schritt</translation>
     </message>
     <message>
+        <source>as many as otherwise</source>
+        <translation>so viele wie sonst</translation>
+    </message>
+    <message>
         <source>Longest answer</source>
         <translation>Längste Antwort</translation>
     </message>
@@ -1609,20 +1597,12 @@
         <translation>Knoten im lokalen Netz finden und diesen dort zeigen.</translation>
     </message>
     <message>
-        <source>Take loopback and home addresses for as good as public ones: a swarm in one house.</source>
-        <translation>Loopback- und Heimnetzadressen gelten so viel wie öffentliche: ein Schwarm in einem Haus.</translation>
-    </message>
-    <message>
         <source>Peers to keep links to, by comma: wss://HOST:PORT#KEY.</source>
         <translation>Peers, zu denen Verbindungen gehalten werden, mit Komma getrennt: wss://HOST:PORT#KEY.</translation>
     </message>
     <message>
         <source>Peers that an invite named: dialled only on the public internet. Set by peers join.</source>
         <translation>Peers, die eine Einladung nannte: Sie werden nur im öffentlichen Internet angewählt. Gesetzt durch peers join.</translation>
-    </message>
-    <message>
-        <source>Keys of peers to have nothing to do with, by comma.</source>
-        <translation>Schlüssel von Peers, mit denen nichts zu tun sein soll, mit Komma getrennt.</translation>
     </message>
     <message>
         <source>HOST:PORT to take links at; empty: this node only dials.</source>
@@ -1699,18 +1679,6 @@
     <message>
         <source>A server with OpenAI&apos;s protocol that answers, not in silo: http://HOST:PORT.</source>
         <translation>Ein Server mit dem Protokoll von OpenAI, der antwortet, nicht im Silo: http://HOST:PORT.</translation>
-    </message>
-    <message>
-        <source>That server&apos;s name of the model; empty: the one it has.</source>
-        <translation>Wie das Modell auf diesem Server heißt; leer: das, das er hat.</translation>
-    </message>
-    <message>
-        <source>A folder that the server sees under the same path, for what is learned; empty: answers only.</source>
-        <translation>Ein Ordner für Gelerntes, den der Server unter demselben Pfad sieht; leer: nur Antworten.</translation>
-    </message>
-    <message>
-        <source>Where models are kept: a folder&apos;s full path; empty: one that all this user&apos;s nodes share.</source>
-        <translation>Wo Modelle liegen: der volle Pfad eines Ordners; leer: einer, den alle Knoten dieses Benutzers teilen.</translation>
     </message>
     <message>
         <source>Where models come from: a mirror&apos;s address; empty: HF_ENDPOINT&apos;s, else the public hub.</source>
@@ -1797,16 +1765,8 @@
         <translation>nie</translation>
     </message>
     <message>
-        <source>When</source>
-        <translation>Wann</translation>
-    </message>
-    <message>
         <source>left to the program</source>
         <translation>dem Programm überlassen</translation>
-    </message>
-    <message>
-        <source>as many as else</source>
-        <translation>so viele wie sonst</translation>
     </message>
     <message>
         <source>no limit</source>
@@ -1892,8 +1852,8 @@
         <translation>Dieser Knoten</translation>
     </message>
     <message>
-        <source>Others know it by its key. There is no name and no account.</source>
-        <translation>Andere kennen ihn an seinem Schlüssel. Namen und Konto gibt es nicht.</translation>
+        <source>Others know it by its key. Nobody needs a name or an account.</source>
+        <translation>Andere kennen ihn an seinem Schlüssel. Niemand braucht einen Namen oder ein Konto.</translation>
     </message>
     <message>
         <source>My key</source>
@@ -1940,8 +1900,12 @@
         <translation>Er nimmt Verbindungen an: Andere können sich mit ihm verbinden.</translation>
     </message>
     <message>
-        <source>It listens nowhere: it dials others, and none can dial it.</source>
-        <translation>Er nimmt keine Verbindungen an: Er wählt andere an, und niemand kann ihn anwählen.</translation>
+        <source>This node links to others by itself. Others cannot start a link to it.</source>
+        <translation>Dieser Knoten verbindet sich selbst mit anderen. Andere können keine Verbindung zu ihm aufbauen.</translation>
+    </message>
+    <message>
+        <source>Nothing is shared, and in silo this node learns from its own answers only.</source>
+        <translation>Nichts wird geteilt, und im Silo lernt dieser Knoten nur aus eigenen Antworten.</translation>
     </message>
     <message>
         <source>Share this node&apos;s answers</source>
@@ -1952,16 +1916,8 @@
         <translation>Was veröffentlicht wird</translation>
     </message>
     <message>
-        <source>Whoever this node links to sees its internet address beside its key, shared or not.</source>
-        <translation>Alle, mit denen sich dieser Knoten verbindet, sehen seine Internetadresse neben seinem Schlüssel, ob geteilt wird oder nicht.</translation>
-    </message>
-    <message>
         <source>Published for good, in the public domain (CC0).</source>
         <translation>Für immer veröffentlicht und gemeinfrei (CC0).</translation>
-    </message>
-    <message>
-        <source>Nothing leaves in silo.</source>
-        <translation>Im Silo verlässt nichts diesen Computer.</translation>
     </message>
     <message>
         <source>Nothing is shared. This node draws others&apos; answers and learns from them.</source>
@@ -1992,6 +1948,10 @@
         <translation>Prüfen</translation>
     </message>
     <message>
+        <source>This node neither links to these keys nor learns from them.</source>
+        <translation>Mit diesen Schlüsseln verbindet sich dieser Knoten nicht, und er lernt nicht von ihnen.</translation>
+    </message>
+    <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
     </message>
@@ -2002,10 +1962,6 @@
     <message>
         <source>Blocked</source>
         <translation>Gesperrt</translation>
-    </message>
-    <message>
-        <source>This node has nothing to do with these keys.</source>
-        <translation>Mit diesen Schlüsseln hat dieser Knoten nichts zu tun.</translation>
     </message>
     <message>
         <source>Nobody is blocked</source>
@@ -2092,12 +2048,8 @@
         <translation>Wer was sieht</translation>
     </message>
     <message>
-        <source>The computers on this network that look for nodes see this one, and which tasks it learns.</source>
-        <translation>Computer in diesem Netz, die nach Knoten suchen, sehen diesen und welche Aufgaben er lernt.</translation>
-    </message>
-    <message>
-        <source>Whoever this computer links to sees its internet address, its key and which tasks it learns.</source>
-        <translation>Wer mit diesem Computer verbunden ist, sieht seine Internetadresse, seinen Schlüssel und welche Aufgaben er lernt.</translation>
+        <source>The computers on this local network see that a node is here.</source>
+        <translation>Die Computer in diesem lokalen Netz sehen, dass hier ein Knoten ist.</translation>
     </message>
     <message>
         <source>Answers of others come in as text. Each is marked here before the model learns from it.</source>
@@ -2137,14 +2089,6 @@
             <numerusform>Er führt in den privaten Schwarm {key}, über %n Adresse.</numerusform>
             <numerusform>Er führt in den privaten Schwarm {key}, über %n Adressen.</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>It admits one key; this node&apos;s, if it was made for it.</source>
-        <translation>Er nimmt einen Schlüssel auf; den dieses Knotens, wenn er für ihn gemacht wurde.</translation>
-    </message>
-    <message>
-        <source>Following it is not enough: the founder of that swarm has to let this node&apos;s key in.</source>
-        <translation>Ihm zu folgen genügt nicht: Wer den Schwarm gegründet hat, muss den Schlüssel dieses Knotens aufnehmen.</translation>
     </message>
     <message>
         <source>Addresses of the swarm that this node is in now are given up.</source>
@@ -2204,6 +2148,10 @@
     <message>
         <source>Answering round {round}; nothing is trained, since the model can only answer here</source>
         <translation>Beantwortet Runde {round}; trainiert wird nichts, weil das Modell hier nur antworten kann</translation>
+    </message>
+    <message>
+        <source>Finishing round {round}, then ending</source>
+        <translation>Beendet Runde {round}, dann ist Schluss</translation>
     </message>
     <message>
         <source>Finishing round {round}, then pausing</source>
@@ -2300,6 +2248,10 @@
         <translation>Trotzdem für 1 h laufen</translation>
     </message>
     <message>
+        <source>Go on for an hour, even though your settings would make it wait.</source>
+        <translation>Eine Stunde lang weitermachen, auch wenn deine Einstellungen es warten ließen.</translation>
+    </message>
+    <message>
         <source>Go on</source>
         <translation>Weiter</translation>
     </message>
@@ -2316,12 +2268,12 @@
         <translation>Beantworte selbst eine Frage</translation>
     </message>
     <message>
-        <source>Your answer is marked like the model&apos;s, and the model learns from it. It is said before you give it where it goes.</source>
-        <translation>Deine Antwort wird bewertet wie die des Modells, und das Modell lernt aus ihr. Bevor du sie gibst, wird gesagt, wohin sie geht.</translation>
-    </message>
-    <message>
         <source>Answer a question</source>
         <translation>Eine Frage beantworten</translation>
+    </message>
+    <message>
+        <source>Your answer is marked like the model&apos;s, and the model learns from it. You see where it goes before you give it.</source>
+        <translation>Deine Antwort wird bewertet wie die des Modells, und das Modell lernt daraus. Bevor du sie gibst, siehst du, wohin sie geht.</translation>
     </message>
     <message>
         <source>Ask me a question</source>
@@ -2413,10 +2365,6 @@
     <message>
         <source>End the pause.</source>
         <translation>Die Pause beenden.</translation>
-    </message>
-    <message>
-        <source>Go on for an hour, whatever your settings hold it back for.</source>
-        <translation>Eine Stunde lang weitermachen, was immer deine Einstellungen dagegen haben.</translation>
     </message>
     <message>
         <source>Stop computing at once. The round in hand is kept and goes on later.</source>
@@ -2569,6 +2517,10 @@
     <message>
         <source>vocabulary</source>
         <translation>Wortschatz</translation>
+    </message>
+    <message>
+        <source>That is tight: hardly any is left.</source>
+        <translation>Das ist knapp: Es bleibt kaum etwas übrig.</translation>
     </message>
     <message>
         <source>Fits</source>
@@ -3005,10 +2957,6 @@
         <translation>Mischung eigener und fremder Antworten</translation>
     </message>
     <message>
-        <source>The held-out score decides: the rounds between two scores are played with one of the four mixes, and those under which it rose come more often.</source>
-        <translation>Der Prüfwert entscheidet: Die Runden zwischen zwei Prüfwerten werden mit einer der vier Mischungen gespielt, und die, unter denen er stieg, kommen öfter.</translation>
-    </message>
-    <message>
         <source>No held-out score is taken (validate_every is 0), so rounds are played 4/4.</source>
         <translation>Es wird kein Prüfwert gemessen (validate_every ist 0), darum werden die Runden 4/4 gespielt.</translation>
     </message>
@@ -3213,14 +3161,6 @@
     <message>
         <source>Share of own answers in the newest rounds</source>
         <translation>Anteil der eigenen Antworten in den neuesten Runden</translation>
-    </message>
-    <message>
-        <source>Versions, the system, the model at work and its limits</source>
-        <translation>Versionen, das System, das arbeitende Modell und seine Grenzen</translation>
-    </message>
-    <message>
-        <source>The settings; of those that are typed as text only whether there is one</source>
-        <translation>Die Einstellungen; bei denen, die als Text eingegeben werden, nur, ob da einer ist</translation>
     </message>
     <message>
         <source>The last 200 lines of the log</source>
@@ -3505,8 +3445,8 @@
         <translation>Ziehungen</translation>
     </message>
     <message>
-        <source>Share of the groups drawn lately that came over it</source>
-        <translation>Anteil der zuletzt gezogenen Gruppen, die über diese Verbindung kamen</translation>
+        <source>How many of the groups drawn lately came over this link</source>
+        <translation>Wie viele der zuletzt gezogenen Gruppen über diese Verbindung kamen</translation>
     </message>
     <message>
         <source>Linked for</source>
@@ -3636,14 +3576,6 @@
         <translation>Dieser Knoten spricht nur mit den Mitgliedern eines einzigen privaten Schwarms und lernt von niemandem sonst.</translation>
     </message>
     <message>
-        <source>For people who know each other: its members talk to each other only. This node is in the public one.</source>
-        <translation>Für Menschen, die einander kennen: Seine Mitglieder sprechen nur miteinander. Dieser Knoten ist im öffentlichen.</translation>
-    </message>
-    <message>
-        <source>This node then talks only to those whom you admit, and gives up the addresses that it keeps now. You can go back to the public swarm at any time.</source>
-        <translation>Dieser Knoten spricht dann nur noch mit denen, die du aufnimmst, und gibt die Adressen auf, die er jetzt behält. In den öffentlichen Schwarm kannst du jederzeit zurück.</translation>
-    </message>
-    <message>
         <source>Found a private swarm?</source>
         <translation>Einen privaten Schwarm gründen?</translation>
     </message>
@@ -3664,16 +3596,24 @@
         <translation>Zurück in den öffentlichen Schwarm?</translation>
     </message>
     <message>
-        <source>The link shows the way, but it is no ticket: whoever follows it is shown a key, and the founder lets that key in.</source>
-        <translation>Der Link zeigt den Weg, ist aber keine Eintrittskarte: Wer ihm folgt, bekommt einen Schlüssel gezeigt, und wer den Schwarm gegründet hat, nimmt diesen Schlüssel auf.</translation>
-    </message>
-    <message>
         <source>Go back</source>
         <translation>Zurückgehen</translation>
     </message>
     <message>
+        <source>For people who know each other: its members talk to each other only. Without one, this node joins the public swarm when it is not in silo.</source>
+        <translation>Für Leute, die sich kennen: Die Mitglieder sprechen nur miteinander. Ohne einen solchen ist dieser Knoten außerhalb des Silos im öffentlichen Schwarm.</translation>
+    </message>
+    <message>
+        <source>This node will then talk only to nodes that you admit. It forgets the addresses that it keeps now. You can go back to the public swarm at any time.</source>
+        <translation>Dieser Knoten spricht dann nur noch mit Knoten, die du aufnimmst. Die Adressen, die er jetzt behält, vergisst er. In den öffentlichen Schwarm kannst du jederzeit zurück.</translation>
+    </message>
+    <message>
         <source>Invite to this swarm</source>
         <translation>Einladung in diesen Schwarm</translation>
+    </message>
+    <message>
+        <source>This link leads to the swarm, but does not open it. It shows a key to the person who follows it; the founder then admits that key.</source>
+        <translation>Dieser Link führt zum Schwarm, öffnet ihn aber nicht. Er zeigt der Person, die ihm folgt, einen Schlüssel; wer den Schwarm gegründet hat, nimmt diesen dann auf.</translation>
     </message>
     <message>
         <source>Only the founder can. A link is made that admits one key; it is no secret and helps nobody else.</source>
@@ -3736,8 +3676,8 @@
         <translation>Grund</translation>
     </message>
     <message>
-        <source>Everything is checked here. What is invalid counts against its sender. What is unverifiable may be our own version&apos;s fault, and what is ignored is nobody&apos;s.</source>
-        <translation>Alles wird hier geprüft. Was ungültig ist, zählt gegen seinen Absender. Was nicht prüfbar ist, kann an unserer eigenen Version liegen, und was übergangen wird, liegt an niemandem.</translation>
+        <source>Everything is checked here. Invalid groups count against their sender. Unverifiable ones may come from a difference between program versions, and ignored ones are nobody&apos;s fault.</source>
+        <translation>Alles wird hier geprüft. Ungültige Gruppen zählen gegen ihren Absender. Nicht prüfbare können an verschiedenen Programmversionen liegen, und übergangene liegen an niemandem.</translation>
     </message>
     <message>
         <source>Nothing was refused</source>
@@ -3817,6 +3757,14 @@
         <translation>Hier wurde noch nichts gelernt: Beide sind dasselbe Modell.</translation>
     </message>
     <message>
+        <source>Nothing marks an answer to a question of your own. The model has practised its tasks: at the rest it guesses.</source>
+        <translation>Eine Antwort auf eine eigene Frage wird nicht bewertet. Das Modell hat seine Aufgaben geübt; bei allem anderen rät es.</translation>
+    </message>
+    <message>
+        <source>Draw a question of a task</source>
+        <translation>Eine Frage einer Aufgabe ziehen</translation>
+    </message>
+    <message>
         <source>Nothing asked yet</source>
         <translation>Noch nichts gefragt</translation>
     </message>
@@ -3833,8 +3781,8 @@
         <translation>Keine der beiden Antworten wurde bewertet.</translation>
     </message>
     <message>
-        <source>The right answer is shown when both are there.</source>
-        <translation>Die richtige Antwort wird gezeigt, wenn beide da sind.</translation>
+        <source>The right answer is shown once both have answered.</source>
+        <translation>Die richtige Antwort wird gezeigt, sobald beide geantwortet haben.</translation>
     </message>
     <message>
         <source>Steps</source>
@@ -3863,14 +3811,6 @@
     <message>
         <source>Type a question. A small model knows little of the world; it has practised riddles like the tasks&apos;.</source>
         <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig von der Welt; geübt hat es Rätsel wie die der Aufgaben.</translation>
-    </message>
-    <message>
-        <source>How each word is chosen</source>
-        <translation>Wie jedes Wort gewählt wird</translation>
-    </message>
-    <message>
-        <source>the likeliest</source>
-        <translation>das wahrscheinlichste</translation>
     </message>
     <message>
         <source>drawn</source>
@@ -3921,8 +3861,20 @@
         <translation>Frage:</translation>
     </message>
     <message>
-        <source>Each word:</source>
-        <translation>Jedes Wort:</translation>
+        <source>Which words the model takes</source>
+        <translation>Welche Wörter das Modell nimmt</translation>
+    </message>
+    <message>
+        <source>the likeliest words</source>
+        <translation>die wahrscheinlichsten Wörter</translation>
+    </message>
+    <message>
+        <source>words drawn at random</source>
+        <translation>zufällig gezogene Wörter</translation>
+    </message>
+    <message>
+        <source>The model takes:</source>
+        <translation>Das Modell nimmt:</translation>
     </message>
     <message>
         <source>The node is not running just now: it cannot answer.</source>
@@ -4003,12 +3955,8 @@
         <translation>Seine geheime Hälfte liegt in einer Datei, die deine Passphrase verschließt.</translation>
     </message>
     <message>
-        <source>Its secret half is kept nowhere: this identity ends with the node.</source>
-        <translation>Seine geheime Hälfte wird nirgends aufgehoben: Diese Identität endet mit dem Knoten.</translation>
-    </message>
-    <message>
-        <source>There is none yet. It is made when the node first joins the swarm.</source>
-        <translation>Noch gibt es keinen. Er wird gemacht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
+        <source>Its secret half is not saved: when the node ends, it is gone, and the next start has a new key.</source>
+        <translation>Seine geheime Hälfte wird nicht gespeichert: Wenn der Knoten endet, ist sie weg, und der nächste Start hat einen neuen Schlüssel.</translation>
     </message>
     <message>
         <source>Invalid</source>
@@ -4091,10 +4039,6 @@
         <translation>Eine Nachricht einer Art, die diese Version nicht kennt.</translation>
     </message>
     <message>
-        <source>Its author sends from two places under one key, and the other one was heard first.</source>
-        <translation>Ihr Absender sendet von zwei Orten unter einem Schlüssel, und vom anderen kam zuerst etwas an.</translation>
-    </message>
-    <message>
         <source>It was this node&apos;s own, come back.</source>
         <translation>Es war von diesem Knoten selbst und kam zurück.</translation>
     </message>
@@ -4119,6 +4063,10 @@
         <translation>Deine Antwort wird mit der des Modells daneben veröffentlicht, unter dem Schlüssel dieses Knotens und gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
     </message>
     <message>
+        <source>There is no key yet. It is made when the node first joins the swarm.</source>
+        <translation>Es gibt noch keinen Schlüssel. Er entsteht, wenn der Knoten sich zum ersten Mal dem Schwarm anschließt.</translation>
+    </message>
+    <message>
         <source>Your answer stays on this computer, where the model learns from it.</source>
         <translation>Deine Antwort bleibt auf diesem Computer, wo das Modell aus ihr lernt.</translation>
     </message>
@@ -4133,6 +4081,14 @@
     <message>
         <source>This one is not shared.</source>
         <translation>Diese wird nicht geteilt.</translation>
+    </message>
+    <message>
+        <source>It admits one key only: this node&apos;s, if the invite was made for it.</source>
+        <translation>Sie nimmt nur einen Schlüssel auf: den dieses Knotens, wenn die Einladung für ihn gemacht wurde.</translation>
+    </message>
+    <message>
+        <source>The invite alone does not let this node in: the founder of that swarm has to admit its key.</source>
+        <translation>Die Einladung allein genügt nicht: Wer den Schwarm gegründet hat, muss den Schlüssel dieses Knotens aufnehmen.</translation>
     </message>
     <message>
         <source>It was signed, but what was signed is not written as a group of answers has to be.</source>
@@ -4153,6 +4109,10 @@
     <message>
         <source>Answers to this task are not taken from peers: they are slow to check.</source>
         <translation>Antworten auf diese Aufgabe werden von Peers nicht angenommen: Sie sind langsam zu prüfen.</translation>
+    </message>
+    <message>
+        <source>Its author uses one key in two places, and a group from the other place came first.</source>
+        <translation>Ihr Absender nutzt einen Schlüssel an zwei Orten, und vom anderen Ort kam zuerst eine Gruppe an.</translation>
     </message>
     <message>
         <source>Its question is kept for measuring and must never be trained on.</source>
@@ -4358,8 +4318,28 @@
         <translation>Der Speicher wird angesehen</translation>
     </message>
     <message>
-        <source>{memory} of memory; a model can have {free} of it now.</source>
-        <translation>{memory} Speicher; ein Modell kann jetzt {free} davon haben.</translation>
+        <source>This computer has {memory} of memory; {free} of it are free for a model.</source>
+        <translation>Dieser Computer hat {memory} Speicher; {free} davon sind für ein Modell frei.</translation>
+    </message>
+    <message>
+        <source>The strongest model that can learn well here is {model}.</source>
+        <translation>Das stärkste Modell, das hier gut lernen kann, ist {model}.</translation>
+    </message>
+    <message>
+        <source>No model can learn here, but {model} can answer.</source>
+        <translation>Hier kann kein Modell lernen, aber {model} kann antworten.</translation>
+    </message>
+    <message>
+        <source>These numbers are computed; nobody has measured a computer like this one. If memory runs out, choose a smaller model.</source>
+        <translation>Diese Zahlen sind berechnet; einen Computer wie diesen hat noch niemand gemessen. Wenn der Speicher nicht reicht, wähle ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <source>How {model} could run here:</source>
+        <translation>Wie {model} hier laufen könnte:</translation>
+    </message>
+    <message>
+        <source>Best way</source>
+        <translation>Bester Weg</translation>
     </message>
     <message>
         <source>{card} with {memory}, {free} free now.</source>
@@ -4368,18 +4348,6 @@
     <message>
         <source>Nothing fits: {reason}</source>
         <translation>Nichts passt: {reason}</translation>
-    </message>
-    <message>
-        <source>The strongest model that it can teach well is {model}.</source>
-        <translation>Das stärkste Modell, das dieser Computer gut unterrichten kann, ist {model}.</translation>
-    </message>
-    <message>
-        <source>It can teach none, but {model} can answer.</source>
-        <translation>Unterrichten kann dieser Computer keins, aber {model} kann antworten.</translation>
-    </message>
-    <message>
-        <source>Estimates for such a computer were never compared with a measured peak.</source>
-        <translation>Die Schätzungen für einen solchen Computer wurden nie mit einem gemessenen Höchstwert verglichen.</translation>
     </message>
     <message>
         <source>{takes} of {free} free</source>
@@ -4392,10 +4360,6 @@
     <message>
         <source>computer</source>
         <translation>Computer</translation>
-    </message>
-    <message>
-        <source>Chosen</source>
-        <translation>Gewählt</translation>
     </message>
     <message>
         <source>Part</source>
@@ -4488,10 +4452,6 @@
     <message>
         <source>&apos;{url}&apos; is no address of a server. Write it as http://HOST:PORT or https://HOST.</source>
         <translation>„{url}“ ist keine Adresse eines Servers. Schreibe sie als http://HOST:PORT oder https://HOST.</translation>
-    </message>
-    <message>
-        <source>&apos;{url}&apos; is no address of a server: {reason}.</source>
-        <translation>„{url}“ ist keine Adresse eines Servers: {reason}.</translation>
     </message>
     <message>
         <source>(import)</source>
@@ -4590,14 +4550,6 @@
         <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token: sapo-desktop models token set</translation>
     </message>
     <message>
-        <source>Access to {folder} could not be limited to you: {reason}</source>
-        <translation>Der Zugriff auf {folder} ließ sich nicht auf dich beschränken: {reason}</translation>
-    </message>
-    <message>
-        <source>All that was drawn last came over the only link there is: one peer decides which answers of others this node learns from. Add another one.</source>
-        <translation>Alles zuletzt Gezogene kam über die einzige Verbindung: Ein Peer entscheidet, aus welchen fremden Antworten dieser Knoten lernt. Füge einen weiteren hinzu.</translation>
-    </message>
-    <message>
         <source>An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.</source>
         <translation>Ein Adapter mit mehreren Skalierungen lässt sich nicht als GGUF schreiben; exportiere als `gguf`, eingerechnet.</translation>
     </message>
@@ -4682,10 +4634,6 @@
         <translation>Kettenrechnung</translation>
     </message>
     <message>
-        <source>Checkpoint {number} cannot be read: {error}.</source>
-        <translation>Checkpoint {number} lässt sich nicht lesen: {error}.</translation>
-    </message>
-    <message>
         <source>Checkpoint {number} could not be marked as the best</source>
         <translation>Checkpoint {number} konnte nicht als bester vermerkt werden</translation>
     </message>
@@ -4758,6 +4706,10 @@
         <translation>Beendet Runde {round}, dann sich selbst.</translation>
     </message>
     <message>
+        <source>Folder for what is learned; the server must see it under the same path. Empty: answers only.</source>
+        <translation>Ordner für Gelerntes; der Server muss ihn unter demselben Pfad sehen. Leer: nur Antworten.</translation>
+    </message>
+    <message>
         <source>For 16 GB of memory, or a graphics card of 12 GB.</source>
         <translation>Für 16 GB Speicher oder eine Grafikkarte mit 12 GB.</translation>
     </message>
@@ -4780,6 +4732,10 @@
     <message>
         <source>Fractions in lowest terms</source>
         <translation>Gekürzte Brüche</translation>
+    </message>
+    <message>
+        <source>Full path of the folder for models; empty: the folder that all nodes of this user share.</source>
+        <translation>Voller Pfad des Ordners für Modelle; leer: der Ordner, den alle Knoten dieses Benutzers teilen.</translation>
     </message>
     <message>
         <source>Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, or generator to torch.</source>
@@ -4822,8 +4778,20 @@
         <translation>Wie die Gruppen der Peers gewichtet werden: „Vorsichtig“ lernt nur aus ihren richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
     </message>
     <message>
+        <source>If you share, the node publishes the answers of its model under its key, and those that you type where it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, how many questions were answered and published, the time in steps of ten minutes, and a random number of this installation.</source>
+        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, wie viele Fragen beantwortet und veröffentlicht wurden, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
+    </message>
+    <message>
         <source>Importing {path}.</source>
         <translation>{path} wird importiert.</translation>
+    </message>
+    <message>
+        <source>In silo nothing leaves this computer.</source>
+        <translation>Im Silo verlässt nichts diesen Computer.</translation>
+    </message>
+    <message>
+        <source>In the swarm, the computers that this node links to see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
     </message>
     <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
@@ -4838,20 +4806,16 @@
         <translation>Es ist ein GGUF-Modell: Es kann antworten, aber nicht trainiert werden; dafür braucht es die safetensors des Modells.</translation>
     </message>
     <message>
+        <source>It is done, but could not be saved ({error}): the next start may not know of it. Look whether the disk is full.</source>
+        <translation>Es ist geschehen, konnte aber nicht gespeichert werden ({error}): Der nächste Start weiß vielleicht nichts davon. Sieh nach, ob die Platte voll ist.</translation>
+    </message>
+    <message>
         <source>It is in silo until `sapo-desktop silo off`.</source>
         <translation>Er ist im Silo, bis `sapo-desktop silo off` kommt.</translation>
     </message>
     <message>
         <source>It was installed already.</source>
         <translation>Es war schon installiert.</translation>
-    </message>
-    <message>
-        <source>It was made for you to look at. Nothing was sent, and nobody would take it: the time in it is made up (1970), and so is the question&apos;s number.</source>
-        <translation>Sie wurde zum Ansehen gemacht. Nichts wurde gesendet, und niemand würde sie annehmen: Die Zeit darin ist erfunden (1970), und die Nummer der Frage ist es auch.</translation>
-    </message>
-    <message>
-        <source>It was not shared: meanwhile this node left the swarm or consent was taken back, or an answer of the model&apos;s beside it may not travel.</source>
-        <translation>Sie wurde nicht geteilt: Inzwischen hat dieser Knoten den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben darf nicht auf Reisen gehen.</translation>
     </message>
     <message>
         <source>It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the model from a folder.</source>
@@ -4910,10 +4874,6 @@
         <translation>Metas Lizenz muss zuerst beim Hub angenommen werden.</translation>
     </message>
     <message>
-        <source>Models of type {kind} are not supported: their output layer is unusual.</source>
-        <translation>Modelle der Art {kind} werden nicht unterstützt: Ihre Ausgabeschicht ist ungewöhnlich.</translation>
-    </message>
-    <message>
         <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
         <translation>Nenne den Server, der antworten soll: Stelle remote_url auf http://HOST:PORT (docs/remote.md).</translation>
     </message>
@@ -4922,20 +4882,8 @@
         <translation>Neuer; sein Nachdenken bleibt aus, weil die Antworten hier kurz sind.</translation>
     </message>
     <message>
-        <source>No group of answers came out that may travel: they have signs or lengths that peers refuse.</source>
-        <translation>Es kam keine Gruppe von Antworten heraus, die auf Reisen gehen darf: Sie haben Zeichen oder Längen, die Peers ablehnen.</translation>
-    </message>
-    <message>
         <source>No longer in the private swarm: {reason}. {advice}</source>
         <translation>Nicht mehr im privaten Schwarm: {reason}. {advice}</translation>
-    </message>
-    <message>
-        <source>No model &apos;{name}&apos; is installed in {folder}.</source>
-        <translation>In {folder} ist kein Modell „{name}“ installiert.</translation>
-    </message>
-    <message>
-        <source>No model answers just now, so these are answers of an earlier round. How many tokens they had was not kept: it is 0 here.</source>
-        <translation>Gerade antwortet kein Modell, darum sind dies Antworten einer früheren Runde. Wie viele Tokens sie hatten, wurde nicht aufgehoben: Hier steht 0.</translation>
     </message>
     <message>
         <source>No more questions of {task} can be shared in these ten minutes: name another task, or wait.</source>
@@ -4954,10 +4902,6 @@
         <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen (peers add URL), oder sieh dich um (run --lan).</translation>
     </message>
     <message>
-        <source>No peer is linked: training goes on alone. Name one (peers add URL), or nobody else is on the local network so far.</source>
-        <translation>Kein Peer ist verbunden, und im lokalen Netz ist bisher niemand sonst: Das Training geht allein weiter. Nenne einen (peers add URL).</translation>
-    </message>
-    <message>
         <source>No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found</source>
         <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen: sapo-desktop peers found</translation>
     </message>
@@ -4970,20 +4914,12 @@
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
     </message>
     <message>
-        <source>No weights in safetensors or GGUF are among these files.</source>
-        <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF.</translation>
-    </message>
-    <message>
         <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
         <translation>Zu wenig Speicher für längere Antworten: Sie werden bei {count} Tokens abgeschnitten.</translation>
     </message>
     <message>
         <source>Not enough memory for one answer at a time: answers are cut at {count} tokens.</source>
         <translation>Zu wenig Speicher auch für eine Antwort auf einmal: Antworten werden bei {count} Tokens abgeschnitten.</translation>
-    </message>
-    <message>
-        <source>Not in it: the question&apos;s words, the right answer, the marks, your name, and anything from your files.</source>
-        <translation>Nicht darin: der Wortlaut der Frage, die richtige Antwort, die Bewertungen, dein Name und irgendetwas aus deinen Dateien.</translation>
     </message>
     <message>
         <source>Nothing is being downloaded or imported.</source>
@@ -4996,10 +4932,6 @@
     <message>
         <source>Nothing was written to {folder}: {reason}. Name a folder that you may write to.</source>
         <translation>Nach {folder} wurde nichts geschrieben: {reason}. Nenne einen Ordner, in den du schreiben darfst.</translation>
-    </message>
-    <message>
-        <source>Number format of the weights that llama.cpp answers with, where they are converted here; left to the program: q8_0, from a billion parameters on q4_k_m.</source>
-        <translation>Zahlenformat der Gewichte, mit denen llama.cpp antwortet, wo sie hier umgewandelt werden; dem Programm überlassen: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
     </message>
     <message>
         <source>Of {count} cards the one with the most free memory is used.</source>
@@ -5018,20 +4950,12 @@
         <translation>Nur ein Knoten im Schwarm kann einen Peer anwählen. {reason}</translation>
     </message>
     <message>
-        <source>Only byte-level BPE tokenizers can be written as GGUF, not {kind}.</source>
-        <translation>Nur BPE-Tokenizer auf Bytes lassen sich als GGUF schreiben, nicht {kind}.</translation>
-    </message>
-    <message>
         <source>Only letters, digits and signs of calculation may stand in an answer, in at most {most} bytes. Type it again without others.</source>
         <translation>In einer Antwort dürfen nur Buchstaben, Ziffern und Rechenzeichen stehen, in höchstens {most} Bytes. Gib sie ohne andere noch einmal ein.</translation>
     </message>
     <message>
         <source>Only plain LoRA adapters can be exported like this (no DoRA, no bias).</source>
         <translation>So lassen sich nur einfache LoRA-Adapter exportieren (kein DoRA, kein Bias).</translation>
-    </message>
-    <message>
-        <source>Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF.</source>
-        <translation>Nur Tokenizer, deren letzter Schritt ByteLevel ohne führendes Leerzeichen ist, lassen sich als GGUF schreiben.</translation>
     </message>
     <message>
         <source>Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder on a disk that knows permissions.</source>
@@ -5064,10 +4988,6 @@
     <message>
         <source>Reasoning has at most {most} characters, so that every node takes it.</source>
         <translation>Eine Überlegung hat höchstens {most} Zeichen, damit jeder Knoten sie annimmt.</translation>
-    </message>
-    <message>
-        <source>Recurrent models such as {name} ({kind}) are not supported.</source>
-        <translation>Rekurrente Modelle wie {name} ({kind}) werden nicht unterstützt.</translation>
     </message>
     <message>
         <source>Relaying at {address}</source>
@@ -5130,16 +5050,8 @@
         <translation>Der Adapter konnte dem Generator nicht übergeben werden</translation>
     </message>
     <message>
-        <source>The adapter {name} does not fit the model {model}.</source>
-        <translation>Der Adapter {name} passt nicht zum Modell {model}.</translation>
-    </message>
-    <message>
         <source>The adapters that {url} was started with are left out of its answers.</source>
         <translation>Die Adapter, mit denen {url} gestartet wurde, werden bei den Antworten weggelassen.</translation>
-    </message>
-    <message>
-        <source>The added token &apos;{token}&apos; takes spaces or word borders into account (single_word, lstrip or rstrip); llama.cpp cannot do that.</source>
-        <translation>Das zusätzliche Token „{token}“ achtet auf Leerzeichen oder Wortgrenzen (single_word, lstrip oder rstrip); llama.cpp kann das nicht.</translation>
     </message>
     <message>
         <source>The address of {name} was no longer good.</source>
@@ -5202,18 +5114,6 @@
         <translation>Die beschädigte Datei der Einstellungen {path} konnte nicht beiseitegelegt werden</translation>
     </message>
     <message>
-        <source>The data folder {folder} cannot be used: {reason}.</source>
-        <translation>Der Datenordner {folder} lässt sich nicht nutzen: {reason}.</translation>
-    </message>
-    <message>
-        <source>The data folder {folder} is not ours to write ({reason}); use --data.</source>
-        <translation>In den Datenordner {folder} darf dieses Programm nicht schreiben ({reason}); nutze --data.</translation>
-    </message>
-    <message>
-        <source>The device &apos;{name}&apos; cannot be used: {reason}</source>
-        <translation>Das Gerät „{name}“ lässt sich nicht nutzen: {reason}</translation>
-    </message>
-    <message>
         <source>The disk is full: nothing was written to {folder}. Make room, or name a folder on another disk.</source>
         <translation>Die Platte ist voll: Nach {folder} wurde nichts geschrieben. Schaffe Platz, oder nenne einen Ordner auf einer anderen Platte.</translation>
     </message>
@@ -5224,10 +5124,6 @@
     <message>
         <source>The disk of {folder} is full. What has arrived is kept: free some space and give the same command.</source>
         <translation>Die Platte von {folder} ist voll. Was angekommen ist, bleibt erhalten: Schaffe Platz, und gib denselben Befehl.</translation>
-    </message>
-    <message>
-        <source>The engine answered {found} where {expected} was expected.</source>
-        <translation>Der Rechenprozess antwortete {found}, wo {expected} erwartet wurde.</translation>
     </message>
     <message>
         <source>The engine was asked to work before a model was loaded.</source>
@@ -5242,20 +5138,12 @@
         <translation>{name} aus der Umgebung lässt sich nicht verwenden</translation>
     </message>
     <message>
-        <source>The examiner answered {found} where {expected} was expected.</source>
-        <translation>Der Prüfer antwortete {found}, wo {expected} erwartet wurde.</translation>
-    </message>
-    <message>
         <source>The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other questions. Start it through `sapo_desktop.worker.hosts.host`, which sets it.</source>
         <translation>Der Prüfer muss mit PYTHONHASHSEED=0 laufen: Mit einem anderen Wert stellen manche Aufgaben andere Fragen. Starte ihn über `sapo_desktop.worker.hosts.host`, das setzt ihn.</translation>
     </message>
     <message>
         <source>The examiner was ended.</source>
         <translation>Der Prüfer wurde beendet.</translation>
-    </message>
-    <message>
-        <source>The file name &apos;{name}&apos; is not a plain one, so nothing of this model is taken.</source>
-        <translation>Der Dateiname „{name}“ ist kein einfacher, darum wird von diesem Modell nichts genommen.</translation>
     </message>
     <message>
         <source>The file of task ids {path} cannot be read: {reason}.</source>
@@ -5280,10 +5168,6 @@
     <message>
         <source>The generator was asked to work before a model was loaded.</source>
         <translation>Der Generator sollte arbeiten, bevor ein Modell geladen war.</translation>
-    </message>
-    <message>
-        <source>The header of {file} is not that of a safetensors file.</source>
-        <translation>Der Kopf von {file} ist nicht der einer safetensors-Datei.</translation>
     </message>
     <message>
         <source>The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: back to checkpoint {number}, with {remedy} for a while.</source>
@@ -5338,10 +5222,6 @@
         <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
     </message>
     <message>
-        <source>The librarian answered {found} where {expected} was expected.</source>
-        <translation>Der Prozess für Modelldateien antwortete {found}, wo {expected} erwartet wurde.</translation>
-    </message>
-    <message>
         <source>The list of files of {repository} is too long to be one.</source>
         <translation>Die Dateiliste von {repository} ist zu lang, um eine zu sein.</translation>
     </message>
@@ -5362,20 +5242,8 @@
         <translation>Das Modell „{model}“ bei {url} hat {tokens} Tokens, das hiesige {count}: Sie sind nicht dasselbe. Setze remote_model oder model.</translation>
     </message>
     <message>
-        <source>The model catalogue {path} cannot be used: {reason}</source>
-        <translation>Der Modellkatalog {path} lässt sich nicht nutzen: {reason}</translation>
-    </message>
-    <message>
-        <source>The model catalogue {path} has version {version}; this program reads {known}.</source>
-        <translation>Der Modellkatalog {path} hat die Version {version}; dieses Programm liest {known}.</translation>
-    </message>
-    <message>
         <source>The model has weights that are not numbers: go back to an earlier checkpoint.</source>
         <translation>Das Modell hat Gewichte, die keine Zahlen sind: Geh auf einen früheren Checkpoint zurück.</translation>
-    </message>
-    <message>
-        <source>The model in {folder} cannot be read: {error}.</source>
-        <translation>Das Modell in {folder} lässt sich nicht lesen: {error}.</translation>
     </message>
     <message>
         <source>The model in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
@@ -5390,10 +5258,6 @@
         <translation>Das Modell des Fachartikels: Die meisten in seinem Schwarm hatten es.</translation>
     </message>
     <message>
-        <source>The model {path} cannot be read: {reason}.</source>
-        <translation>Das Modell {path} lässt sich nicht lesen: {reason}.</translation>
-    </message>
-    <message>
         <source>The model&apos;s chat template cannot be read: {reason}. Choose another model.</source>
         <translation>Die Chatvorlage des Modells lässt sich nicht lesen: {reason}. Wähle ein anderes Modell.</translation>
     </message>
@@ -5402,16 +5266,8 @@
         <translation>Die Chatvorlage des Modells zeigt die Frage nicht so, wie sie ist; wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template does not take a question: {reason}.</source>
-        <translation>Die Chatvorlage des Modells nimmt keine Frage an: {reason}.</translation>
-    </message>
-    <message>
         <source>The new key is kept where the old one is: give the passphrase of that file.</source>
         <translation>Der neue Schlüssel kommt dorthin, wo der alte ist: Gib die Passphrase jener Datei an.</translation>
-    </message>
-    <message>
-        <source>The node answered {found} where a curve was expected.</source>
-        <translation>Der Knoten antwortete {found}, wo eine Kurve erwartet wurde.</translation>
     </message>
     <message>
         <source>The node goes on: a window has taken it over.</source>
@@ -5446,10 +5302,6 @@
         <translation>Die Uhren der Peers gehen mehr als zwanzig Minuten anders als diese: Sieh nach der Uhr dieses Computers.</translation>
     </message>
     <message>
-        <source>The proxy that the environment names cannot be used for downloads: {reason}</source>
-        <translation>Der Proxy, den die Umgebung nennt, lässt sich für Downloads nicht nutzen: {reason}</translation>
-    </message>
-    <message>
         <source>The question {task} with seed {seed} took too long to make and is left out.</source>
         <translation>Die Frage {task} mit dem Startwert {seed} zu bilden dauerte zu lange; sie wird weggelassen.</translation>
     </message>
@@ -5462,12 +5314,12 @@
         <translation>Der entfernte Generator sollte arbeiten, bevor er verbunden war.</translation>
     </message>
     <message>
-        <source>The scripted engine was cancelled.</source>
-        <translation>Der Rechenprozess nach Drehbuch wurde abgebrochen.</translation>
-    </message>
-    <message>
         <source>The setting `proxy` cannot be used</source>
         <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
+    </message>
+    <message>
+        <source>The setting `tasks` names {name}: take it out first (`sapo-desktop settings set`).</source>
+        <translation>Die Einstellung `tasks` nennt {name}: Nimm es zuerst heraus (`sapo-desktop settings set`).</translation>
     </message>
     <message>
         <source>The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.</source>
@@ -5480,10 +5332,6 @@
     <message>
         <source>The settings file {path} could not be written</source>
         <translation>Die Datei der Einstellungen {path} konnte nicht geschrieben werden</translation>
-    </message>
-    <message>
-        <source>The settings file {path} is damaged ({error}); it was left as it is.</source>
-        <translation>Die Datei der Einstellungen {path} ist beschädigt ({error}); sie blieb, wie sie ist.</translation>
     </message>
     <message>
         <source>The smallest with general language.</source>
@@ -5534,16 +5382,8 @@
         <translation>Das Zugangstoken für {hub} liegt im Schlüsselbund dieses Computers.</translation>
     </message>
     <message>
-        <source>The tokenizer has token {token}, but the model&apos;s embedding ends at {last}.</source>
-        <translation>Der Tokenizer hat das Token {token}, aber die Einbettung des Modells endet bei {last}.</translation>
-    </message>
-    <message>
         <source>The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
         <translation>Der Tokenizer in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
-    </message>
-    <message>
-        <source>The tokenizer in {folder} names no end-of-sequence token.</source>
-        <translation>Der Tokenizer in {folder} nennt kein Endtoken.</translation>
     </message>
     <message>
         <source>The tokenizer names no end-of-sequence token, so llama.cpp would never stop.</source>
@@ -5554,20 +5394,8 @@
         <translation>Der Tokenizer nutzt {option}, was llama.cpp nicht täte; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the same model? Answers are encoded anew, and learned from without importance weights.</source>
-        <translation>Die Tokens, die {url} zieht, ergeben im Wortschatz des hiesigen Modells nicht seinen Text: Ist es dasselbe Modell? Die Antworten werden neu kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
-    </message>
-    <message>
         <source>The training state could not be saved ({reason}): free some space.</source>
         <translation>Der Trainingsstand konnte nicht gespeichert werden ({reason}): Schaffe Platz.</translation>
-    </message>
-    <message>
-        <source>The vocabulary of {name} names no end-of-sequence token.</source>
-        <translation>Der Wortschatz von {name} nennt kein Endtoken.</translation>
-    </message>
-    <message>
-        <source>The weight_map in {path}/model.safetensors.index.json names no files.</source>
-        <translation>Die weight_map in {path}/model.safetensors.index.json nennt keine Dateien.</translation>
     </message>
     <message>
         <source>The weights in {folder} are not complete ({names}). Get the folder again, whole.</source>
@@ -5582,10 +5410,6 @@
         <translation>Die Farben des Fensters: die der Arbeitsfläche oder immer hell oder dunkel.</translation>
     </message>
     <message>
-        <source>The window&apos;s language: the system&apos;s where the window speaks it, or always this one.</source>
-        <translation>Die Sprache des Fensters: die des Systems, wo das Fenster sie kann, oder immer diese.</translation>
-    </message>
-    <message>
         <source>The work was given up on purpose.</source>
         <translation>Die Arbeit wurde absichtlich abgebrochen.</translation>
     </message>
@@ -5594,12 +5418,12 @@
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>It is not learned from: no answer to this question can be read in it, it is longer than the model&apos;s own may be, too many others wait for a round, or nothing is trained here.</source>
-        <translation>Daraus wird nicht gelernt: Es ist keine Antwort auf diese Frage darin zu lesen, sie ist länger, als eigene des Modells sein dürfen, zu viele andere warten auf eine Runde, oder hier wird nichts trainiert.</translation>
-    </message>
-    <message>
         <source>&apos;{part}&apos; is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24</source>
         <translation>„{part}“ ist kein Teil eines Zeitplans: Tage und volle Stunden schreibt man wie mon-fri 18-8; sat,sun 0-24</translation>
+    </message>
+    <message>
+        <source>--backbone-shards is a number from 1 to {most}.</source>
+        <translation>--backbone-shards ist eine Zahl von 1 bis {most}.</translation>
     </message>
     <message>
         <source>A password on the command line can be read by every user of this computer: put it into a file and name that with --backbone-credentials.</source>
@@ -5618,16 +5442,8 @@
         <translation>Einmal am Tag fragen, ob eine neuere Version da ist, nie im Silo. Installiert wird keine.</translation>
     </message>
     <message>
-        <source>Ask what teaches: levels solved now and then, and mixed questions again.</source>
-        <translation>Fragen, was etwas lehrt: manchmal gelöste Stufen, und gemischte Fragen noch einmal.</translation>
-    </message>
-    <message>
         <source>Bans and certificate were read again.</source>
         <translation>Sperren und Zertifikat wurden neu gelesen.</translation>
-    </message>
-    <message>
-        <source>By this computer&apos;s clock it is {today}, but the list of versions was made on {date}: set the clock.</source>
-        <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
     </message>
     <message>
         <source>Figures are shown by prometheus-client, which is not installed: {command}</source>
@@ -5662,10 +5478,6 @@
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
     <message>
-        <source>How much of the time of so many threads the node computes, in percent.</source>
-        <translation>Wie viel der Zeit so vieler Threads der Knoten rechnet, in Prozent.</translation>
-    </message>
-    <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
@@ -5686,12 +5498,16 @@
         <translation>Den Computer nicht von selbst einschlafen lassen, während er am Netz rechnet.</translation>
     </message>
     <message>
+        <source>Line {number} of {path} is no key: write its 64 hex digits.</source>
+        <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
+    </message>
+    <message>
         <source>Minutes of a pause after which its memory is given back too; 0: never.</source>
         <translation>Minuten einer Pause, nach denen auch der Speicher zurückgegeben wird; 0: nie.</translation>
     </message>
     <message>
-        <source>Minutes without keyboard and mouse after which nobody uses it.</source>
-        <translation>Minuten ohne Tastatur und Maus, nach denen ihn niemand benutzt.</translation>
+        <source>More than a fifth of the level {level} has one and the same answer, so its groups are not shared.</source>
+        <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
     </message>
     <message>
         <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
@@ -5722,16 +5538,16 @@
         <translation>Hier lernt nichts, bevor das Lernpaket da ist: sapo-desktop engine install</translation>
     </message>
     <message>
+        <source>Other programs take {share}% of the processor: this waits its turn.</source>
+        <translation>Andere Programme nutzen {share} % des Prozessors: Das hier wartet, bis es an der Reihe ist.</translation>
+    </message>
+    <message>
         <source>Out of the swarm: the link is metered.</source>
         <translation>Nicht im Schwarm: der Anschluss ist getaktet.</translation>
     </message>
     <message>
         <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
         <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
-    </message>
-    <message>
-        <source>Pause on battery below this charge in percent, where it goes on there.</source>
-        <translation>Im Akkubetrieb unter dieser Ladung in Prozent pausieren, wo er dort weitermacht.</translation>
     </message>
     <message>
         <source>Pause while other programs hold more of the graphics card&apos;s memory, in percent; 0: never.</source>
@@ -5766,24 +5582,8 @@
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
     </message>
     <message>
-        <source>The first line of {path} is not USER:PASSWORD, and no token.</source>
-        <translation>Die erste Zeile von {path} ist weder USER:PASSWORD noch ein Token.</translation>
-    </message>
-    <message>
         <source>The list of versions cannot be read: {reason}.</source>
         <translation>Die Liste der Versionen ist nicht lesbar: {reason}.</translation>
-    </message>
-    <message>
-        <source>The list of versions is not signed by a key that this build knows, so it is not believed: somebody may stand in between.</source>
-        <translation>Die Liste der Versionen ist mit keinem Schlüssel unterschrieben, den dieses Programm kennt, darum gilt sie nicht: Vielleicht steht jemand dazwischen.</translation>
-    </message>
-    <message>
-        <source>The list of versions is not the newest that was seen here, so it is not believed: somebody may hold the newer one back.</source>
-        <translation>Die Liste der Versionen ist nicht die neueste, die hier gesehen wurde, darum gilt sie nicht: Vielleicht hält jemand die neuere zurück.</translation>
-    </message>
-    <message>
-        <source>The list of versions is signed by a key that another one has replaced, so it is not believed: somebody may stand in between.</source>
-        <translation>Die Liste der Versionen ist mit einem Schlüssel unterschrieben, den ein anderer abgelöst hat, darum gilt sie nicht: Vielleicht steht jemand dazwischen.</translation>
     </message>
     <message>
         <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), look at the program&apos;s page.</source>
@@ -5806,8 +5606,16 @@
         <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
     </message>
     <message>
-        <source>The same while nobody uses the computer; 0: as many as else.</source>
-        <translation>Dasselbe, während niemand den Computer benutzt; 0: so viele wie sonst.</translation>
+        <source>The node takes it up now, or once its round in hand is done.</source>
+        <translation>Der Knoten übernimmt es jetzt, oder sobald seine laufende Runde fertig ist.</translation>
+    </message>
+    <message>
+        <source>The own tasks cannot be kept</source>
+        <translation>Die eigenen Aufgaben lassen sich nicht behalten</translation>
+    </message>
+    <message>
+        <source>The own tasks cannot be removed</source>
+        <translation>Die eigenen Aufgaben lassen sich nicht entfernen</translation>
     </message>
     <message>
         <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
@@ -5868,6 +5676,10 @@
         <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}); Näheres steht in seinem Protokoll.</translation>
     </message>
     <message>
+        <source>The {host} answered {found} where {expected} was expected.</source>
+        <translation>{host} hat mit {found} geantwortet, wo {expected} erwartet wurde.</translation>
+    </message>
+    <message>
         <source>The {host} did not answer within {seconds} s and was ended.</source>
         <translation>Der Prozess „{host}“ antwortete nicht innerhalb von {seconds} s und wurde beendet.</translation>
     </message>
@@ -5896,8 +5708,16 @@
         <translation>Dann: sapo-desktop peers join --nearby LINK</translation>
     </message>
     <message>
+        <source>There are no own tasks {name}: see `sapo-desktop tasks list`.</source>
+        <translation>Es gibt keine eigenen Aufgaben {name}: siehe `sapo-desktop tasks list`.</translation>
+    </message>
+    <message>
         <source>There are no weights (*.safetensors) in {folder}. Get the folder again, whole.</source>
         <translation>In {folder} sind keine Gewichte (*.safetensors). Hole den Ordner noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>There are {count} own families, and no more are read: remove one.</source>
+        <translation>Es gibt {count} eigene Familien, und mehr werden nicht gelesen: Entferne eine.</translation>
     </message>
     <message>
         <source>There is no GGUF file.</source>
@@ -5924,16 +5744,8 @@
         <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
     </message>
     <message>
-        <source>There is no keyring here, and {path} holds the key so far: a passphrase is needed to keep another one there.</source>
-        <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
-    </message>
-    <message>
         <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Download it (sapo-desktop models download {name}), import it (models import PATH), or name &apos;starter&apos;, a folder or a GGUF file.</source>
         <translation>Es gibt kein Modell „{name}“: Keins dieses Namens ist in {folder} installiert, und ein solcher Ordner ist nicht da. Lade es herunter (sapo-desktop models download {name}), importiere es (models import PATH), oder nenne „starter“, einen Ordner oder eine GGUF-Datei.</translation>
-    </message>
-    <message>
-        <source>There is no model folder at {path}.</source>
-        <translation>Bei {path} ist kein Modellordner.</translation>
     </message>
     <message>
         <source>There is no model in {folder}: config.json is missing. Choose another folder.</source>
@@ -5974,10 +5786,6 @@
     <message>
         <source>There is not enough memory to load {name}. Close other programs or choose a smaller model.</source>
         <translation>Der Speicher reicht nicht, um {name} zu laden. Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
-    </message>
-    <message>
-        <source>There is nothing at {path}.</source>
-        <translation>Bei {path} ist nichts.</translation>
     </message>
     <message>
         <source>There is nothing newer to get: {reason}</source>
@@ -6024,24 +5832,8 @@
         <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
     </message>
     <message>
-        <source>This folder is a relay&apos;s: it answers `status`, `peers` and `quit`.</source>
-        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers` und `quit`.</translation>
-    </message>
-    <message>
-        <source>This folder&apos;s worker is no node that trains, perhaps a relay: use another folder.</source>
-        <translation>Der Arbeitsprozess dieses Ordners ist kein Knoten, der trainiert, vielleicht ein Relay: Nimm einen anderen Ordner.</translation>
-    </message>
-    <message>
-        <source>This identity is damaged: it has another length.</source>
-        <translation>Diese Identität ist beschädigt: Sie hat eine andere Länge.</translation>
-    </message>
-    <message>
         <source>This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only where you know that a node of that swarm is there.</source>
         <translation>Diese Einladung führt zu {addresses}: zu diesem Computer, einem lokalen Netz oder einem Port anderer Dienste. Folge ihr nur, wenn du weißt, dass dort ein Knoten dieses Schwarms ist.</translation>
-    </message>
-    <message>
-        <source>This is no exported identity, or it is damaged.</source>
-        <translation>Das ist keine exportierte Identität, oder sie ist beschädigt.</translation>
     </message>
     <message>
         <source>This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.</source>
@@ -6058,10 +5850,6 @@
     <message>
         <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model (sapo-desktop models).</source>
         <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell (sapo-desktop models).</translation>
-    </message>
-    <message>
-        <source>This node has no identity that could sign now, so this example was signed with a key that was thrown away. The real one is made, or opened, when you join the swarm.</source>
-        <translation>Dieser Knoten hat keine Identität, die jetzt unterschreiben könnte, darum wurde dieses Beispiel mit einem Schlüssel unterschrieben, der weggeworfen wurde. Der echte wird gemacht oder geöffnet, wenn du dem Schwarm beitrittst.</translation>
     </message>
     <message>
         <source>This node holds {held} of memory, and memory_most allows {most}: the model is loaded anew, with less at once.</source>
@@ -6106,10 +5894,6 @@
     <message>
         <source>This node only answers: there is nothing to export but the model it was given.</source>
         <translation>Dieser Knoten antwortet nur: Zu exportieren gibt es nichts als das Modell, das er bekommen hat.</translation>
-    </message>
-    <message>
-        <source>This node shows itself on the local network, under a name of the moment, and looks for others there.</source>
-        <translation>Dieser Knoten zeigt sich im lokalen Netz, unter einem Namen des Augenblicks, und sucht dort andere.</translation>
     </message>
     <message>
         <source>This node&apos;s identity is used in two places at once, and both share one quota. Give one of them its own: sapo-desktop identity new</source>
@@ -6188,10 +5972,6 @@
         <translation>Was antwortet. Dem Programm überlassen: PyTorch, wo es lernt, sonst llama.cpp. Ein Server anderswo ist der unter remote_url.</translation>
     </message>
     <message>
-        <source>What comes of {name} differs from what has arrived of it.</source>
-        <translation>Was von {name} kommt, weicht von dem ab, was davon angekommen ist.</translation>
-    </message>
-    <message>
         <source>What is learned here cannot reach the server. Set remote_adapters to a folder that both see (docs/remote.md), or trainer to none.</source>
         <translation>Was hier gelernt wird, kann den Server nicht erreichen. Stelle remote_adapters auf einen Ordner, den beide sehen (docs/remote.md), oder trainer auf none.</translation>
     </message>
@@ -6224,10 +6004,6 @@
         <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
     </message>
     <message>
-        <source>What you asked for holds now, but could not be written down ({error}): the next start may not know of it. Look at the free space of this disk.</source>
-        <translation>Was du verlangt hast, gilt jetzt, konnte aber nicht aufgeschrieben werden ({error}): Der nächste Start weiß vielleicht nichts davon. Sieh nach dem freien Platz auf dieser Platte.</translation>
-    </message>
-    <message>
         <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>
         <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
     </message>
@@ -6244,18 +6020,6 @@
         <translation>Wo Verbindungen angenommen werden, schreibt sich HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
     </message>
     <message>
-        <source>Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the name of the task, the time in steps of ten minutes, the answers and how many tokens each has, and your label &apos;{label}&apos;.</source>
-        <translation>Wer so eine Nachricht bekommt, kann alles darin lesen: den Schlüssel, der sie unterschrieben hat, eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Antworten und wie viele Tokens jede hat, und deinen Namen für Peers, „{label}“.</translation>
-    </message>
-    <message>
-        <source>Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the name of the task, the time in steps of ten minutes, the answers and how many tokens each has.</source>
-        <translation>Wer so eine Nachricht bekommt, kann alles darin lesen: den Schlüssel, der sie unterschrieben hat, eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Antworten und wie viele Tokens jede hat.</translation>
-    </message>
-    <message>
-        <source>Whoever this node links to, a relay&apos;s operator among them, sees its internet address beside that key.</source>
-        <translation>Wer mit diesem Knoten verbunden ist, auch der Betreiber eines Relays, sieht neben diesem Schlüssel seine Internetadresse.</translation>
-    </message>
-    <message>
         <source>YaRN with an attention factor or a range of its own</source>
         <translation>YaRN mit einem eigenen Aufmerksamkeitsfaktor oder Bereich</translation>
     </message>
@@ -6266,6 +6030,10 @@
     <message>
         <source>Your answer stays on this computer, where the model learns from it. {reason}</source>
         <translation>Deine Antwort bleibt auf diesem Computer, wo das Modell aus ihr lernt. {reason}</translation>
+    </message>
+    <message>
+        <source>a few words on one line, like Lisbon</source>
+        <translation>ein paar Wörter in einer Zeile, wie Lissabon</translation>
     </message>
     <message>
         <source>a formula of P to Z with ¬ ∧ ∨ → ↔, like (P ∧ ¬Q)</source>
@@ -6376,28 +6144,8 @@
         <translation>Bytes außerhalb ihres Bereichs</translation>
     </message>
     <message>
-        <source>config.json asks for code of the model&apos;s own (auto_map); that is not supported.</source>
-        <translation>config.json verlangt eigenen Code des Modells (auto_map); das wird nicht unterstützt.</translation>
-    </message>
-    <message>
-        <source>config.json describes a model of {described} numbers, and the weights hold {found}: they do not belong together, or files are missing.</source>
-        <translation>config.json beschreibt ein Modell mit {described} Zahlen, und die Gewichte enthalten {found}: Sie gehören nicht zusammen, oder es fehlen Dateien.</translation>
-    </message>
-    <message>
         <source>config.json does not tell the model&apos;s shape: {reason}.</source>
         <translation>config.json sagt nichts über die Form des Modells: {reason}.</translation>
-    </message>
-    <message>
-        <source>config.json gives no usable {key}.</source>
-        <translation>config.json nennt kein brauchbares {key}.</translation>
-    </message>
-    <message>
-        <source>config.json names {names}; known are {known}.</source>
-        <translation>config.json nennt {names}; bekannt sind {known}.</translation>
-    </message>
-    <message>
-        <source>config.json tells sizes that no model has: {sizes}.</source>
-        <translation>config.json nennt Größen, die kein Modell hat: {sizes}.</translation>
     </message>
     <message>
         <source>did you mean {name}?</source>
@@ -6448,8 +6196,20 @@
         <translation>er endete von selbst mit dem Exitcode {code}</translation>
     </message>
     <message>
+        <source>it has more than {count} questions</source>
+        <translation>sie hat mehr als {count} Fragen</translation>
+    </message>
+    <message>
+        <source>it has no questions of the level easy, which every family begins with</source>
+        <translation>sie hat keine Fragen der Stufe easy, mit der jede Familie beginnt</translation>
+    </message>
+    <message>
         <source>it has no room now; this node tries again by itself</source>
         <translation>er hat gerade keinen Platz; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
+        <source>it has {count} columns and not {expected} (a text with a comma in it stands in quotes)</source>
+        <translation>sie hat {count} Spalten und nicht {expected} (ein Text mit Komma steht in Anführungszeichen)</translation>
     </message>
     <message>
         <source>it hung up</source>
@@ -6464,12 +6224,16 @@
         <translation>er ist beschäftigt; dieser Knoten versucht es von selbst wieder</translation>
     </message>
     <message>
-        <source>it is in another swarm; into a private one leads an invite of its founder</source>
-        <translation>er ist in einem anderen Schwarm; in einen privaten führt eine Einladung des Gründers</translation>
-    </message>
-    <message>
         <source>it is meant for a larger tier</source>
         <translation>es ist für eine größere Geräteklasse gedacht</translation>
+    </message>
+    <message>
+        <source>it is no CSV: {reason}</source>
+        <translation>das ist kein CSV: {reason}</translation>
+    </message>
+    <message>
+        <source>it is no UTF-8: save it as such</source>
+        <translation>das ist kein UTF-8: Speichere die Datei so</translation>
     </message>
     <message>
         <source>it is not admitted to this private swarm, or this node is not</source>
@@ -6520,6 +6284,10 @@
         <translation>KV-Cache</translation>
     </message>
     <message>
+        <source>line {first} asks the same</source>
+        <translation>Zeile {first} fragt dasselbe</translation>
+    </message>
+    <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
         <translation>llama.cpp antwortet mit einem LoRA-Adapter. Setze method auf lora oder generator auf torch.</translation>
     </message>
@@ -6530,14 +6298,6 @@
     <message>
         <source>llama.cpp could not cut a text into tokens; the model&apos;s vocabulary is damaged.</source>
         <translation>llama.cpp konnte einen Text nicht in Tokens zerlegen; der Wortschatz des Modells ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>llama.cpp did not take the adapter.</source>
-        <translation>llama.cpp nahm den Adapter nicht an.</translation>
-    </message>
-    <message>
-        <source>llama.cpp failed to compute (error {number}).</source>
-        <translation>llama.cpp konnte nicht rechnen (Fehler {number}).</translation>
     </message>
     <message>
         <source>llama.cpp found no room for a token in a stream that was made long enough.</source>
@@ -6596,6 +6356,10 @@
         <translation>noch keinen</translation>
     </message>
     <message>
+        <source>of its {count} questions {validation} fall to the score while learning and {test} to the final one, and each needs one: add questions (a hundred are mostly enough)</source>
+        <translation>von ihren {count} Fragen fallen {validation} an die Prüfung während des Lernens und {test} an die am Ende, und jede braucht eine: Füge Fragen hinzu (hundert reichen meistens)</translation>
+    </message>
+    <message>
         <source>on or off</source>
         <translation>on oder off</translation>
     </message>
@@ -6610,6 +6374,10 @@
     <message>
         <source>one word</source>
         <translation>ein Wort</translation>
+    </message>
+    <message>
+        <source>only {count} own families are read</source>
+        <translation>nur {count} eigene Familien werden gelesen</translation>
     </message>
     <message>
         <source>optimiser</source>
@@ -6700,8 +6468,16 @@
         <translation>die Aufnahme gilt für einen anderen Schlüssel oder einen anderen Schwarm</translation>
     </message>
     <message>
+        <source>the answer must have 1 to {most} characters on one line, none of them hidden</source>
+        <translation>die Antwort muss 1 bis {most} Zeichen in einer Zeile haben, keines davon unsichtbar</translation>
+    </message>
+    <message>
         <source>the disk is full: free some space</source>
         <translation>die Platte ist voll: Schaffe etwas Platz</translation>
+    </message>
+    <message>
+        <source>the level must be one of {known}</source>
+        <translation>die Stufe muss eine von diesen sein: {known}</translation>
     </message>
     <message>
         <source>the node was started outside a desktop session</source>
@@ -6712,8 +6488,16 @@
         <translation>der Port fehlt.</translation>
     </message>
     <message>
+        <source>the question must have 1 to {most} characters, none of them hidden</source>
+        <translation>die Frage muss 1 bis {most} Zeichen haben, keines davon unsichtbar</translation>
+    </message>
+    <message>
         <source>there are: {names}.</source>
         <translation>es gibt: {names}.</translation>
+    </message>
+    <message>
+        <source>this name is taken: give the file another one</source>
+        <translation>dieser Name ist vergeben: Gib der Datei einen anderen</translation>
     </message>
     <message>
         <source>this one cannot be read: {error}.</source>
@@ -6754,10 +6538,6 @@
     <message>
         <source>threads: {count} from the next round on.</source>
         <translation>threads: {count} ab der nächsten Runde.</translation>
-    </message>
-    <message>
-        <source>tokenizer_config.json asks for code of its own (auto_map); that is not supported.</source>
-        <translation>tokenizer_config.json verlangt eigenen Code (auto_map); das wird nicht unterstützt.</translation>
     </message>
     <message>
         <source>tokens and log-probabilities of different number</source>
@@ -6824,6 +6604,18 @@
         <translation>{fewer} fremden Gruppen je Runde statt {count}</translation>
     </message>
     <message>
+        <source>{file} cannot be added: own tasks are a .csv file.</source>
+        <translation>{file} lässt sich nicht hinzufügen: Eigene Aufgaben sind eine .csv-Datei.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: {reason}.</source>
+        <translation>{file} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {reason}.</source>
+        <translation>{file} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
         <source>{file} is damaged: its JSON cannot be read.</source>
         <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen.</translation>
     </message>
@@ -6832,12 +6624,12 @@
         <translation>{file} ist keine vollständige safetensors-Datei; hole oder kopiere sie noch einmal.</translation>
     </message>
     <message>
-        <source>{file} is not what it should be: a JSON object.</source>
-        <translation>{file} ist nicht, was es sein sollte: ein JSON-Objekt.</translation>
-    </message>
-    <message>
         <source>{file} is too large to be what its name says.</source>
         <translation>{file} ist zu groß, um zu sein, was der Name sagt.</translation>
+    </message>
+    <message>
+        <source>{file} makes texts many times as long, which takes endless time and memory: no model of use does that. Choose another one.</source>
+        <translation>{file} macht Texte um ein Vielfaches länger, was endlos Zeit und Speicher kostet: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
     </message>
     <message>
         <source>{file} of {name} is missing or has another size: remove the model and get it again.</source>
@@ -6846,6 +6638,14 @@
     <message>
         <source>{file} should have {expected} bytes and has {found}; fetch or copy it again.</source>
         <translation>{file} sollte {expected} Bytes haben und hat {found}; hole oder kopiere es noch einmal.</translation>
+    </message>
+    <message>
+        <source>{file}, line {line}: {reason}.</source>
+        <translation>{file}, Zeile {line}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file}: {reason}.</source>
+        <translation>{file}: {reason}.</translation>
     </message>
     <message>
         <source>{folder} belongs to another user; use --data with a folder of your own.</source>
@@ -6862,10 +6662,6 @@
     <message>
         <source>{folder} has no {name}, so it is no model of ours: move it away first.</source>
         <translation>{folder} hat keine {name}, ist also kein Modell dieses Programms: Verschiebe den Ordner zuerst.</translation>
-    </message>
-    <message>
-        <source>{folder} holds no *.safetensors: it is no model folder in transformers&apos; layout.</source>
-        <translation>{folder} enthält keine *.safetensors: Das ist kein Modellordner im Aufbau von transformers.</translation>
     </message>
     <message>
         <source>{folder} is a file; name a new or an empty folder.</source>
@@ -6960,14 +6756,6 @@
         <translation>{hub} nennt keinen Commit für {repository}@{revision}.</translation>
     </message>
     <message>
-        <source>{hub} sends us around in circles (more than {most} redirects).</source>
-        <translation>{hub} schickt im Kreis herum (mehr als {most} Weiterleitungen).</translation>
-    </message>
-    <message>
-        <source>{key} = {value} in {path} cannot be: it is {allowed}.</source>
-        <translation>{key} = {value} in {path} kann nicht sein: Erlaubt ist {allowed}.</translation>
-    </message>
-    <message>
         <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
         <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
     </message>
@@ -7016,10 +6804,6 @@
         <translation>{name} ({kind}) ist kein Modell, das einen Text fortsetzt; wähle ein anderes.</translation>
     </message>
     <message>
-        <source>{name} arrived otherwise than the hub says it is.</source>
-        <translation>{name} kam anders an, als der Hub es beschreibt.</translation>
-    </message>
-    <message>
         <source>{name} carries no vocabulary; choose a whole model.</source>
         <translation>{name} enthält keinen Wortschatz; wähle ein ganzes Modell.</translation>
     </message>
@@ -7034,10 +6818,6 @@
     <message>
         <source>{name} could not be put in its place</source>
         <translation>{name} konnte nicht an seinen Platz gebracht werden</translation>
-    </message>
-    <message>
-        <source>{name} could not be quantised to {weights}.</source>
-        <translation>{name} konnte nicht zu {weights} quantisiert werden.</translation>
     </message>
     <message>
         <source>{name} could not be removed</source>
@@ -7060,14 +6840,6 @@
         <translation>{name} passt nicht: {reason}</translation>
     </message>
     <message>
-        <source>{name} fits ({size}) but is not chosen by itself: {reason}. It can be named all the same: {id}.</source>
-        <translation>{name} passt ({size}), wird aber nicht von selbst gewählt: {reason}. Nennen lässt es sich trotzdem: {id}.</translation>
-    </message>
-    <message>
-        <source>{name} fits ({size}) with answers of {tokens} tokens only; a smaller model gets whole ones.</source>
-        <translation>{name} passt ({size}) nur mit Antworten von {tokens} Tokens; ein kleineres Modell bekommt ganze.</translation>
-    </message>
-    <message>
         <source>{name} has a value that F16 cannot hold; write the file as BF16 or F32.</source>
         <translation>{name} hat einen Wert, den F16 nicht fasst; schreibe die Datei als BF16 oder F32.</translation>
     </message>
@@ -7088,10 +6860,6 @@
         <translation>{name} wird nie von selbst gewählt: Zuerst muss {licence} angenommen werden.</translation>
     </message>
     <message>
-        <source>{name} is not taken: files of that kind are none of a model&apos;s.</source>
-        <translation>{name} wird nicht genommen: Dateien dieser Art gehören nicht zu einem Modell.</translation>
-    </message>
-    <message>
         <source>{name} is not taken: files of that kind can carry programs.</source>
         <translation>{name} wird nicht genommen: Dateien dieser Art können Programme enthalten.</translation>
     </message>
@@ -7104,8 +6872,8 @@
         <translation>{name} ist nicht, was geschrieben wurde ({found} von {expected} Bytes)</translation>
     </message>
     <message>
-        <source>{name} is one of {count} files of a model, and {repository} has no {missing}.</source>
-        <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}.</translation>
+        <source>{name} is removed.</source>
+        <translation>{name} ist entfernt.</translation>
     </message>
     <message>
         <source>{name} needs {size} more, and the disk of {folder} has {free} free, of which {reserve} are kept free: choose another folder.</source>
@@ -7132,20 +6900,16 @@
         <translation>{name} wurde neben dem Adapter trainiert; das lässt sich nicht exportieren.</translation>
     </message>
     <message>
+        <source>{name}: {count} questions ({levels}). Answers are read as {form}. Never trained on: {validation} for the score while learning, {test} for the final one.</source>
+        <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}. Nie wird damit gelernt: {validation} für die Prüfung während des Lernens, {test} für die am Ende.</translation>
+    </message>
+    <message>
         <source>{name}: {reason}</source>
         <translation>{name}: {reason}</translation>
     </message>
     <message>
         <source>{part} {size}</source>
         <translation>{part} {size}</translation>
-    </message>
-    <message>
-        <source>{path} aligns its tensors to {alignment} bytes: it is damaged.</source>
-        <translation>{path} richtet seine Tensoren auf {alignment} Bytes aus: Die Datei ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>{path} announces {tensors} tensors and {entries} entries: it is damaged.</source>
-        <translation>{path} kündigt {tensors} Tensoren und {entries} Einträge an: Die Datei ist beschädigt.</translation>
     </message>
     <message>
         <source>{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it says which question numbers were used.</source>
@@ -7162,10 +6926,6 @@
     <message>
         <source>{path} cannot be read: {error}.</source>
         <translation>{path} lässt sich nicht lesen: {error}.</translation>
-    </message>
-    <message>
-        <source>{path} cannot be read: {reason}.</source>
-        <translation>{path} lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>
         <source>{path} cannot be read: {reason}. Go back to an older checkpoint.</source>
@@ -7194,10 +6954,6 @@
     <message>
         <source>{path} contains {name}: it is an adapter for another model. Name that model, or move the file away.</source>
         <translation>{path} enthält {name}: Das ist ein Adapter für ein anderes Modell. Nenne jenes Modell, oder lege die Datei woanders ab.</translation>
-    </message>
-    <message>
-        <source>{path} contains {name}: models that bring their own code are not supported.</source>
-        <translation>{path} enthält {name}: Modelle, die eigenen Code mitbringen, werden nicht unterstützt.</translation>
     </message>
     <message>
         <source>{path} could not be imported</source>
@@ -7236,44 +6992,12 @@
         <translation>{path} hat seine Gewichte nur als {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Suche die safetensors- oder GGUF-Fassung des Modells.</translation>
     </message>
     <message>
-        <source>{path} has more to say of itself than any model: get it again.</source>
-        <translation>{path} hat mehr über sich zu sagen als jedes Modell: Hole die Datei noch einmal.</translation>
-    </message>
-    <message>
-        <source>{path} has no model.safetensors.</source>
-        <translation>{path} hat keine model.safetensors.</translation>
-    </message>
-    <message>
-        <source>{path} has no tensors: it is a vocabulary, no model.</source>
-        <translation>{path} hat keine Tensoren: Das ist ein Wortschatz, kein Modell.</translation>
-    </message>
-    <message>
-        <source>{path} has no {name}.</source>
-        <translation>{path} hat keine {name}.</translation>
-    </message>
-    <message>
-        <source>{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.</source>
-        <translation>{path} hat keine {name}: Der Tokenizer wird in der schnellen Form (JSON) gebraucht.</translation>
-    </message>
-    <message>
-        <source>{path} holds no certificates (PEM).</source>
-        <translation>{path} enthält keine Zertifikate (PEM).</translation>
-    </message>
-    <message>
-        <source>{path} holds no seed of a user&apos;s nkey.</source>
-        <translation>{path} enthält keinen Seed des nkeys eines Benutzers.</translation>
-    </message>
-    <message>
         <source>{path} holds no weights in safetensors or GGUF.</source>
         <translation>{path} enthält keine Gewichte in safetensors oder GGUF.</translation>
     </message>
     <message>
         <source>{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.</source>
         <translation>{path} enthält {count} Bytes statt {expected}; entferne die Datei, dann wird eine neue gezogen.</translation>
-    </message>
-    <message>
-        <source>{path} is GGUF version {version}; known are {oldest} and {newest}.</source>
-        <translation>{path} ist GGUF der Version {version}; bekannt sind {oldest} und {newest}.</translation>
     </message>
     <message>
         <source>{path} is a file where a folder must be; move it or use --data.</source>
@@ -7296,28 +7020,8 @@
         <translation>{path} ist beschädigt ({reason}): Installiere SAPO Desktop neu.</translation>
     </message>
     <message>
-        <source>{path} is damaged: its tensor &apos;{name}&apos; has the shape {shape}.</source>
-        <translation>{path} ist beschädigt: Der Tensor „{name}“ hat die Form {shape}.</translation>
-    </message>
-    <message>
-        <source>{path} is damaged: its tensors do not follow each other.</source>
-        <translation>{path} ist beschädigt: Die Tensoren folgen nicht aufeinander.</translation>
-    </message>
-    <message>
-        <source>{path} is no GGUF file.</source>
-        <translation>{path} ist keine GGUF-Datei.</translation>
-    </message>
-    <message>
         <source>{path} is no GGUF file; choose one, or get it again, whole.</source>
         <translation>{path} ist keine GGUF-Datei; wähle eine, oder hole sie noch einmal, vollständig.</translation>
-    </message>
-    <message>
-        <source>{path} is no exported identity ({reason}).</source>
-        <translation>{path} ist keine exportierte Identität ({reason}).</translation>
-    </message>
-    <message>
-        <source>{path} is no model but of the kind &apos;{kind}&apos;.</source>
-        <translation>{path} ist kein Modell, sondern von der Art „{kind}“.</translation>
     </message>
     <message>
         <source>{path} is no settings file ({reason}): move it away, and the defaults are used.</source>
@@ -7346,14 +7050,6 @@
     <message>
         <source>{path} is there already: choose another name, or have it replaced.</source>
         <translation>{path} ist schon da: Wähle einen anderen Namen, oder lass es ersetzen.</translation>
-    </message>
-    <message>
-        <source>{path} lacks the weight file {name} that its index names.</source>
-        <translation>In {path} fehlt die Gewichtsdatei {name}, die der Index nennt.</translation>
-    </message>
-    <message>
-        <source>{path} names no architecture.</source>
-        <translation>{path} nennt keine Architektur.</translation>
     </message>
     <message>
         <source>{path} names the version {version}; it is a whole number, now {newest}.</source>
@@ -7428,12 +7124,420 @@
         <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
     <message>
+        <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights.</source>
+        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt.</translation>
+    </message>
+    <message>
         <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
         <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nimm https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mitlesen kann, stelle remote_key_in_clear auf on.</translation>
     </message>
     <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
         <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
+    </message>
+    <message>
+        <source>&apos;{url}&apos; is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.</source>
+        <translation>„{url}“ ist keine Adresse eines Servers: {reason}. Schreib sie als http://HOST:PORT oder https://HOST.</translation>
+    </message>
+    <message>
+        <source>Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}</source>
+        <translation>Der Zugriff auf {folder} ließ sich nicht auf dich beschränken: Nimm mit --data einen anderen Ordner. Der Grund: {reason}</translation>
+    </message>
+    <message>
+        <source>After so many minutes without keyboard and mouse the computer counts as unused.</source>
+        <translation>Nach so vielen Minuten ohne Tastatur und Maus gilt der Computer als unbenutzt.</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} cannot be read ({error}): choose another one.</source>
+        <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
+    </message>
+    <message>
+        <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>
+        <translation>Sie wurde nicht geteilt: Dieser Knoten hat inzwischen den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben lässt sich nicht teilen.</translation>
+    </message>
+    <message>
+        <source>Keys of blocked peers, by comma: this node neither links to them nor learns from them.</source>
+        <translation>Schlüssel blockierter Peers, mit Komma getrennt: Dieser Knoten verbindet sich nicht mit ihnen und lernt nicht von ihnen.</translation>
+    </message>
+    <message>
+        <source>Models of type {kind} are not supported: their output layer is unusual. Choose another model.</source>
+        <translation>Modelle der Art {kind} werden nicht unterstützt: Ihre Ausgabeschicht ist ungewöhnlich. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Never sent: the words of a question, the right answer, the mark of an answer, your name, your files.</source>
+        <translation>Nie gesendet: der Wortlaut einer Frage, die richtige Antwort, die Bewertung einer Antwort, dein Name, deine Dateien.</translation>
+    </message>
+    <message>
+        <source>No model &apos;{name}&apos; is installed in {folder}. `sapo-desktop models installed` lists those that are.</source>
+        <translation>In {folder} ist kein Modell „{name}“ installiert. `sapo-desktop models installed` zeigt die vorhandenen.</translation>
+    </message>
+    <message>
+        <source>No peer is linked, and nobody else was found on the local network so far: training goes on alone. You can name a peer (peers add URL).</source>
+        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher niemand gefunden: Das Training geht allein weiter. Du kannst einen Peer nennen (peers add URL).</translation>
+    </message>
+    <message>
+        <source>None of these answers can be shared: they have characters or lengths that peers refuse. Try again after the next round.</source>
+        <translation>Keine dieser Antworten lässt sich teilen: Sie haben Zeichen oder Längen, die Peers ablehnen. Versuch es nach der nächsten Runde noch einmal.</translation>
+    </message>
+    <message>
+        <source>None of {count} questions of {tasks} may be trained on. Choose other tasks.</source>
+        <translation>Keine von {count} Fragen aus {tasks} darf trainiert werden. Wähle andere Aufgaben.</translation>
+    </message>
+    <message>
+        <source>Number format of llama.cpp&apos;s weights, where they are converted here. Left to the program: q8_0, or q4_k_m from a billion parameters on.</source>
+        <translation>Zahlenformat der Gewichte von llama.cpp, wo sie hier umgewandelt werden. Dem Programm überlassen: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
+    </message>
+    <message>
+        <source>Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.</source>
+        <translation>Nur BPE-Tokenizer auf Bytes lassen sich als GGUF schreiben, nicht {kind}; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF; export as `merged`.</source>
+        <translation>Nur Tokenizer, deren letzter Schritt ByteLevel ohne führendes Leerzeichen ist, lassen sich als GGUF schreiben; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>Pause below this charge in percent, if the node goes on computing on battery.</source>
+        <translation>Unter dieser Ladung in Prozent pausieren, wenn der Knoten im Akkubetrieb weiterrechnet.</translation>
+    </message>
+    <message>
+        <source>Prefer questions that teach: levels solved now and then, and questions with right and wrong answers again.</source>
+        <translation>Fragen bevorzugen, die etwas lehren: manchmal gelöste Stufen, und Fragen mit richtigen und falschen Antworten noch einmal.</translation>
+    </message>
+    <message>
+        <source>Recurrent models such as {name} ({kind}) are not supported. Choose another model.</source>
+        <translation>Rekurrente Modelle wie {name} ({kind}) werden nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Share of the threads&apos; time in which the node computes, in percent.</source>
+        <translation>Anteil der Zeit dieser Threads, in der der Knoten rechnet, in Prozent.</translation>
+    </message>
+    <message>
+        <source>The adapter {name} does not fit the model {model}. Choose the model that it was learned with, or go back to base.</source>
+        <translation>Der Adapter {name} passt nicht zum Modell {model}. Wähle das Modell, mit dem er gelernt wurde, oder geh zurück zu base.</translation>
+    </message>
+    <message>
+        <source>The added token &apos;{token}&apos; takes spaces or word borders into account (single_word, lstrip or rstrip), which llama.cpp cannot do; export as `merged`.</source>
+        <translation>Das zusätzliche Token „{token}“ achtet auf Leerzeichen oder Wortgrenzen (single_word, lstrip oder rstrip), was llama.cpp nicht kann; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>The data folder {folder} cannot be used ({reason}). Use another one with --data.</source>
+        <translation>Der Datenordner {folder} lässt sich nicht nutzen ({reason}). Nimm mit --data einen anderen.</translation>
+    </message>
+    <message>
+        <source>The device &apos;{name}&apos; cannot be used, so set device to auto. The reason: {reason}</source>
+        <translation>Das Gerät „{name}“ lässt sich nicht nutzen; setze device auf auto. Der Grund: {reason}</translation>
+    </message>
+    <message>
+        <source>The environment&apos;s proxy cannot be used for downloads: correct HTTPS_PROXY, or unset it. The reason: {reason}</source>
+        <translation>Der Proxy der Umgebung lässt sich für Downloads nicht nutzen: Berichtige HTTPS_PROXY, oder lösche die Variable. Der Grund: {reason}</translation>
+    </message>
+    <message>
+        <source>The first line of {path} has to be USER:PASSWORD or a token.</source>
+        <translation>Die erste Zeile von {path} muss USER:PASSWORD oder ein Token sein.</translation>
+    </message>
+    <message>
+        <source>The list of versions is not signed by a key that this build knows, so it is not used: somebody may have changed it on the way. Try again on another network, or look at the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist mit keinem Schlüssel unterschrieben, den dieses Programm kennt, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The list of versions is older than one that was seen here before, so it is not used: somebody may hold the newer one back. Try again on another network, or look at the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist älter als eine, die hier schon gesehen wurde, darum gilt sie nicht: Vielleicht hält jemand die neuere zurück. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The list of versions is signed by an old key that was replaced, so it is not used: somebody may have changed it on the way. Try again on another network, or look at the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist mit einem alten, abgelösten Schlüssel unterschrieben, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}</source>
+        <translation>Der Modellkatalog {path} lässt sich nicht nutzen; installiere SAPO Desktop neu. Der Grund: {reason}</translation>
+    </message>
+    <message>
+        <source>The model catalogue {path} has version {version}; this program reads {known}. Install SAPO Desktop again.</source>
+        <translation>Der Modellkatalog {path} hat die Version {version}; dieses Programm liest {known}. Installiere SAPO Desktop neu.</translation>
+    </message>
+    <message>
+        <source>The model does not learn from it. Either no answer to this question can be read in it, or it is longer than the model&apos;s own may be, or too many others wait for a round, or this node does not train.</source>
+        <translation>Das Modell lernt nicht daraus. Entweder ist darin keine Antwort auf diese Frage zu lesen, oder sie ist länger, als eigene des Modells sein dürfen, oder zu viele andere warten auf eine Runde, oder dieser Knoten trainiert nicht.</translation>
+    </message>
+    <message>
+        <source>The model {path} cannot be read: {reason}. Get the file again, whole.</source>
+        <translation>Das Modell {path} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template does not take a question: {reason}. Choose another model.</source>
+        <translation>Die Chatvorlage des Modells nimmt keine Frage an: {reason}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name on that server; empty: the only one there.</source>
+        <translation>Wie das Modell auf diesem Server heißt; leer: das einzige dort.</translation>
+    </message>
+    <message>
+        <source>The node gave another answer than the one asked for ({found}): it may be of another release. End it and start it again.</source>
+        <translation>Der Knoten gab eine andere Antwort als die verlangte ({found}): Vielleicht ist er aus einer anderen Version. Beende ihn und starte ihn neu.</translation>
+    </message>
+    <message>
+        <source>The rest of {name} does not fit what arrived before: the file was changed there.</source>
+        <translation>Der Rest von {name} passt nicht zu dem, was schon da ist: Die Datei wurde dort geändert.</translation>
+    </message>
+    <message>
+        <source>The server at {url} seems to have another model: its tokens do not spell its text in this model&apos;s vocabulary. Look whether both are the same. Until then answers are encoded here, and learned from without importance weights.</source>
+        <translation>Der Server bei {url} scheint ein anderes Modell zu haben: Seine Tokens ergeben im Wortschatz des hiesigen Modells nicht seinen Text. Sieh nach, ob beide gleich sind. Bis dahin werden Antworten hier kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
+    </message>
+    <message>
+        <source>The settings file {path} is damaged ({error}); it was left as it is. Correct it, or move it away: then the defaults are used.</source>
+        <translation>Die Datei der Einstellungen {path} ist beschädigt ({error}); sie blieb, wie sie ist. Berichtige sie, oder verschiebe sie: Dann gelten die Vorgaben.</translation>
+    </message>
+    <message>
+        <source>The tokenizer has token {token}, but the model&apos;s embedding ends at {last}; export as `merged`.</source>
+        <translation>Der Tokenizer hat das Token {token}, aber die Einbettung des Modells endet bei {last}; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>The tokenizer in {folder} names no end-of-sequence token. Choose another model.</source>
+        <translation>Der Tokenizer in {folder} nennt kein Endtoken. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The vocabulary of {name} names no end-of-sequence token. Choose another model.</source>
+        <translation>Der Wortschatz von {name} nennt kein Endtoken. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.</source>
+        <translation>Die weight_map in {path}/model.safetensors.index.json nennt keine Dateien. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The window&apos;s language: the system&apos;s (English where there is no translation), or one of these.</source>
+        <translation>Die Sprache des Fensters: die des Systems (Englisch, wo es keine Übersetzung gibt) oder eine von diesen.</translation>
+    </message>
+    <message>
+        <source>There is no keyring here, and the old key is in {path}. Give a passphrase to keep the new one there.</source>
+        <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
+    </message>
+    <message>
+        <source>There is no model folder at {path}. Look whether the path is right.</source>
+        <translation>Bei {path} ist kein Modellordner. Sieh nach, ob der Pfad stimmt.</translation>
+    </message>
+    <message>
+        <source>There is nothing at {path}. Look whether the path is right.</source>
+        <translation>Bei {path} ist nichts. Sieh nach, ob der Pfad stimmt.</translation>
+    </message>
+    <message>
+        <source>There is one link only, so a single peer decides which answers of others this node learns from. Add another peer.</source>
+        <translation>Es gibt nur eine Verbindung, also entscheidet ein einziger Peer, aus welchen fremden Antworten dieser Knoten lernt. Füge einen weiteren hinzu.</translation>
+    </message>
+    <message>
+        <source>These files hold no weights in safetensors or GGUF. Choose files that do.</source>
+        <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF. Wähle Dateien, die welche haben.</translation>
+    </message>
+    <message>
+        <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}: set the clock.</source>
+        <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
+    </message>
+    <message>
+        <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor` and `quit`.</source>
+        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers` und `quit`.</translation>
+    </message>
+    <message>
+        <source>This identity is damaged: export it again where it came from.</source>
+        <translation>Diese Identität ist beschädigt: Exportiere sie dort, wo sie herkommt, noch einmal.</translation>
+    </message>
+    <message>
+        <source>This is no exported identity, or it is damaged: name the file that `identity export` wrote.</source>
+        <translation>Das ist keine exportierte Identität, oder sie ist beschädigt: Nenne die Datei, die `identity export` schrieb.</translation>
+    </message>
+    <message>
+        <source>This model asks to run code of its own (auto_map in config.json), which is never done here. Choose another model.</source>
+        <translation>Dieses Modell will eigenen Code ausführen (auto_map in config.json); das geschieht hier nie. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This model asks to run code of its own (auto_map in tokenizer_config.json), which is never done here. Choose another model.</source>
+        <translation>Dieses Modell will eigenen Code ausführen (auto_map in tokenizer_config.json); das geschieht hier nie. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This model has a file with an unusual name (&apos;{name}&apos;), so nothing of it is taken. Choose another model.</source>
+        <translation>Dieses Modell hat eine Datei mit ungewöhnlichem Namen („{name}“), darum wird nichts davon genommen. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This model is of a kind that is not known here ({names}); known are {known}. Choose another model.</source>
+        <translation>Dieses Modell ist von einer Art, die hier nicht bekannt ist ({names}); bekannt sind {known}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This node can be seen on the local network, under a name that changes each time, and looks for others there.</source>
+        <translation>Dieser Knoten ist im lokalen Netz zu sehen, unter einem jedes Mal anderen Namen, und sucht dort andere.</translation>
+    </message>
+    <message>
+        <source>Threads while nobody uses the computer; 0: the same as otherwise.</source>
+        <translation>Threads, während niemand den Computer benutzt; 0: so viele wie sonst.</translation>
+    </message>
+    <message>
+        <source>Use loopback and home addresses like public ones: for a swarm in one house.</source>
+        <translation>Loopback- und Heimnetzadressen wie öffentliche nutzen: für einen Schwarm in einem Haus.</translation>
+    </message>
+    <message>
+        <source>What is published is in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
+        <translation>Was veröffentlicht ist, ist gemeinfrei (CC0): Jeder darf es behalten und weitergeben, und es lässt sich nicht zurückrufen.</translation>
+    </message>
+    <message>
+        <source>What runs in this folder is not a node that trains; it may be a relay. Use another folder.</source>
+        <translation>Was in diesem Ordner läuft, ist kein Knoten, der trainiert; vielleicht ist es ein Relay. Nimm einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>You may not write to the data folder {folder} ({reason}). Use another one with --data.</source>
+        <translation>In den Datenordner {folder} darfst du nicht schreiben ({reason}). Nimm mit --data einen anderen.</translation>
+    </message>
+    <message>
+        <source>config.json describes a model of {described} numbers, and the weights hold {found}: they do not belong together, or files are missing. Get the folder again, whole.</source>
+        <translation>config.json beschreibt ein Modell mit {described} Zahlen, und die Gewichte enthalten {found}: Sie gehören nicht zusammen, oder es fehlen Dateien. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>config.json gives no usable {key}. Get the folder again, whole.</source>
+        <translation>config.json nennt kein brauchbares {key}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>config.json gives sizes that no model has: {sizes}. Get the folder again, whole.</source>
+        <translation>config.json nennt Größen, die kein Modell hat: {sizes}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>it is in another swarm; to enter a private one, ask its founder for an invite</source>
+        <translation>er ist in einem anderen Schwarm; um in einen privaten zu kommen, bitte den Gründer um eine Einladung</translation>
+    </message>
+    <message>
+        <source>llama.cpp did not take the adapter. Set generator to torch.</source>
+        <translation>llama.cpp nahm den Adapter nicht an. Setze generator auf torch.</translation>
+    </message>
+    <message>
+        <source>llama.cpp failed to compute (error {number}). If this comes again, set generator to torch.</source>
+        <translation>llama.cpp konnte nicht rechnen (Fehler {number}). Kommt das wieder, setze generator auf torch.</translation>
+    </message>
+    <message>
+        <source>the file&apos;s name is the family&apos;s: at most 40 letters, digits and underscores</source>
+        <translation>der Name der Datei ist der der Familie: höchstens 40 Buchstaben, Ziffern und Unterstriche</translation>
+    </message>
+    <message>
+        <source>the first line must be {two} or {three}</source>
+        <translation>die erste Zeile muss {two} oder {three} sein</translation>
+    </message>
+    <message>
+        <source>the level {level} has {count} questions beside those that are held out, and needs {least}: add some</source>
+        <translation>die Stufe {level} hat {count} Fragen neben denen, die nur der Prüfung dienen, und braucht {least}: Füge welche hinzu</translation>
+    </message>
+    <message>
+        <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
+        <translation>{file} ist beschädigt (der Kopf ist nicht der einer safetensors-Datei): Lade oder kopiere die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it should hold a JSON object. Get the folder again, whole.</source>
+        <translation>{file} ist beschädigt: Darin sollte ein JSON-Objekt sein. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: its JSON cannot be read. Get the folder again, whole.</source>
+        <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>{hub} redirects without end (more than {most} times): set another hub_endpoint, or try again later.</source>
+        <translation>{hub} leitet ohne Ende weiter (mehr als {most} Mal): Setze einen anderen hub_endpoint, oder versuch es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.</source>
+        <translation>{key} = {value} in {path} ist nicht möglich: Erlaubt ist {allowed}. Ändere diese Zeile.</translation>
+    </message>
+    <message>
+        <source>{name} could learn here ({size}), but is not recommended: {reason}. You can choose it all the same: {id}.</source>
+        <translation>{name} könnte hier lernen ({size}), wird aber nicht empfohlen: {reason}. Du kannst es trotzdem wählen: {id}.</translation>
+    </message>
+    <message>
+        <source>{name} could learn here ({size}), but only with answers of {tokens} tokens; smaller models get whole ones.</source>
+        <translation>{name} könnte hier lernen ({size}), aber nur mit Antworten von {tokens} Tokens; kleinere Modelle bekommen ganze.</translation>
+    </message>
+    <message>
+        <source>{name} could not be quantised to {weights}. Set generator_weights to f16, or generator to torch.</source>
+        <translation>{name} konnte nicht zu {weights} quantisiert werden. Setze generator_weights auf f16 oder generator auf torch.</translation>
+    </message>
+    <message>
+        <source>{name} is not taken: models have no files of that kind.</source>
+        <translation>{name} wird nicht genommen: Modelle haben keine Dateien dieser Art.</translation>
+    </message>
+    <message>
+        <source>{name} is not what the hub says it is.</source>
+        <translation>{name} ist nicht das, was der Hub beschreibt.</translation>
+    </message>
+    <message>
+        <source>{name} is one of {count} files of a model, and {repository} has no {missing}. Choose another file or repository.</source>
+        <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}. Wähle eine andere Datei oder ein anderes Verzeichnis.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}. Look whether it is there and you may read it.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}. Sieh nach, ob es da ist und du es lesen darfst.</translation>
+    </message>
+    <message>
+        <source>{path} contains {name}: models that bring their own code are not supported. Choose another model.</source>
+        <translation>{path} enthält {name}: Modelle, die eigenen Code mitbringen, werden nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{path} does not say what kind of model it is: get it again.</source>
+        <translation>{path} sagt nicht, von welcher Art das Modell ist: Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} has no model.safetensors. Get the folder again, whole.</source>
+        <translation>{path} hat keine model.safetensors. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>{path} has no tensors: it is a vocabulary, no model. Choose another file.</source>
+        <translation>{path} hat keine Tensoren: Das ist ein Wortschatz, kein Modell. Wähle eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>{path} has no {name}. Get the folder again, whole.</source>
+        <translation>{path} hat keine {name}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.</source>
+        <translation>{path} hat keine {name}: Der Tokenizer wird in der schnellen Form (JSON) gebraucht. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{path} holds no certificates: name a file with certificates in PEM form.</source>
+        <translation>{path} enthält keine Zertifikate: Nenne eine Datei mit Zertifikaten in der Form PEM.</translation>
+    </message>
+    <message>
+        <source>{path} holds no model but a file of the kind &apos;{kind}&apos;. Choose another file.</source>
+        <translation>{path} enthält kein Modell, sondern eine Datei der Art „{kind}“. Wähle eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>{path} holds no seed of a user&apos;s nkey: it begins with SU. Name the file that holds it.</source>
+        <translation>{path} enthält keinen Seed des nkeys eines Benutzers: Er beginnt mit SU. Nenne die Datei, in der er steht.</translation>
+    </message>
+    <message>
+        <source>{path} is GGUF version {version}; known are {oldest} and {newest}. Get the model in one of these.</source>
+        <translation>{path} ist GGUF der Version {version}; bekannt sind {oldest} und {newest}. Hole das Modell in einer davon.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged (it aligns its tensors to {alignment} bytes): get it again.</source>
+        <translation>{path} ist beschädigt (die Tensoren sind auf {alignment} Bytes ausgerichtet): Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged (it announces {tensors} tensors and {entries} entries): get it again.</source>
+        <translation>{path} ist beschädigt (die Datei kündigt {tensors} Tensoren und {entries} Einträge an): Hole sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged (its description is longer than any model&apos;s): get it again.</source>
+        <translation>{path} ist beschädigt (die Beschreibung ist länger als die jedes Modells): Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged (its tensor &apos;{name}&apos; has the shape {shape}): get it again.</source>
+        <translation>{path} ist beschädigt (der Tensor „{name}“ hat die Form {shape}): Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged (its tensors do not follow each other): get it again.</source>
+        <translation>{path} ist beschädigt (die Tensoren folgen nicht aufeinander): Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is no GGUF file. Choose one, or get it again.</source>
+        <translation>{path} ist keine GGUF-Datei. Wähle eine, oder hole sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is no exported identity ({reason}): name the file that `identity export` wrote.</source>
+        <translation>{path} ist keine exportierte Identität ({reason}): Nenne die Datei, die `identity export` schrieb.</translation>
+    </message>
+    <message>
+        <source>{path} lacks the weight file {name} that its index names. Get the folder again, whole.</source>
+        <translation>In {path} fehlt die Gewichtsdatei {name}, die der Index nennt. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
         <source>{reason} The next start goes on after round {round}.</source>
@@ -7504,8 +7608,8 @@
         <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
     </message>
     <message>
-        <source>{tasks} has no training question among {count} in a row.</source>
-        <translation>{tasks} hat unter {count} in Folge keine Trainingsfrage.</translation>
+        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with.</source>
+        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird.</translation>
     </message>
     <message>
         <source>{task} has no question for seed {seed}; try another one.</source>
@@ -7574,20 +7678,12 @@
         <translation>{url} ist überlastet oder gestört ({reason})</translation>
     </message>
     <message>
-        <source>{url} only chats: questions go into a template of its own, which may not be the one trained on.</source>
-        <translation>{url} chattet nur: Fragen kommen in eine eigene Vorlage des Servers, die nicht die sein muss, mit der trainiert wird.</translation>
-    </message>
-    <message>
         <source>{url} refuses ({reason}).</source>
         <translation>{url} lehnt ab ({reason}).</translation>
     </message>
     <message>
         <source>{url} takes no seeds: a run cannot be repeated.</source>
         <translation>{url} nimmt keine Startwerte an: Ein Lauf lässt sich nicht wiederholen.</translation>
-    </message>
-    <message>
-        <source>{url} tells no log-probabilities of whole answers: these are learned from without weights.</source>
-        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus ihnen wird ohne Gewichtung gelernt.</translation>
     </message>
     <message>
         <source>{warning} (1 peer says so)</source>
@@ -7646,8 +7742,8 @@
         <translation>Er antwortet in {latency}. Die Verbindung wird aufgebaut</translation>
     </message>
     <message>
-        <source>The address is kept, and this node goes on trying.</source>
-        <translation>Die Adresse bleibt gemerkt, und dieser Knoten versucht es weiter.</translation>
+        <source>This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.</source>
+        <translation>Dieser Knoten versucht es weiter, außerhalb des Silos. „Zurück“ macht das rückgängig und lässt alles, wie es vorher war.</translation>
     </message>
     <message>
         <source>Linked</source>

@@ -17,40 +17,60 @@ from sapo_desktop.commands.library import while_out_of_silo
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import diagnosis, installation, processes
+from sapo_desktop.system.checks import computer_checks
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.terminal.transfers import open_transfers
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.control.messages.facts import Examine, Facts
+from sapo_desktop.worker.control.messages.facts import Examine, Facts, GetUpdates, UpdatesAre
 from sapo_desktop.worker.control.messages.replies import SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings
-from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
+from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 
+_SEND = "Do what the sentence says; if that does not help, send a report: sapo-desktop doctor --report FILE"
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 
 
 async def doctor(context: Context, args: Namespace) -> None:
     """Say what is found. A node that does not start is a finding too, and the reason to fail afterwards."""
-    facts = _own_facts(context)
+    facts, folder = _own_facts(context), DataFolder.at(context.folder)
+    kept = _settings(folder, facts)
+    settings = kept or Settings()
+    standing = Looker(folder).standing(settings)
+    checks = await asyncio.to_thread(computer_checks, folder, models_folder(settings), settings, standing)
     failure: SapoError | None = None
     try:
-        facts |= (await context.ask(Examine(), Facts)).values
+        found = await context.ask(Examine(), Facts)
+        facts |= found.values
+        checks += found.checks
     except SapoError as error:
         failure = error
-        facts["node"] = f"did not answer: {error}"
+        checks.append(Check(name="node", state="bad", found=f"It did not answer: {error}", advice=_SEND))
     if args.report is not None:
-        _write_report(context, Path(args.report).expanduser(), facts)
+        _write_report(context, Path(args.report).expanduser(), checks, facts, kept)
     else:
-        for name, value in facts.items():
-            context.out.emit("fact", name=name, value=value)
-        context.out.table(["fact", "value"], [[name, value] for name, value in facts.items()])
+        _show(context, checks, facts)
     if failure is not None:
         raise failure
-    context.out.say("The node answers.")
+    if failed := [check.name for check in checks if check.state == "bad"]:
+        raise SapoError(f"Not as it should be: {', '.join(failed)}. What to do stands beside each.")
+    context.out.say("Nothing keeps this node from working.")
+
+
+def _show(context: Context, checks: list[Check], facts: dict[str, str]) -> None:
+    out = context.out
+    for check in checks:
+        out.emit("check", **msgspec.structs.asdict(check))
+    for name, value in facts.items():
+        out.emit("fact", name=name, value=value)
+    if not out.json_lines:
+        out.say("\n".join(line for check in checks for line in diagnosis.check_lines(check)) + "\n")
+        out.table(["fact", "value"], [[name, value] for name, value in facts.items()])
 
 
 def _own_facts(context: Context) -> dict[str, str]:
@@ -59,17 +79,18 @@ def _own_facts(context: Context) -> dict[str, str]:
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": platform.platform(),
         "engine pack": _engine_fact(),
-        "updates": _updates_fact(context),
         "data folder": str(context.folder) if context.folder.exists() else f"{context.folder} (not there yet)",
         "terminal": f"{sys.stdout.encoding}, {'interactive' if sys.stdout.isatty() else 'no terminal'}",
     }
 
 
-def _write_report(context: Context, path: Path, facts: dict[str, str]) -> None:
+def _write_report(
+    context: Context, path: Path, checks: list[Check], facts: dict[str, str], settings: Settings | None
+) -> None:
     """What the window's diagnostics file holds too; also of a node that does not start."""
     folder = DataFolder.at(context.folder)
     log = log_tail(folder.log("worker"), diagnosis.LOG_LINES)
-    diagnosis.write_report(path, facts, _settings(folder, facts), log, diagnosis.private_words(folder.root))
+    diagnosis.write_report(path, checks, facts, settings, log, diagnosis.private_words(folder.root))
     context.out.emit("written", file=str(path.resolve()), what="report")
     context.out.say(f"Wrote the report to {path}. Look through it before you pass it on.")
 
@@ -105,7 +126,7 @@ async def fetch_engine(context: Context, args: Namespace) -> None:
     """Fill a folder, for a stick."""
     _installed_only()
     await _engine_pack("fetch", str(_absolute(args.folder)))
-    context.out.say(f"There: sapo-desktop engine install --from {args.folder}")
+    context.out.say(f"On the other computer: sapo-desktop engine install --from {args.folder}")
 
 
 async def remove_engine(context: Context, args: Namespace) -> None:
@@ -123,7 +144,9 @@ def _engine_fact() -> str:
 
 def _installed_only() -> None:
     if installation.payload() is None:
-        raise UsageError("Only an installed application has an engine pack: in a clone or a wheel torch is set up.")
+        raise UsageError(
+            "Only an installed application has an engine pack. In a clone: python3 installers/bootstrap.py setup"
+        )
 
 
 # -- newer versions --------------------------------------------------------------------------------------------
@@ -154,7 +177,7 @@ async def get_update(context: Context, args: Namespace) -> None:
         work = looker.fetch(settings, name, _absolute(args.folder), show)
         path = await while_out_of_silo(work, data.settings)
     context.out.emit("written", file=str(path), what="update")
-    context.out.say(f"{path} is what the release's key vouches for. End the node before you install it.")
+    context.out.say(f"{path} was downloaded and is signed by the release's key. End the node before you install it.")
 
 
 async def _alone(context: Context, look: bool) -> Standing:
@@ -191,13 +214,6 @@ def _show_standing(context: Context, found: Standing) -> None:
     out.table(["file", "system", "size"], rows, right=["size"])
     where = f" or look at {found.page}" if found.page else ""
     out.say(f"To get a file: sapo-desktop updates get DIR{context.data_option}{where}")
-
-
-def _updates_fact(context: Context) -> str:
-    try:
-        return str(Looker(DataFolder.at(context.folder)).known(_kept(context)).text)
-    except SapoError as error:
-        return str(error)
 
 
 def _absolute(folder: str) -> Path:

@@ -13,7 +13,7 @@ from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import duration, size
-from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
 
 _UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
 

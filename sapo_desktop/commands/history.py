@@ -59,8 +59,8 @@ async def history(context: Context, args: Namespace) -> None:
 
 async def _show(context: Context, node: Node) -> None:
     """The newest rounds; with `--json` all of them."""
-    newest = (await call(node, GetStatus(), Status)).round
-    after = 0 if context.out.json_lines else max(0, newest - SHOWN_ROUNDS)
+    status = await call(node, GetStatus(), Status)
+    after = 0 if context.out.json_lines else max(0, status.round - SHOWN_ROUNDS)
     rows = []
     async for report in _rounds(node, after):
         context.out.emit("round", **round_fields(report))
@@ -76,10 +76,17 @@ async def _show(context: Context, node: Node) -> None:
             ]
         )
     if not rows:
-        context.out.say(f"No rounds yet. Start with: sapo-desktop run{context.data_option}")
+        _say_none(context, status)
         return
     headers = ["round", "reward", "solved", "partial", "time", "checkpoint", "note"]
     context.out.table(headers, rows, right=headers[:6])
+
+
+def _say_none(context: Context, status: Status) -> None:
+    if status.state == "idle":
+        context.out.say(f"No rounds yet. Start with: sapo-desktop run{context.data_option}")
+    else:
+        context.out.say(f"No round is done yet. {status.reason.rstrip('.')}.")
 
 
 async def _show_sources(context: Context, node: Node) -> None:
@@ -88,7 +95,7 @@ async def _show_sources(context: Context, node: Node) -> None:
     for item in items:
         context.out.emit("source", **msgspec.structs.asdict(item))
     if not items:
-        context.out.say(f"No rounds yet. Start with: sapo-desktop run{context.data_option}")
+        _say_none(context, await call(node, GetStatus(), Status))
         return
     total = sum(item.weight for item in items) or 1.0
     rows = []
@@ -144,7 +151,7 @@ def _writing(context: Context, name: str) -> Iterator[TextIO]:
         with Path(name).expanduser().open("w", encoding="utf-8", newline="") as stream:
             yield stream
     except OSError as error:
-        raise SapoError(f"{name} could not be written: {error.strerror or error}.") from error
+        raise SapoError(f"{name} could not be written: {error.strerror or error}. Name another file.") from error
 
 
 async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.commands.line.context import Context, Node, call
-from sapo_desktop.commands.line.passphrase import typed_passphrase, with_passphrase
+from sapo_desktop.commands.line.prompts import typed_passphrase, with_passphrase
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.system.folders import write_private
@@ -72,7 +72,7 @@ async def export_(context: Context, args: Namespace) -> None:
     try:
         write_private(path, found.sealed)
     except OSError as error:
-        raise SapoError(f"{path} could not be written: {error.strerror or error}.") from error
+        raise SapoError(f"{path} could not be written: {error.strerror or error}. Name another file.") from error
     context.out.emit("written", file=str(path.resolve()), what="identity")
     context.out.say(f"Wrote the identity to {path}. Its passphrase opens it: sapo-desktop identity import FILE")
 
@@ -83,7 +83,7 @@ async def _opened(context: Context, node: Node) -> IdentityIs:
     found = await call(node, GetIdentity(), IdentityIs)
     if found.key or not found.kept:
         return found
-    context.out.warn("The identity is in a file that its passphrase closes: that one first.")
+    context.out.warn("The identity is in a file with a passphrase. Type that one first.")
     return await call(node, ChangeIdentity(action="unlock", passphrase=typed_passphrase(context)), IdentityIs)
 
 
@@ -91,7 +91,9 @@ async def import_(context: Context, args: Namespace) -> None:
     try:
         sealed = read_bytes(Path(args.file).expanduser(), _LONGEST)
     except OSError as error:
-        raise SapoError(f"{args.file} could not be read: {error.strerror or error}.") from error
+        raise SapoError(
+            f"{args.file} could not be read: {error.strerror or error}. Look at its name and permissions."
+        ) from error
     request = ChangeIdentity(action="import", sealed=sealed, passphrase=typed_passphrase(context))
     _told(context, await context.ask(request, IdentityIs))
 

@@ -102,7 +102,9 @@ async def _events(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
                 raise (UsageError if event["exit_code"] == 2 else SapoError)(event["text"])
             yield event
         if await process.wait():
-            raise SapoError(f"The lab's process ended: {processes.exit_reason(process.returncode or 0)}.")
+            raise SapoError(
+                f"The lab's process ended: {processes.exit_reason(process.returncode or 0)}. The same command goes on."
+            )
     finally:
         if process.returncode is None:
             process.terminate()

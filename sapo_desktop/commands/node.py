@@ -120,7 +120,7 @@ def _emit_status(context: Context, found: Status) -> None:
         device=found.device,
         checkpoint=found.checkpoint,
         base_validation=share(found.base_validation),
-        best_validation=share(found.best_validation),
+        validation=share(found.validation),
         resume_in=found.resume_in,
         until=getattr(found.why, "until", None),
         rounds_per_hour=found.rounds_per_hour,
@@ -142,8 +142,8 @@ def _energy(found: Status) -> str:
         said += f" for {found.price_per_kwh * found.usage.joules / 3.6e6:,.2f}"
     if not found.usage.measured:
         said += " (estimated)"
-    if found.best_validation is not None and found.base_validation is not None:
-        said += f"; {100 * (found.best_validation - found.base_validation):+.1f} points held-out"
+    if found.validation is not None and found.base_validation is not None:
+        said += f"; {100 * (found.validation - found.base_validation):+.1f} points held-out"
     return f"{said}; {found.swarm.used_total:,} groups that peers used" if not found.silo else said
 
 
@@ -164,8 +164,8 @@ def _status_lines(context: Context, found: Status) -> list[str]:
         lines.append(f"Answers   {found.answers_own:,} given, {found.answers_shared:,} of them shared")
     if not found.silo:
         lines += swarm_lines(found.swarm)
-    if found.best_validation is not None:
-        lines.append(f"Held-out  base {percent(found.base_validation)}, best {percent(found.best_validation)}")
+    if found.validation is not None:
+        lines.append(f"Held-out  base {percent(found.base_validation)}, now {percent(found.validation)}")
     if found.checkpoint is not None:
         lines.append(f"Kept      checkpoint {found.checkpoint} in {context.folder}")
     taken = found.usage

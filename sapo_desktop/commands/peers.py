@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from sapo_desktop.commands.line.context import Context, Node, call, expect
-from sapo_desktop.commands.line.passphrase import with_passphrase
+from sapo_desktop.commands.line.prompts import with_passphrase
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.plain_text import one_line
@@ -98,7 +98,7 @@ async def unblock(context: Context, args: Namespace) -> None:
         kept = await _kept(node, "blocked")
         key = _whole_key(args.key, listed(kept))
         if key not in listed(kept):
-            raise UsageError(f"{args.key} is not blocked.")
+            raise UsageError(f"{args.key} is not blocked. Those that are: sapo-desktop settings get blocked")
         await _keep(context, node, {"blocked": without_item(kept, key)})
 
 
@@ -124,13 +124,17 @@ async def admit(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
         reply = await with_passphrase(context, node, request, InviteIs)
     _print_link(context, reply.link, key=args.key.strip().lower())
-    context.out.say("It admits only that key, and is no secret. There: sapo-desktop peers join 'LINK'")
+    context.out.say(
+        "The link admits only that key, so it is no secret. On the other computer: sapo-desktop peers join 'LINK'"
+    )
 
 
 async def invite(context: Context, args: Namespace) -> None:
     reply = await context.ask(GetInvite(), InviteIs)
     _print_link(context, reply.link)
-    context.out.say("Whoever follows it is shown a key. The founder lets that key in: sapo-desktop peers admit KEY")
+    context.out.say(
+        "Whoever follows this link is shown a key. The founder then admits it: sapo-desktop peers admit KEY"
+    )
 
 
 async def join(context: Context, args: Namespace) -> None:

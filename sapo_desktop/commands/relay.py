@@ -69,6 +69,8 @@ def _arguments(args: Namespace) -> list[str]:
         words += ["--swarm", swarm, "--admission", admission]
     if args.backbone:
         words += ["--backbone", ",".join(nats_servers(args.backbone))]
+    if args.backbone_shards is not None:
+        words += ["--backbone-shards", str(args.backbone_shards)]
     for option in ("backbone_credentials", "backbone_ca", "bans"):
         if path := getattr(args, option):
             words += [f"--{option.replace('_', '-')}", str(Path(path).resolve())]

@@ -6,8 +6,8 @@ import asyncio
 from argparse import Namespace
 from collections.abc import Mapping
 
-from sapo_desktop.commands.line.consent import record_consent
 from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.prompts import record_consent
 from sapo_desktop.commands.line.watch import Watch
 from sapo_desktop.commands.settings import typed_values
 from sapo_desktop.core import settings_file
@@ -109,7 +109,7 @@ def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mappi
         reward_first=share(change[0]) if change else None,
         reward_last=share(change[1]) if change else None,
         base_validation=share(dashboard.base),
-        best_validation=share(dashboard.best),
+        validation=share(dashboard.held_out_now),
         seconds=round(dashboard.seconds, 3),
         failed=bool(failure),
         reason=failure,

@@ -1,10 +1,11 @@
-"""tasks list, show, try."""
+"""tasks list, show, try, add, remove."""
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core.errors import TaskError
@@ -12,8 +13,8 @@ from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
-from sapo_desktop.worker.control.messages.requests import ListTasks
+from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, RemoveTasks
 
 
 async def show_all(context: Context, args: Namespace) -> None:
@@ -23,11 +24,33 @@ async def show_all(context: Context, args: Namespace) -> None:
     context.out.table(
         ["task", "title", "solved lately", "answers", ""],
         [
-            [task_name(item), item.title, percent(item.solved), f"{item.answers:,}", "in training" * item.training]
+            [
+                task_name(item),
+                item.title,
+                percent(item.solved),
+                f"{item.answers:,}",
+                " ".join(["own"] * item.own + ["in training"] * item.training),
+            ]
             for item in found.items
         ],
         right=["solved lately", "answers"],
     )
+    for reason in found.left_out:
+        context.out.emit("left_out", reason=str(reason))
+        context.out.say(f"Left out: {reason}")
+
+
+async def add(context: Context, args: Namespace) -> None:
+    path = Path(args.file).expanduser().absolute()
+    done = await context.ask(AddTasks(path=str(path)), Ok)
+    context.out.emit("added", family=path.stem, text=str(done.text))
+    context.out.say(str(done.text))
+
+
+async def remove(context: Context, args: Namespace) -> None:
+    done = await context.ask(RemoveTasks(name=args.name), Ok)
+    context.out.emit("removed", family=args.name, text=str(done.text))
+    context.out.say(str(done.text))
 
 
 async def show(context: Context, args: Namespace) -> None:
@@ -100,6 +123,7 @@ def _emit_task(context: Context, item: TaskInfo) -> None:
         answers=item.answers,
         reward=share(item.reward),
         training=item.training,
+        own=item.own,
     )
 
 

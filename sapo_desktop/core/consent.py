@@ -1,22 +1,28 @@
-"""What it means to publish answers, for whoever asks a person to consent; how it is done, each client says itself."""
+"""What leaves a computer, and what it means to publish answers: one text for all who say it (docs/protocol.md has the
+fields). How consent is given, each client says itself."""
 
 from __future__ import annotations
 
-WHAT = (
-    "Sharing publishes, under this node's key, the answers that its model gives, and those that you type where it asks "
-    "you a question (it says so each time): a random number of this installation, the name of the task, the time in "
-    "steps of ten minutes, the texts, and the setting `label` if you gave one. No question of yours, no file and no "
-    "other name is among them."
+IN_SILO = "In silo nothing leaves this computer."
+SEEN = (
+    "In the swarm, the computers that this node links to see its internet address, its key, the version of the program "
+    "and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, "
+    "how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they "
+    "pass its address on."
 )
+PUBLISHED = (
+    "If you share, the node publishes the answers of its model under its key, and those that you type where it asks "
+    "you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the "
+    "number of the question, how many questions were answered and published, the time in steps of ten minutes, and a "
+    "random number of this installation."
+)
+NEVER = "Never sent: the words of a question, the right answer, the mark of an answer, your name, your files."
 FOR_GOOD = (
-    "They are placed in the public domain (CC0), anybody may keep and pass them on, and they cannot be called back."
-)
-WHO_SEES = (
-    "Whoever this node links to sees its internet address beside its key, and is told its round, its mean reward, and "
-    "how many of their answers it used."
+    "What is published is in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back."
 )
 HOW_IT_ENDS = (
     "Sharing can be ended at any time. A new identity, with a new random number, cuts the tie to what was shared."
 )
-WHAT_IS_PUBLISHED = (WHAT, FOR_GOOD, WHO_SEES, HOW_IT_ENDS)
+WHAT_LEAVES = (IN_SILO, SEEN, PUBLISHED, NEVER)
+WHAT_IS_PUBLISHED = (SEEN, PUBLISHED, NEVER, FOR_GOOD, HOW_IT_ENDS)
 """All that has to be read before consent is given, a paragraph each."""

@@ -44,3 +44,12 @@ def one_line(text: str, longest: int = 400) -> str:
     # Cutting first keeps a megabyte of text from being looked at for one line of it.
     line = " ".join(clean(text[: 8 * longest]).split())
     return line if len(line) <= longest else line[:longest]
+
+
+def shortened(text: str, longest: int) -> str:
+    """The same as `one_line`; what is cut ends with a whole word and an ellipsis."""
+    line = one_line(text, longest + 1)
+    if len(line) <= longest:
+        return line
+    whole = line[: longest + 1].rpartition(" ")[0]
+    return f"{whole if len(whole) > longest // 2 else line[: longest - 1]}…"

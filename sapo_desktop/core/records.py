@@ -21,10 +21,22 @@ FinishReason = Literal["stop", "length", "cancelled"]
 Origin = Literal["own", "peer", "human"]
 """`human`: one of the group's answers was given by a person, here or at the author's node."""
 AnswerKind = Literal["model", "human"]
-WeightingName = Literal["paper", "positive", "guarded", "shaped", "capable"]
+WeightingName = Literal["paper", "positive", "guarded", "capable"]
 """How external groups are weighed; the formulas are in learning/external.py."""
 Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
 """What a node does, as people are told."""
+
+
+class Check(Record, frozen=True):
+    """One thing that `doctor` looked at."""
+
+    name: str
+    state: Literal["good", "limited", "bad"]
+    """Limited: the node works, with less."""
+    found: str
+    """A sentence."""
+    advice: str = ""
+    """What to do, in a sentence; empty where all is good."""
 
 
 class Question(Record, frozen=True):
@@ -117,8 +129,8 @@ class TrainingSequence(Record, frozen=True):
     sampler_logprobs: list[float] | None = None
     """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight."""
     external: bool = False
-    shaped: bool = False
-    """Whether its tokens count by the shaped weight of the `shaped` weighting (learning/external.py)."""
+    least: float = 0.0
+    """Of a peer's answer: it counts if our own policy gives each of its tokens this probability or more."""
 
 
 class TrainerSettings(Record, frozen=True):
@@ -207,6 +219,8 @@ class RoundReport(Record, frozen=True):
     """Number of the checkpoint written at the end of this round, if one was."""
     note: str = ""
     """What happened that a reader should know (filled up with own groups, halved the micro-batch, ...)."""
+    evaluate_seconds: float = 0.0
+    """On held-out questions."""
     share_seconds: float = 0.0
     draw_seconds: float = 0.0
     silo: bool | None = None

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import WeightingName
 
-SETTINGS_VERSION = 3
+SETTINGS_VERSION = 4
 
 RENEWS = Meta(extra={"renews": True})
 """On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
@@ -42,8 +42,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     generator_weights: Annotated[
         Literal["auto", "f32", "f16", "q8_0", "q4_0", "q4_k_m"],
         Meta(
-            description="Number format of the weights that llama.cpp answers with, where they are converted here; "
-            "left to the program: q8_0, from a billion parameters on q4_k_m."
+            description="Number format of llama.cpp's weights, where they are converted here. Left to the "
+            "program: q8_0, or q4_k_m from a billion parameters on."
         ),
         RENEWS,
     ] = "auto"
@@ -63,13 +63,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         RENEWS,
     ] = ""
     remote_model: Annotated[
-        str, Meta(max_length=300, description="That server's name of the model; empty: the one it has."), RENEWS
+        str, Meta(max_length=300, description="The model's name on that server; empty: the only one there."), RENEWS
     ] = ""
     remote_adapters: Annotated[
         str,
         Meta(
             max_length=1000,
-            description="A folder that the server sees under the same path, for what is learned; empty: answers only.",
+            description="Folder for what is learned; the server must see it under the same path. Empty: answers only.",
         ),
         RENEWS,
     ] = ""
@@ -90,7 +90,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         RENEWS,
     ] = "all"
     curriculum: Annotated[
-        bool, Meta(description="Ask what teaches: levels solved now and then, and mixed questions again.")
+        bool,
+        Meta(
+            description="Prefer questions that teach: levels solved now and then, and questions with right and wrong "
+            "answers again."
+        ),
     ] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
     questions: Annotated[int, Meta(ge=1, le=256, description="Groups in a training step (I + J).")] = 8
@@ -177,10 +181,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(max_length=255, description="Address to tell other peers, wss://HOST:PORT, so that they dial this node."),
     ] = ""
     blocked: Annotated[
-        str, Meta(max_length=7000, description="Keys of peers to have nothing to do with, by comma.")
+        str,
+        Meta(
+            max_length=7000,
+            description="Keys of blocked peers, by comma: this node neither links to them nor learns from them.",
+        ),
     ] = ""
     private_addresses: Annotated[
-        bool, Meta(description="Take loopback and home addresses for as good as public ones: a swarm in one house.")
+        bool, Meta(description="Use loopback and home addresses like public ones: for a swarm in one house.")
     ] = False
     lan: Annotated[bool, Meta(description="Find nodes on the local network, and show this one there.")] = False
     proxy: Annotated[
@@ -211,7 +219,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             max_length=1000,
             pattern=r"^$|^[~/]|^[A-Za-z]:[\\/]",
-            description="Where models are kept: a folder's full path; empty: one that all this user's nodes share.",
+            description="Full path of the folder for models; empty: the folder that all nodes of this user share.",
         ),
     ] = ""
     use_seed_list: Annotated[bool, Meta(description="Begin with the seed list of this release, in the swarm.")] = True
@@ -224,10 +232,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = ""
     threads: Annotated[int, Meta(ge=0, le=1024, description="Threads for computing; 0: half the cores.")] = 0
     threads_away: Annotated[
-        int, Meta(ge=0, le=1024, description="The same while nobody uses the computer; 0: as many as else.")
+        int, Meta(ge=0, le=1024, description="Threads while nobody uses the computer; 0: the same as otherwise.")
     ] = 0
     processor_percent: Annotated[
-        int, Meta(ge=5, le=100, description="How much of the time of so many threads the node computes, in percent.")
+        int, Meta(ge=5, le=100, description="Share of the threads' time in which the node computes, in percent.")
     ] = 100
     low_priority: Annotated[bool, Meta(description="Give way to every other program.")] = True
     when_in_use: Annotated[
@@ -235,7 +243,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(description="What a working node does while somebody uses the computer's keyboard or mouse."),
     ] = "continue"
     away_after: Annotated[
-        int, Meta(ge=1, le=1440, description="Minutes without keyboard and mouse after which nobody uses it.")
+        int,
+        Meta(
+            ge=1, le=1440, description="After so many minutes without keyboard and mouse the computer counts as unused."
+        ),
     ] = 10
     schedule: Annotated[
         str,
@@ -249,7 +260,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(description="What a working node does when the computer loses its power supply."),
     ] = "pause"
     battery_least: Annotated[
-        int, Meta(ge=0, le=100, description="Pause on battery below this charge in percent, where it goes on there.")
+        int,
+        Meta(ge=0, le=100, description="Pause below this charge in percent, if the node goes on computing on battery."),
     ] = 30
     on_metered: Annotated[
         Literal["pause", "continue"],
@@ -304,7 +316,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "system"
     language: Annotated[
         Literal["auto", "en", "de"],
-        Meta(description="The window's language: the system's where the window speaks it, or always this one."),
+        Meta(
+            description="The window's language: the system's (English where there is no translation), or one of these."
+        ),
     ] = "auto"
     text_size: Annotated[int, Meta(ge=80, le=200, description="The window's text size in percent.")] = 100
     close_to_tray: Annotated[

@@ -44,12 +44,17 @@ def _from_version_2(values: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if (key, value) != ("questions", 0)}
 
 
+def _from_version_3(values: dict[str, object]) -> dict[str, object]:
+    """The weighting `shaped` is gone: the default stands in its place."""
+    return {key: value for key, value in values.items() if (key, value) != ("weighting", "shaped")}
+
+
 _READ: Mapping[str, Callable[[str], object]] = {
     "schedule": schedule.parse,
     "quiet_hours": schedule.parse,
 }
 """What else must read a text; it raises SettingsError where it cannot."""
-MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2)
+MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2, _from_version_3)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""
@@ -234,7 +239,10 @@ def _document(path: Path) -> tomlkit.TOMLDocument:
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise SettingsError(
             sentence(
-                "The settings file {path} is damaged ({error}); it was left as it is.", path=str(path), error=str(error)
+                "The settings file {path} is damaged ({error}); it was left as it is. Correct it, or "
+                "move it away: then the defaults are used.",
+                path=str(path),
+                error=str(error),
             )
         ) from error
 
@@ -274,7 +282,7 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
             seen = shown(key, quoted) if field.info.secret else quoted
             raise SettingsError(
                 sentence(
-                    "{key} = {value} in {path} cannot be: it is {allowed}.",
+                    "{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.",
                     key=key,
                     value=str(seen),
                     path=str(path),

@@ -25,6 +25,8 @@ class Starting(Reason, frozen=True, kw_only=True):
     """What is done now, and which step of how many that is."""
     busy: Text = ""
     """That it takes longer because the computer is busy, where it is."""
+    silo: bool | None = None
+    """Whether the node will be in silo; None: not said."""
 
 
 class Ready(Reason, frozen=True, kw_only=True):
@@ -35,6 +37,8 @@ class Working(Reason, frozen=True, kw_only=True):
     """A round is played."""
 
     round: int
+    busy: Text = ""
+    """That other programs have the processor, where they do."""
     until: float | None = None
     """Unix time at which the schedule, or what was allowed in spite of something, ends."""
     anyway: bool = False
@@ -50,9 +54,12 @@ class Answering(Working, frozen=True, kw_only=True):
 
 
 class Finishing(Reason, frozen=True, kw_only=True):
-    """The round in hand is played to its end, then the node pauses."""
+    """The round in hand is played to its end, then the node pauses, or ends."""
 
     round: int
+    busy: Text = ""
+    """As of `Working`."""
+    ends: bool = False
 
 
 class Paused(Reason, frozen=True, kw_only=True):
@@ -174,16 +181,15 @@ def in_english(why: Why, now: float) -> str:
     """In English. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
         case Starting(step=step, busy=busy):
-            told = f"Starting: {step}" if step else "Starting"
-            return f"{told}. {busy}".rstrip(".") if busy else told
+            return _and_busy(f"Starting: {step}" if step else "Starting", busy)
         case Ready():
             return "Ready"
-        case Training(round=number):
-            return f"Training round {number}{_bounds(why, now)}"
-        case Answering(round=number):
-            return f"Answering round {number}{_bounds(why, now)}; nothing is trained"
-        case Finishing(round=number):
-            return f"Finishing round {number}, then pausing"
+        case Training(round=number, busy=busy):
+            return _and_busy(f"Training round {number}{_bounds(why, now)}", busy)
+        case Answering(round=number, busy=busy):
+            return _and_busy(f"Answering round {number}{_bounds(why, now)}; nothing is trained", busy)
+        case Finishing(round=number, busy=busy, ends=ends):
+            return _and_busy(f"Finishing round {number}, then {'ending' if ends else 'pausing'}", busy)
         case Paused(until=until):
             return "Paused" if until is None else f"Paused until {_moment(until, now)}"
         case PausedAfterRound(round=number):
@@ -212,6 +218,10 @@ def in_english(why: Why, now: float) -> str:
             return str(given_up(text, failures))
         case Ending():
             return "Ending"
+
+
+def _and_busy(told: str, busy: Text) -> str:
+    return f"{told}. {busy}".rstrip(".") if busy else told
 
 
 def _bounds(why: Working, now: float) -> str:

@@ -138,7 +138,12 @@ def _rendered(source: str, special: dict[str, str], conversations: list[list[dic
             )
         )
     if reply.unfit is not None:
-        raise ModelError(sentence("The model's chat template does not take a question: {reason}.", reason=reply.unfit))
+        raise ModelError(
+            sentence(
+                "The model's chat template does not take a question: {reason}. Choose another model.",
+                reason=reply.unfit,
+            )
+        )
     return reply.prompts
 
 

@@ -1,4 +1,4 @@
-"""The two small interfaces an engine owes, and the messages its host process speaks.
+"""The messages that an engine's host process speaks.
 
 A generator turns prompts into completions; a trainer turns marked completions into a step on the adapter.
 Where both are torch they are one object in one process with one copy of the base weights. No torch here: the
@@ -7,45 +7,17 @@ worker imports this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core.records import (
-    Completion,
-    Sampling,
-    StepReport,
-    TrainerSettings,
-    TrainingSequence,
-)
 from sapo_desktop.core.records import Generated as Generated
+from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text
 
 Progress = Callable[[msgspec.Struct], None]
 GgufWeights = Literal["F32", "F16", "BF16"]
-
-
-class Generator(Protocol):
-    """Answers questions."""
-
-    def generate(
-        self, prompts: Sequence[str], answers: int, sampling: Sampling, progress: Progress
-    ) -> list[list[Completion]]:
-        """Return `answers` completions for each question text, in order."""
-
-
-class Trainer(Protocol):
-    """Learns from marked answers."""
-
-    def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
-        """Take one optimiser step (or `updates` of them) on the batch."""
-
-    def save(self, folder: str) -> None:
-        """Write adapter, optimiser and random states into an existing, empty folder."""
-
-    def restore(self, folder: str) -> None:
-        """Take over what `save` wrote; raises CheckpointError where it does not fit."""
 
 
 # -- what the engine host is asked -------------------------------------------------------------------------

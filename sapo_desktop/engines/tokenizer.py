@@ -120,7 +120,11 @@ def load_tokenizer(folder: Path) -> ModelTokenizer:
             )
         ) from error
     if backend.eos_token_id is None:
-        raise ModelError(sentence("The tokenizer in {folder} names no end-of-sequence token.", folder=str(folder)))
+        raise ModelError(
+            sentence(
+                "The tokenizer in {folder} names no end-of-sequence token. Choose another model.", folder=str(folder)
+            )
+        )
     ends = frozenset({*named, int(backend.eos_token_id)})
     template = None if backend.chat_template is None else backend.get_chat_template()
     special = {name: str(token) for name, token in backend.special_tokens_map.items()}

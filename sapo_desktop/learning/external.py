@@ -8,10 +8,11 @@ whatever its count of answers and of tokens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from sapo_desktop.core.records import Record, WeightingName
+from sapo_desktop.core.records import Completion, Record, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 
 _CAPABILITY = (0.5, 2.0)
@@ -19,6 +20,8 @@ _CAPABILITY = (0.5, 2.0)
 _SMALLEST_RATE = 0.05
 _MOST_SCALE = 8.0
 """A group of one short answer is made to weigh more, but no more than that."""
+LEAST = 1e-3
+"""Probability of a token that a peer may always use (`least_probability`)."""
 
 
 class Baseline(Record, frozen=True):
@@ -56,9 +59,19 @@ def capable(rewards: Sequence[float], baseline: Baseline) -> list[float]:
 
 
 WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], Baseline], list[float]]] = MappingProxyType(
-    {"paper": paper, "positive": positive, "guarded": guarded, "shaped": guarded, "capable": capable}
+    {"paper": paper, "positive": positive, "guarded": guarded, "capable": capable}
 )
-"""`shaped` has the advantages of `guarded`; its token weights are the loss's matter."""
+
+
+def least_probability(own: Iterable[Completion]) -> float:
+    """The probability that our own policy has to give each token of a peer's answer, else nothing is learned from it:
+    that of the least likely token that it drew itself in this round, at most LEAST.
+
+    By what is drawn here, for a model of many words draws unlikely ones more often: of n own answers and one more of
+    the same kind, the one more has the least likely token once in n + 1 times, whatever the model.
+    """
+    drawn = [min(completion.logprobs) for completion in own if completion.logprobs]
+    return min([LEAST, *(math.exp(logprob) for logprob in drawn)])
 
 
 def external_advantages(

@@ -38,7 +38,8 @@ _KNOWN = 4
 """Evaluations that the expected noise counts for, until the run has shown its own."""
 _VARIANCE, _FLIPS = 0.08, 0.1
 """Expected noise, per question: p(1 - p) of solving it, and flips from one evaluation to the next; on the safe side, as
-the starter's own are .033 and .045 (docs/data/learning.json)."""
+the first starter's own were .033 and .045, and the present one's are .024 and .036 (docs/data/learning_hour.json, from
+round 120 on)."""
 _FOR_GOOD = 0.0007
 """Variance per question and evaluation of changes that stay, gained or lost by chance."""
 _MOST_CORRELATED = 0.9

@@ -14,7 +14,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence, WeightingName
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.advantage import group_advantages
-from sapo_desktop.learning.external import WEIGHTINGS, Baseline, external_advantages
+from sapo_desktop.learning.external import WEIGHTINGS, Baseline, external_advantages, least_probability
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
@@ -127,13 +127,15 @@ def training_sequences(
     long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
     sampled by the trainer's model, so the sampler's log-probabilities go along where they are known.
     """
+    own = [completion for group in groups if group.origin == "own" for completion in group.completions]
+    least = 0.0 if weighting == "paper" else least_probability(own)
     return [
         TrainingSequence(
             prompt=prompt,
             tokens=completion.tokens,
             advantage=advantage,
             external=group.origin != "own",
-            shaped=weighting == "shaped" and group.origin != "own",
+            least=least if group.author else 0.0,
             sampler_logprobs=(completion.logprobs or None) if off_policy and group.origin == "own" else None,
         )
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)

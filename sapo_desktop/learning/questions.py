@@ -68,6 +68,10 @@ async def training_questions(
     if len(done) < len(tasks):
         lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
         raise TaskError(
-            sentence("{tasks} has no training question among {count} in a row.", tasks=str(lacking), count=tries)
+            sentence(
+                "None of {count} questions of {tasks} may be trained on. Choose other tasks.",
+                tasks=str(lacking),
+                count=tries,
+            )
         )
     return done

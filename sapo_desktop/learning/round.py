@@ -32,7 +32,9 @@ from sapo_desktop.core.records import (
 from sapo_desktop.learning.asking import Outcome
 from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
 from sapo_desktop.learning.reasoning import lengths_in
+from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.split import held_out_side
 
 
 @dataclass(frozen=True)
@@ -226,8 +228,9 @@ def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
 async def _sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None) -> list[Question]:
     """In silo the round is the slot: questions follow from seed and round alone. In the swarm they follow from our key,
     the time and a number used once, so that whoever draws our answers can ask them too. Those asked again come first;
-    one that cannot be made any more is left out."""
-    again = [one for one in await examiner.set_questions(plan.again) if one is not None] if plan.again else []
+    one that cannot be made any more, or is another one now and held out, is left out."""
+    made = await examiner.set_questions(plan.again) if plan.again else []
+    again = [one for one in made if one is not None and not held_out_side(family_of(one.task), one.text)]
     if swarm is None:
         return [*again, *await examiner.training_questions(plan.seed, plan.number, plan.tasks)]
     return [*again, *await swarm.questions(plan.tasks)]

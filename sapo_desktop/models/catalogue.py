@@ -170,12 +170,17 @@ def read_catalogue(path: Path) -> ModelCatalogue:
         catalogue = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
     except (OSError, ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise ModelError(
-            sentence("The model catalogue {path} cannot be used: {reason}", path=str(path), reason=str(error))
+            sentence(
+                "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
+                path=str(path),
+                reason=str(error),
+            )
         ) from error
     if catalogue.version != VERSION:
         raise ModelError(
             sentence(
-                "The model catalogue {path} has version {version}; this program reads {known}.",
+                "The model catalogue {path} has version {version}; this program reads {known}. Install "
+                "SAPO Desktop again.",
                 path=str(path),
                 version=catalogue.version,
                 known=VERSION,
@@ -183,7 +188,11 @@ def read_catalogue(path: Path) -> ModelCatalogue:
         )
     for problem in _problems(catalogue):
         raise ModelError(
-            sentence("The model catalogue {path} cannot be used: {reason}", path=str(path), reason=problem)
+            sentence(
+                "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
+                path=str(path),
+                reason=problem,
+            )
         )
     return catalogue
 

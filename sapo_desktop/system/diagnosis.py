@@ -1,4 +1,4 @@
-"""A file for a bug report: facts, settings and the end of the log, without what is private.
+"""A file for a bug report: checks, facts, settings and the end of the log, without what is private.
 
 Left out or replaced: names of user, computer and folders, addresses, keys, tokens, and every setting that a person
 typed as text. It is a sieve, not a proof, so the file says that it should be looked through before it is passed on.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import getpass
 import ipaddress
+import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,10 @@ from pathlib import Path
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import hub_token, remote_key
 
 LOG_LINES = 200
 _SHORTEST_NAME = 3
@@ -32,13 +35,15 @@ _COMMON_PARTS = {
     *("http", "https", "wss", "localhost", "127.0.0.1", "0.0.0.0"),
 }
 """Parts of paths and addresses that tell of nobody."""
+_SECRETS = ("SAPO_PASSPHRASE", hub_token.VARIABLE, remote_key.VARIABLE)
+"""Of the environment."""
 _ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
 _PATTERNS = (
     (re.compile(r"\bsapo://\S+"), "<invite>"),
     (re.compile(r"\b([a-z][a-z0-9+.-]*://)[^\s\"'<>]+"), r"\1<address>"),
     (re.compile(r"\b(?:hf_|sk-)[\w-]{8,}"), "<token>"),
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "<address>"),
-    (re.compile(r"\b[0-9a-fA-F]{32,}\b"), "<key>"),
+    (re.compile(r"\b[0-9a-fA-F]{16,}\b"), "<key>"),
     (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b"), "<address>"),
     (re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}:\d{1,5}\b"), "<address>"),
 )
@@ -46,10 +51,15 @@ _MAYBE_IPV6 = re.compile(r"\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?(?::\d{1,5}
 
 
 def write_report(
-    path: Path, facts: Mapping[str, str], settings: Settings | None, log: Sequence[str], private: Mapping[str, str]
+    path: Path,
+    checks: Sequence[Check],
+    facts: Mapping[str, str],
+    settings: Settings | None,
+    log: Sequence[str],
+    private: Mapping[str, str],
 ) -> None:
     """Write the file. `private`: see `private_words`. Raises SapoError where it cannot be written."""
-    text = report(facts, settings, log, private, datetime.now().astimezone())
+    text = report(checks, facts, settings, log, private, datetime.now().astimezone())
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -59,6 +69,7 @@ def write_report(
 
 
 def report(
+    checks: Sequence[Check],
     facts: Mapping[str, str],
     settings: Settings | None,
     log: Sequence[str],
@@ -66,7 +77,8 @@ def report(
     made: datetime,
 ) -> str:
     """The whole text, scrubbed."""
-    lines = [f"{name}: {value}" for name, value in facts.items()]
+    lines = [*(line for check in checks for line in check_lines(check)), ""]
+    lines += [f"{name}: {value}" for name, value in facts.items()]
     if settings is not None:
         lines += ["", "Settings", *(f"{key} = {value}" for key, value in shown_settings(settings).items())]
     if log:
@@ -74,6 +86,12 @@ def report(
     typed = typed_words(settings) if settings is not None else {}
     scrubbed = scrub("\n".join(lines), {**typed, **private})
     return f"SAPO Desktop report, {made.isoformat(timespec='seconds')}\n{_ADVICE}\n\n{scrubbed}\n"
+
+
+def check_lines(check: Check) -> list[str]:
+    """A check as a person reads it, in one line, and what to do in another."""
+    lines = [f"{check.state:<9}{check.name:<15}{check.found}"]
+    return [*lines, f"{'':<9}{'to do:':<15}{check.advice}"] if check.advice else lines
 
 
 def shown_settings(settings: Settings) -> dict[str, str]:
@@ -95,9 +113,12 @@ def scrub(text: str, private: Mapping[str, str]) -> str:
 
 
 def private_words(folder: Path) -> dict[str, str]:
-    """What names this user and computer, and what stands for it. `folder`: the data folder."""
+    """What names this user and computer, what this process was told in secret, and what stands for each. `folder`: the
+    data folder."""
     words = {str(folder): "<data folder>", str(Path.home()): "~"}
-    for name, shown in ((_user(), "<user>"), (platform.node(), "<computer>")):
+    words |= {secret: "<secret>" for name in _SECRETS if (secret := os.environ.get(name, ""))}
+    host = platform.node()
+    for name, shown in ((_user(), "<user>"), (host, "<computer>"), (host.partition(".")[0], "<computer>")):
         if len(name) >= _SHORTEST_NAME and name.lower() not in _NOBODYS:
             words.setdefault(name, shown)
     return {word: shown for word, shown in words.items() if len(word) >= _SHORTEST_NAME}

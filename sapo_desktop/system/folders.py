@@ -1,6 +1,6 @@
 """The data folder: everything that belongs to one node, and who may touch it.
 
-    settings.toml  history.sqlite  node-id  worker.lock  checkpoints/  logs/  cache/  control/
+    settings.toml  history.sqlite  node-id  worker.lock  checkpoints/  logs/  cache/  control/  tasks/
 
 `control/` holds the secrets and is for its owner alone: enforced when the folder is opened, and checked again by
 whoever reads a secret from it. The folder around it keeps the mode it has (it may be any folder of the user's).
@@ -92,8 +92,18 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "checkpoints"
 
     @property
+    def tasks(self) -> Path:
+        """The owner's own tasks, a CSV file each; there once one was added."""
+        return self.root / "tasks"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
+
+    def keep_caches(self) -> None:
+        """Have what this process and its children load keep its caches here: reasoning_gym loads matplotlib, which
+        would leave a list of fonts in the user's own folders."""
+        os.environ.setdefault("MPLCONFIGDIR", str(self.cache / "matplotlib"))
 
     @property
     def cache(self) -> Path:
@@ -189,7 +199,7 @@ def explained(error: OSError, root: Path) -> FolderError:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return FolderError(
             sentence(
-                "The data folder {folder} is not ours to write ({reason}); use --data.",
+                "You may not write to the data folder {folder} ({reason}). Use another one with --data.",
                 folder=str(root),
                 reason=str(error.strerror),
             )
@@ -206,7 +216,11 @@ def explained(error: OSError, root: Path) -> FolderError:
             )
         )
     return FolderError(
-        sentence("The data folder {folder} cannot be used: {reason}.", folder=str(root), reason=str(error))
+        sentence(
+            "The data folder {folder} cannot be used ({reason}). Use another one with --data.",
+            folder=str(root),
+            reason=str(error),
+        )
     )
 
 
@@ -254,7 +268,7 @@ def _restrict_to_user(folder: Path) -> None:
     if done.returncode != 0:
         raise FolderError(
             sentence(
-                "Access to {folder} could not be limited to you: {reason}",
+                "Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}",
                 folder=str(folder),
                 reason=done.stderr.strip(),
             )

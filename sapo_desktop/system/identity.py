@@ -130,8 +130,8 @@ class Keeper:
             if self._file.is_file():
                 raise PassphraseNeeded(
                     sentence(
-                        "There is no keyring here, and {path} holds the key so far: a passphrase is needed to keep "
-                        "another one there.",
+                        "There is no keyring here, and the old key is in {path}. Give a passphrase to keep "
+                        "the new one there.",
                         path=str(self._file),
                     )
                 )
@@ -146,7 +146,11 @@ class Keeper:
             return read_bytes(self._file, LONGEST_SEALED)
         except UnfitFile as error:
             raise IdentityError(
-                sentence("{path} is no exported identity ({reason}).", path=str(self._file), reason=str(error.strerror))
+                sentence(
+                    "{path} is no exported identity ({reason}): name the file that `identity export` wrote.",
+                    path=str(self._file),
+                    reason=str(error.strerror),
+                )
             ) from error
 
     def _forget_in_keyring(self) -> None:
@@ -200,13 +204,15 @@ def unseal(content: bytes, passphrase: str) -> bytes:
     try:
         sealed = msgspec.msgpack.decode(content, type=_Sealed)
     except UNREADABLE as error:
-        raise IdentityError(sentence("This is no exported identity, or it is damaged.")) from error
+        raise IdentityError(
+            sentence("This is no exported identity, or it is damaged: name the file that `identity export` wrote.")
+        ) from error
     try:
         seed = _box(passphrase, sealed.salt).decrypt(sealed.box)
     except (CryptoError, ValueError) as error:  # ValueError: a box too short to hold anything
         raise IdentityError(sentence("The passphrase is wrong, or the file is damaged.")) from error
     if len(seed) != 32:
-        raise IdentityError(sentence("This identity is damaged: it has another length."))
+        raise IdentityError(sentence("This identity is damaged: export it again where it came from."))
     return seed
 
 

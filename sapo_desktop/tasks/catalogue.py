@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.files.reading import read_text
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.task_list import LEVELS, meant_by
 
 TaskKey: TypeAlias = str
@@ -32,6 +33,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     shared: bool = True
     """Whether its groups may travel: quick to make and mark (tests/bench/tasks.py), equal on every machine, and not
     solved by always saying or copying the same (tests/bench/cheapest.py)."""
+    rows: tuple[tuple[str, str], ...] = ()
+    """Of an own family (own.py): all its questions, each with its answer."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +51,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     reasoning: bool
     """Whether text before the answer is expected (and trained on)."""
     levels: tuple[Level, ...]
+    own: bool = False
+    """Whether it is a file of this node's owner (own.py) and not the product's."""
 
 
 class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,9 +69,24 @@ class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """All families, in the order of the file."""
+    """All families, in the order of the file; own ones after them."""
 
     families: tuple[Family, ...]
+    left_out: dict[str, Text] = {}
+    """Own families that cannot be used, and why."""
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Names of the own families."""
+        return frozenset(family.name for family in self.families if family.own)
+
+    def shipped(self) -> Catalogue:
+        """The product's families alone."""
+        return Catalogue(families=tuple(family for family in self.families if not family.own))
+
+    def in_swarm(self, *, private: bool) -> Catalogue:
+        """As a member of a swarm takes it: groups of own tasks travel in a private one alone."""
+        return self if private else replace(self, families=tuple(map(_kept_home, self.families)))
 
     def family(self, name: str) -> Family:
         """The family of this name. Raises TaskError."""
@@ -97,6 +117,13 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     def tasks(self) -> tuple[TaskKey, ...]:
         """Every task, family by family."""
         return tuple(task_key(family, level) for family in self.families for level in family.levels)
+
+
+def _kept_home(family: Family) -> Family:
+    """The same; of an own one no level is shared."""
+    if not family.own:
+        return family
+    return replace(family, levels=tuple(replace(level, shared=False) for level in family.levels))
 
 
 def task_key(family: Family, level: Level) -> TaskKey:
@@ -191,6 +218,13 @@ def parse_tasks(catalogue: Catalogue, text: str) -> tuple[TaskKey, ...]:
     if not chosen:
         raise UsageError(sentence("The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper"))
     return tuple(key for key in catalogue.tasks() if key in chosen)
+
+
+def still_there(catalogue: Catalogue, text: str) -> str:
+    """The list of tasks without own families that are left out; `all` where nothing else is named."""
+    words = [word.strip() for word in text.split(",")]
+    kept = [word for word in words if family_of(word) not in catalogue.left_out]
+    return ",".join(kept) if kept else "all"
 
 
 def _unknown(catalogue: Catalogue, word: str) -> UsageError:

@@ -1,7 +1,8 @@
 """Which signs an answer that travels may hold: those that one writes to calculate and to explain it in English.
 
 Text with others is neither shared nor taken nor passed on. It is no judgement on the text: a swarm that carries
-whatever anybody signs would be a notice board.
+whatever anybody signs would be a notice board. Answers in words, which own tasks have, may
+hold letters of every script.
 """
 
 from __future__ import annotations
@@ -17,4 +18,5 @@ _OF_GRAMMAR: Mapping[str, frozenset[str]] = MappingProxyType({"formula": frozens
 
 def belongs(text: str, grammar: str) -> bool:
     """Whether every sign of `text` is one that answers of this grammar (tasks/grammars.py) may be explained with."""
-    return set(text) <= _PLAIN | _SUMS | _PROSE | _OF_GRAMMAR.get(grammar, frozenset())
+    others = set(text) - (_PLAIN | _SUMS | _PROSE | _OF_GRAMMAR.get(grammar, frozenset()))
+    return not others or (grammar == "text" and all(map(str.isalpha, others)))

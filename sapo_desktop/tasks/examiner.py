@@ -27,6 +27,7 @@ from sapo_desktop.tasks.choosing import MOST_DRAWS, draw_seed, is_set
 from sapo_desktop.tasks.grammars import parse_answer
 from sapo_desktop.tasks.identity import FINGERPRINT_SEEDS, fingerprint, task_id
 from sapo_desktop.tasks.limits import TimeLimitReached, time_limit
+from sapo_desktop.tasks.own import Rows
 from sapo_desktop.tasks.questions import question_hash
 from sapo_desktop.tasks.scoring import SOLVED, right_answers, score
 
@@ -205,6 +206,8 @@ def load_library() -> Any:
 
 
 def _create_dataset(family: Family, level: Level) -> Any:
+    if family.own:
+        return Rows(level)
     try:
         dataset = load_library().create_dataset(family.dataset, seed=0, size=1, **level.config)
         if family.dataset == "propositional_logic":

@@ -4,13 +4,14 @@ A grammar reads the text of an answer and gives its canonical form, or None. Can
 only the characters their grammar names, and read as themselves; whatever does not parse is marked 0 and
 goes no further, so no scorer ever meets an expression, a name, a call, or text after the answer. All are
 pure, linear in the bounded input, never raise, and use no pattern that can backtrack badly. ASCII only,
-except the connectives of formulas and the × of factors. Left out: judging whether an answer is right
-(scoring.py).
+except the connectives of formulas, the × of factors and the words of own tasks. Left out: judging whether an
+answer is right (scoring.py).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from decimal import Context, Decimal
 from types import MappingProxyType
@@ -27,6 +28,8 @@ GRAMMARS_VERSION = 1
 MAX_ANSWER = 4096
 """Characters of an answer; longer ones are refused on the wire too."""
 MAX_DIGITS = 40
+MAX_TEXT = 200
+"""Characters of an answer in words."""
 MAX_SIDE = 32
 """Rows and columns of a matrix."""
 
@@ -135,6 +138,12 @@ def ab(text: str) -> str | None:
     return " ".join(tokens) if len(tokens) <= 64 and _AB_TOKENS.issuperset(tokens) else None
 
 
+def text(answer: str) -> str | None:
+    """Words in any script on one line, with single spaces, as written. It is only ever compared (own.py)."""
+    line = unicodedata.normalize("NFC", " ".join(answer.split()))
+    return line if 1 <= len(line) <= MAX_TEXT and line.isprintable() else None
+
+
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
         "integer": integer,
@@ -149,6 +158,7 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "calendar": calendar,
         "ab": ab,
         "formula": parse_formula,
+        "text": text,
     }
 )
 
@@ -166,6 +176,7 @@ FORMS: Mapping[str, Text] = MappingProxyType(
         "calendar": sentence("a weekday, Yes or No, or a whole number"),
         "ab": sentence("a row of the tokens A# #A B# #B (<answer></answer> for none of them), like A# #B"),
         "formula": sentence("a formula of P to Z with ¬ ∧ ∨ → ↔, like (P ∧ ¬Q)"),
+        "text": sentence("a few words on one line, like Lisbon"),
     }
 )
 """What each grammar asks for, in plain words."""

@@ -25,6 +25,7 @@ from sapo_desktop.tasks.examiner import (
 )
 from sapo_desktop.tasks.heldout import SetName, held_out_set
 from sapo_desktop.tasks.limits import Limits, apply_limits
+from sapo_desktop.tasks.own import handed_over
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
@@ -172,8 +173,8 @@ class Service:
 
 
 def create() -> Service:
-    """The service over the shipped catalogue, for this process alone. Raises TaskError where it may not
-    run."""
+    """The service over the catalogue that was handed over, else the shipped one, for this process alone. Raises
+    TaskError where it may not run."""
     require_fixed_hashing()
     load_library()
-    return Service(Examiner(load_catalogue(resource("tasks.toml"))))
+    return Service(Examiner(handed_over() or load_catalogue(resource("tasks.toml"))))

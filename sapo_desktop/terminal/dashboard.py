@@ -101,9 +101,10 @@ class Dashboard(View):
         return [*first, *found.scores[found.rounds > 0].tolist()]
 
     @property
-    def best(self) -> float | None:
-        told = self.status.best_validation if self.status else None
-        return max([*self.scores, *([] if told is None else [told])], default=None)
+    def held_out_now(self) -> float | None:
+        """The newest validation score, the untrained model's where there is no other."""
+        told = self.status.validation if self.status else None
+        return self.scores[-1] if self.scores else told
 
     @property
     def rounds_per_hour(self) -> float | None:

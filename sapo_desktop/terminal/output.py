@@ -13,6 +13,7 @@ from typing import TextIO
 
 from sapo_desktop.core.plain_text import clean
 from sapo_desktop.terminal.glyphs import Glyphs, glyphs_for
+from sapo_desktop.terminal.invocation import as_started
 
 JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]
 
@@ -60,4 +61,4 @@ class Output:
     @staticmethod
     def _printable(text: str, stream: TextIO) -> str:
         encoding = stream.encoding or "ascii"
-        return clean(text).encode(encoding, "replace").decode(encoding)
+        return as_started(clean(text)).encode(encoding, "replace").decode(encoding)

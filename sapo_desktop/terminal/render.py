@@ -2,10 +2,16 @@
 
 Lines are rich `Text`s, never markup, so nothing that a model wrote can be taken for a style. From top to bottom: what
 runs, what it does, how far it is; reward and held-out score; marks per task; newest answers; notices; keys.
+
+Charts are rows of block characters, of shares in 0 to 1. Where there are more values than cells each cell shows
+the mean of its stretch, so that a long run stays whole in view; where there are fewer, the newest is drawn at the
+right end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import PurePath
 
 from rich.cells import cell_len, set_cell_size
@@ -14,10 +20,53 @@ from rich.text import Text
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import Glyphs
-from sapo_desktop.terminal.sparkline import plot
+from sapo_desktop.terminal.invocation import as_started
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.viewmodel import PHASE_WORDS, AnswerShown, TaskTrack
+
+
+def squeeze(values: Sequence[float], width: int) -> list[float]:
+    """At most `width` values: the means of equal stretches of `values`."""
+    count = len(values)
+    if width <= 0:
+        return []
+    if count <= width:
+        return list(values)
+    edges = [index * count // width for index in range(width + 1)]
+    return [sum(values[low:high]) / (high - low) for low, high in pairwise(edges)]
+
+
+def plot_range(values: Sequence[float], baseline: float | None = None) -> tuple[float, float]:
+    """The lowest and highest share to draw: wide enough that noise of two points does not fill the chart."""
+    shown = [*values, *([] if baseline is None else [baseline])]
+    low, high = min(shown, default=0.0), max(shown, default=1.0)
+    room = max(0.05, 0.1 * (high - low))
+    return max(0.0, low - room), min(1.0, high + room)
+
+
+def plot(values: Sequence[float], width: int, height: int, glyphs: Glyphs, baseline: float | None = None) -> list[str]:
+    """`height` strings of `width` characters, top row first, with a dotted line at `baseline` where no bar is."""
+    low, high = plot_range(values, baseline)
+    steps = len(glyphs.levels)
+    total = height * steps
+
+    def level(value: float) -> int:
+        return min(total, max(1, round((value - low) / (high - low) * total)))
+
+    heights = [level(value) for value in squeeze(values, width)]
+    base_row = None if baseline is None else (level(baseline) - 1) // steps
+    rows = []
+    for row in reversed(range(height)):
+        empty = glyphs.baseline if row == base_row else " "
+        cells = [_cell(bar - row * steps, glyphs.levels, empty) for bar in heights]
+        rows.append("".join(cells) + empty * (width - len(cells)))
+    return rows
+
+
+def _cell(filled: int, levels: str, empty: str) -> str:
+    return empty if filled <= 0 else levels[min(filled, len(levels)) - 1]
+
 
 _STATE_STYLES = {"working": "bold green", "paused": "bold yellow", "finishing": "bold yellow", "failed": "bold red"}
 _NOTICE_STYLES = {"info": "cyan", "warning": "yellow", "error": "red"}
@@ -54,10 +103,13 @@ def _header(view: Dashboard, width: int, glyphs: Glyphs) -> list[Text]:
     if view.rounds_wanted is not None:
         done = f"{view.played:,} of {amount(view.rounds_wanted, 'round')}"
     count = Text(f"{done} in this view", style="dim")
-    sentence = Text(_shown(view.reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
+    busy = str(view.busy)
+    reason = view.reason.removesuffix(f". {busy}".rstrip(".")) if busy else view.reason
+    sentence = Text(_shown(reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
     lines = [
         _ends(title, count, width, glyphs),
         _ends(sentence, Text(duration(view.seconds), style="dim"), width, glyphs),
+        *([_cut(Text(_shown(busy, glyphs), style="yellow"), width, glyphs)] if busy else []),
         _progress(view, width, glyphs),
     ]
     return lines if view.silo else [*lines, _swarm(view, width, glyphs)]
@@ -95,9 +147,9 @@ def _charts(view: Dashboard, width: int, height: int, glyphs: Glyphs) -> list[Te
     if len(rewards) > 1:
         reward_title += f"  mean of last 10 {sum(rewards[-10:]) / len(rewards[-10:]):.2f}"
     if scores:
-        score_title = f"held-out {percent(scores[-1])}  base {percent(view.base)}  best {percent(view.best)}"
+        score_title = f"held-out {percent(scores[-1])}  base {percent(view.base)}"
     elif view.base is not None:
-        score_title = f"held-out base {percent(view.base)}  best {percent(view.best)}"
+        score_title = f"held-out base {percent(view.base)}"
     else:
         score_title = "held-out score: not measured yet"
     lines = [_beside(Text(reward_title, style="bold"), Text(score_title, style="bold"), left, right, glyphs)]
@@ -212,7 +264,8 @@ def _footer(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
 
 
 def _shown(text: str, glyphs: Glyphs) -> str:
-    """`text` in characters that the terminal's encoding has."""
+    """`text` in characters that the terminal's encoding has, with commands as they are typed here."""
+    text = as_started(text)
     return text.encode("ascii", "replace").decode("ascii") if glyphs.ascii else text
 
 

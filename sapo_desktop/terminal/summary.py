@@ -27,9 +27,9 @@ def summary_lines(
         lines.append(f"Reward    {first:.2f} {glyphs.arrow} {last:.2f}  ({ends})")
     elif view.change:
         lines.append(f"Reward    {view.change[0]:.2f}")
-    if view.best is not None:
+    if view.held_out_now is not None:
         base = f"{percent(view.base)} (base) {glyphs.arrow} " if view.base is not None else ""
-        lines.append(f"Held-out  {base}{percent(view.best)} (best), own validation questions")
+        lines.append(f"Held-out  {base}{percent(view.held_out_now)} (now), own validation questions")
     lines.append(f"Kept in   {view.data}")
     return [
         *lines,
@@ -40,19 +40,17 @@ def summary_lines(
 
 
 def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) -> list[tuple[str, str]]:
-    which = " --checkpoint best" if view.best is not None else ""
     # Another model would not fit the adapter, so it has to be kept before anything else is asked.
     kept = [f"model={shlex.quote(only_now['model'])}"] if "model" in only_now else []
     again = "".join(_option(key, value) for key, value in only_now.items() if key != "model")
-    question = next((answer.question for answer in reversed(view.answers) if answer.solved), "What is 17 + 25?")
-    if len(question) > 70 or any(mark in question for mark in "\"'`$\\!"):
-        question = "What is 17 + 25?"
+    solved = (answer.question for answer in reversed(view.answers) if answer.solved)
+    quiz = [text for text in solved if len(text) <= 70 and not any(mark in text for mark in "\"'`$\\!")][:1]
     return [
         *(("keep the model", f"sapo-desktop settings set {setting}{data_option}") for setting in kept),
         ("go on", f"sapo-desktop run{again}{data_option}"),
-        ("quiz it", f'sapo-desktop ask "{question}"{which}{data_option}'),
-        ("score it", f"sapo-desktop eval{which}{data_option}"),
-        ("take it along", f"sapo-desktop export --format merged --to my-model{which}{data_option}"),
+        *(("quiz it", f'sapo-desktop ask "{question}"{data_option}') for question in quiz),
+        ("score it", f"sapo-desktop eval{data_option}"),
+        ("take it along", f"sapo-desktop export --format merged --to my-model{data_option}"),
     ]
 
 

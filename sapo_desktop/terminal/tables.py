@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.terminal.invocation import as_started
 
 _PIPE_WIDTH = 10_000
 
@@ -32,7 +33,7 @@ def print_table(
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*(Text(_encodable(one_line(cell), stream)) for cell in row))
+        table.add_row(*(Text(_encodable(as_started(one_line(cell)), stream)) for cell in row))
     console.print(table)
 
 

@@ -13,13 +13,52 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.why import Starting
+from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.why import Finishing, Starting, Working
 from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.plain import answer_line, eval_line, round_line
+from sapo_desktop.terminal.swarm_words import reward_words
+from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.viewmodel import AnswerShown
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
+
+
+def round_line(report: RoundReport) -> str:
+    """`round 12    reward 0.13  solved 13%  partial 0.19  8 own + 0 external groups  2.9s`, and the round's note."""
+    line = (
+        f"round {report.round:<5} reward {report.reward:.2f}  solved {percent(report.solved):>4}  "
+        f"partial {report.partial:.2f}  {report.local_groups} own + {report.external_groups} external groups  "
+        f"{duration(report.seconds)}"
+    )
+    if report.swarm_reward is not None:
+        line += f"  peers {reward_words(report.swarm_reward)}"
+    return f"{line}  ({one_line(report.note)})" if report.note else line
+
+
+def eval_line(report: EvalReport) -> str:
+    """`held-out (validation) of last: 27% of 200 questions solved, 95% interval 21% to 34%`; of a running score
+    `after round 60`."""
+    of = f"of {one_line(report.checkpoint)}" if report.checkpoint else f"after round {report.round}"
+    return (
+        f"held-out ({report.which}) {of}: {percent(report.score)} of "
+        f"{amount(report.questions, 'question')} solved, 95% interval {percent(report.low)} to {percent(report.high)}"
+    )
+
+
+def answer_line(answer: AnswerShown, glyphs: Glyphs) -> str:
+    """The question, the answer and whether it was solved, on one line."""
+    mark = glyphs.tick if answer.solved else glyphs.cross
+    question = _shortened(answer.question, 100, glyphs)
+    completion = _shortened(answer.completion, 100, glyphs) or "(nothing)"
+    return f"{mark} {answer.task}: {question} {glyphs.arrow} {completion}"
+
+
+def _shortened(text: str, longest: int, glyphs: Glyphs) -> str:
+    return text if len(text) <= longest else text[:longest].rstrip() + glyphs.ellipsis
+
 
 SMALLEST = (50, 12)
 """Columns and lines that the live view needs."""
@@ -89,6 +128,7 @@ class PlainView:
         self._dashboard = dashboard
         self._answered = False
         self._reason = ""
+        self._busy = False
 
     def event(self, event: Event) -> None:
         match event:
@@ -102,13 +142,21 @@ class PlainView:
                 self._out.say(eval_line(report))
             case Notice(text=text):
                 self._out.warn(one_line(str(text)))
-            case StateChanged(state=state, reason=reason, why=why) if (
-                state in _TOLD_STATES or (isinstance(why, Starting) and why.busy)
-            ) and reason != self._reason:
-                self._reason = reason
-                self._out.say(one_line(reason))
+            case StateChanged():
+                self._state(event)
             case _:
                 pass
+
+    def _state(self, event: StateChanged) -> None:
+        """That the computer is busy is told when it begins, and not of every round."""
+        why = event.why
+        starts_long = isinstance(why, Starting) and bool(why.busy)
+        busy = isinstance(why, Working | Finishing) and bool(why.busy)
+        is_news = event.state in _TOLD_STATES or starts_long or (busy and not self._busy)
+        self._busy = busy
+        if is_news and event.reason != self._reason:
+            self._reason = event.reason
+            self._out.say(one_line(event.reason))
 
     def said(self, text: str) -> None:
         self._out.warn(text)

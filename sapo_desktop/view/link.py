@@ -16,6 +16,8 @@ class Connecting(Record, frozen=True, kw_only=True):
     """What is done now, as the worker says it."""
     busy: Text = ""
     """That it takes longer because the computer is busy, where it is."""
+    silo: bool | None = None
+    """Whether the node that is put together will be in silo; None: not known yet."""
 
 
 class Attached(Record, frozen=True, kw_only=True):
@@ -27,10 +29,9 @@ class Attached(Record, frozen=True, kw_only=True):
 
 
 class Lost(Record, frozen=True, kw_only=True):
-    """There is no worker, and why; `retry_at` (Unix time): another is started by then."""
+    """There is no worker, and why; another is started soon."""
 
     reason: Text
-    retry_at: float
 
 
 class Ended(Record, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from sapo_desktop.core.records import EvalReport, Gain, Learned, Phase, RoundRep
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
-from sapo_desktop.core.why import Failed, HeldBack, NotKept, Starting, Why
+from sapo_desktop.core.why import Failed, Finishing, HeldBack, NotKept, Starting, Why, Working
 from sapo_desktop.view.curves import Curves, last_known
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
 from sapo_desktop.view.plain import plain_text
@@ -34,11 +34,10 @@ from sapo_desktop.worker.control.messages.events import (
     StateChanged,
     SwarmChanged,
 )
-from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.facts import Notice, UpdatesAre
 from sapo_desktop.worker.control.messages.models import ModelFailed, ModelInstalled, ModelProgressed
 from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
-from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 Section = Literal[
     "link", "state", "progress", "curves", "rounds", "swarm", "notices", "answers", "settings", "models", "checkpoints",
@@ -160,7 +159,9 @@ class View:
         match arrival:
             case Attached():
                 return self._attached(arrival)
-            case Connecting(step=step, busy=busy):
+            case Connecting(step=step, busy=busy, silo=silo):
+                if silo is not None:
+                    self.settings = msgspec.structs.replace(self.settings, silo=silo)
                 self.link = msgspec.structs.replace(
                     arrival, step=plain_text(step, one_line), busy=plain_text(busy, one_line)
                 )
@@ -324,6 +325,12 @@ class View:
         return self.settings.silo
 
     @property
+    def surely_silo(self) -> bool:
+        """Whether the worker that runs, or is starting, has said that it is in silo."""
+        told = self.attached or (isinstance(self.link, Connecting) and self.link.silo is not None)
+        return told and self.silo
+
+    @property
     def at_work(self) -> bool:
         return self.attached and self.state in ("working", "finishing")
 
@@ -351,6 +358,11 @@ class View:
         if not self.at_work:
             return "paused"
         return "silo" if self.silo else "working"
+
+    @property
+    def busy(self) -> Text:
+        """That other programs have the processor, where they do while it works."""
+        return self.why.busy if self.at_work and isinstance(self.why, Working | Finishing) else ""
 
     @property
     def pause_left(self) -> float | None:
@@ -392,6 +404,8 @@ def _plain(why: Why) -> Why:
             return msgspec.structs.replace(why, text=plain_text(text, _last_words))
         case Starting(step=step, busy=busy):
             return msgspec.structs.replace(why, step=plain_text(step, one_line), busy=plain_text(busy, one_line))
+        case Working(busy=busy) | Finishing(busy=busy):
+            return msgspec.structs.replace(why, busy=plain_text(busy, one_line))
     return why
 
 

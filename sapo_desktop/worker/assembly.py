@@ -28,8 +28,9 @@ from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.plan import group_levels, trainer_settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
+from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks, still_there
 from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.own import hand_over
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
@@ -85,7 +86,7 @@ async def assemble(
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
     """
     step = on_step or _unwatched
-    levels = group_levels(parse_tasks(catalogue, settings.tasks))
+    levels = group_levels(parse_tasks(catalogue, still_there(catalogue, settings.tasks)))
     step(sentence("looking at what was learned before, step 1 of 4"))
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
@@ -100,16 +101,18 @@ async def assemble(
         device=settings.device,
         choice=choice,
     )
-    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy)
+    handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
+    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, handed_over)
     step(sentence("loading what answers and what marks, step 2 of 4"))
     engine, examining = await _start(hosting, model, settings, plan)
     try:
-        key = _catalogue_key(catalogue)
-        kept_ids = KeptIds(folder.cache / "task-ids.json", key)
+        kept_ids = KeptIds(folder.cache / "task-ids.json", _catalogue_key(catalogue.shipped()), catalogue.own)
         examiner = Examiner(examining, kept_ids)
         ground = _Ground(folder, settings, levels, counters, examiner, keeper, publish)
         node = ground.node(engine)
         _tell(node, said, newest)
+        for reason in catalogue.left_out.values():
+            node.show.notice("warning", reason)
         step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
         try:
             model = await _load(node, model, beginning.checkpoint)
@@ -125,14 +128,14 @@ async def assemble(
         for text in engine.said:
             node.show.notice("info", text)
         step(sentence("getting ready for the first round, step 4 of 4"))
-        await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
+        await _begin_run(node, _manifest(node, model, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
     except BaseException:
         await asyncio.gather(engine.stop(), examining.stop())
         raise
     instance = bytes.fromhex(counters.instance)
-    around = Surroundings(folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick)
+    around = Surroundings(folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick, handed_over)
     identity = before.side.identity if before else None
     if before:
         node.human_groups = before.node.human_groups
@@ -321,4 +324,4 @@ def _validation_secret(folder: DataFolder, settings: Settings) -> bytes:
 
 
 def _catalogue_key(catalogue: Catalogue) -> str:
-    return ids_key(catalogue, version("reasoning_gym"), sapo_desktop.__version__)
+    return ids_key(msgspec.structs.replace(catalogue, left_out={}), version("reasoning_gym"), sapo_desktop.__version__)

@@ -17,6 +17,7 @@ import enum
 
 from sapo_desktop.core import schedule
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import (
     Answering,
@@ -91,8 +92,12 @@ class Situation(Record, frozen=True, kw_only=True):
     """That the node may use."""
     failed: Failed | None = None
     """Why the node gave up, until somebody lets it go on."""
+    busy: Text = ""
+    """That other programs have the processor, where they do."""
     not_kept: NotKept | None = None
     """Why what was learned cannot be written now."""
+    ends: bool = False
+    """Whether the node ends where `finish` leads to."""
     ending: bool = False
 
 
@@ -147,10 +152,10 @@ def _state(state: Situation, settings: Settings, now: float) -> tuple[NodeState,
     if held is not None and not anyway:
         return NodeState.PAUSED, held
     if wishes.finish:
-        return NodeState.FINISHING, Finishing(round=state.round)
+        return NodeState.FINISHING, Finishing(round=state.round, busy=state.busy, ends=state.ends)
     until = wishes.anyway_until if anyway else schedule.next_change(schedule.parse(settings.schedule), now)
     working = Training if state.trains else Answering
-    return NodeState.WORKING, working(round=state.round, until=until, anyway=anyway)
+    return NodeState.WORKING, working(round=state.round, until=until, anyway=anyway, busy=state.busy)
 
 
 def _held_back(state: Situation, settings: Settings, now: float) -> Why | None:

@@ -1,7 +1,12 @@
 """A guest with manners: sees to it that a node keeps to what the user of its computer allows.
 
 Every two seconds it looks at the computer and at the node: the orders are told who is there, for worker/governor.py to
-decide by; memory and disk are kept within their caps. Processor time is bounded ten times a second.
+decide by; memory and disk are kept within their caps. What the node takes is shown beside each cap, and its energy
+added up (Meter).
+
+Processor time is bounded ten times a second (Throttle): a number of threads is a promise about the next round; this one
+holds at once, on every system, and for all processes of the node together. Who took more than it may is suspended until
+time has made up for it.
 """
 
 from __future__ import annotations
@@ -10,18 +15,172 @@ import asyncio
 import logging
 import os
 import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from sapo_desktop.core.sentences import Size, sentence
+from sapo_desktop.core.sentences import Size, Text, sentence
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop.awake import Awake
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Watch
-from sapo_desktop.system.processes import effort, own_memory
+from sapo_desktop.system.processes import Processors, effort, own_memory, processors
 from sapo_desktop.worker.assembly import Assembled
+from sapo_desktop.worker.control.messages.facts import Usage
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.librarian import models_folder
-from sapo_desktop.worker.store.tidy import bytes_in
-from sapo_desktop.worker.throttle import TICK_SECONDS, Throttle
-from sapo_desktop.worker.usage import Meter, Taken
+from sapo_desktop.worker.hosts.patience import others_share
+from sapo_desktop.worker.store.keeper import bytes_in
+
+KEEP_SECONDS = 60.0
+"""Between writes of what was added up."""
+OTHERS_SECONDS = 10.0
+"""Over which the share of other programs is measured: less would be a moment's burst."""
+_OTHERS_STEP = 0.1
+"""A share that has changed by less is not said anew."""
+
+
+class Taken(NamedTuple):
+    """As of one look."""
+
+    cpu: Mapping[int, float]
+    """Seconds of processor time of each process since it began."""
+    memory: int
+    sent: int
+    """Bytes to peers so far."""
+    received: int
+
+
+class Meter:
+    """Looks, again and again.
+
+    Args:
+        take: a look at the node.
+        keep: told joules that are to be added to what is kept.
+        kept: joules that are kept already.
+    """
+
+    def __init__(
+        self,
+        take: Callable[[], Taken],
+        keep: Callable[[int], None],
+        kept: int,
+        clock: Callable[[], float] = time.monotonic,
+        energy: Energy | None = None,
+    ) -> None:
+        self._take, self._keep, self._clock = take, keep, clock
+        self._energy = energy or Energy()
+        self._before = take()
+        self._time = self._kept_at = clock()
+        self._unkept = 0.0
+        self.cpu = 0.0
+        """Seconds of processor time that the node has used since the first look."""
+        self.now = Usage(joules=kept)
+        self.disk = 0
+        """Bytes, as they were counted last."""
+
+    def look(self, settings: Settings) -> Usage:
+        """What was taken since the last look."""
+        now, taken, before = self._clock(), self._take(), self._before
+        passed = max(1e-3, now - self._time)
+        cpu = sum(max(0.0, spent - before.cpu.get(pid, spent)) for pid, spent in taken.cpu.items())
+        self.cpu += cpu
+        joules = self._energy.look(cpu, settings.core_watts, list(taken.cpu))
+        self._before, self._time = taken, now
+        self._unkept += joules
+        self.now = Usage(
+            cores=cpu / passed,
+            memory=taken.memory,
+            sent=max(0, taken.sent - before.sent) / passed,
+            received=max(0, taken.received - before.received) / passed,
+            disk=self.disk,
+            watts=joules / passed,
+            joules=self.now.joules + joules,
+            measured=self._energy.measured,
+        )
+        if now - self._kept_at >= KEEP_SECONDS:
+            self.keep()
+        return self.now
+
+    def keep(self) -> None:
+        """Have what was added up written."""
+        whole, self._kept_at = int(self._unkept), self._clock()
+        if whole:
+            self._unkept -= whole
+            self._keep(whole)
+
+
+class Others:
+    """Whether other programs have the processors that the node would compute on: then it waits its turn.
+
+    Args:
+        cpu: seconds of processor time that the node has used so far.
+        look: what the computer's processors did so far.
+    """
+
+    def __init__(
+        self,
+        cpu: float,
+        clock: Callable[[], float] = time.monotonic,
+        look: Callable[[], Processors] = processors,
+    ) -> None:
+        self._clock, self._look = clock, look
+        self._before = clock(), look(), cpu
+        self._share: float | None = None
+
+    def look(self, cpu: float) -> Text:
+        """What is to be said of it; empty where nothing is. `cpu`: as above."""
+        began, before, used = self._before
+        if self._clock() - began >= OTHERS_SECONDS:
+            now = self._look()
+            found = others_share(before, now, cpu - used)
+            self._before = self._clock(), now, cpu
+            if found is None or self._share is None or abs(found - self._share) >= _OTHERS_STEP:
+                self._share = found
+        if self._share is None:
+            return ""
+        return sentence(
+            "Other programs take {share}% of the processor: this waits its turn.", share=round(100 * self._share)
+        )
+
+
+TICK_SECONDS = 0.1
+"""Between looks, while something may compute."""
+_MEAN_SECONDS = 10.0
+SLACK_SECONDS = 0.2
+"""Of processor time that may be taken ahead, for each core."""
+
+
+class Throttle:
+    """A bucket of processor time.
+
+    Args:
+        spent: seconds of processor time that each process of the node (by its id) has used since it began.
+        hold: suspends what computes, or lets it go on.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, spent: Callable[[], Mapping[int, float]], hold: Callable[[bool], None], clock: Callable[[], float]
+    ) -> None:
+        self._spent, self._hold, self._clock = spent, hold, clock
+        self._seen = dict(spent())
+        self._time = clock()
+        self._left = 0.0
+        self.used = 0.0
+        """Cores in use, as a mean over some seconds."""
+
+    def look(self, cores: float) -> None:
+        """Count what was used since the last look; at most `cores` seconds of it a second are free."""
+        now, seen = self._clock(), dict(self._spent())
+        passed = max(1e-6, now - self._time)
+        used = sum(max(0.0, spent - self._seen.get(pid, spent)) for pid, spent in seen.items())
+        self._time, self._seen = now, seen
+        self._left = min(SLACK_SECONDS * cores, self._left + passed * cores - used)
+        weight = min(1.0, passed / _MEAN_SECONDS)
+        self.used += weight * (used / passed - self.used)
+        self._hold(self._left < 0)
+
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -41,6 +200,7 @@ class Guest:
         self._watch = Watch(lambda: pids_of(assembled))
         lasting = self._node.keeper.lasting
         self.meter = Meter(self._take, lasting.took, lasting.joules)
+        self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
         self._unknown = self._full = ""
         self._counted: tuple[float, float] | None = None
@@ -80,9 +240,9 @@ class Guest:
             text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
             node.show.notice("warning", text)
         self._unknown = str(here.idle_unknown)
-        node.orders.see(here)
-        await self._side.bar(not node.orders.decision.network)
         self.meter.look(node.settings)
+        node.orders.see(here, self._others.look(self.meter.cpu))
+        await self._side.bar(not node.orders.decision.network)
         self._keep_awake(node.settings.keep_awake and node.gate.is_open and not here.on_battery)
         await self._bound_memory()
         await self._bound_disk()

@@ -27,20 +27,19 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
-from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.tasks.own import load_tasks
 from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import Client, ControlServer
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
-from sapo_desktop.worker.control.last_words import last_words
 from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages.events import Event, SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -73,7 +72,7 @@ class Options:
     """Whether rounds begin at once, or where they were wanted when the node last ran; idle: the node waits for
     requests."""
     started: bool = False
-    """Whether somebody holds our standard input until it has attached (starter.py)."""
+    """Whether somebody holds our standard input until it has attached (control/parent.py)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_work(options))
     except SapoError as error:
-        print(last_words(error), file=sys.stderr)
+        print(starter.last_words(error), file=sys.stderr)
         return error.exit_code
 
 
@@ -111,6 +110,7 @@ def _beginning(given: argparse.Namespace) -> Literal["rounds", "as before", "idl
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
     begin_log(sys.stderr, folder.log("worker"))
+    folder.keep_caches()
     with FolderLock(folder) as held:
         read = settings_file.read(folder.settings, time.time())
         settings = settings_file.apply(read.settings, options.overrides)
@@ -134,7 +134,9 @@ class Worker:
         self._settings = settings
         self._options = options
         self._overrides = dict(options.overrides)
-        self._catalogue = load_catalogue(resource("tasks.toml"))
+        self._catalogue = Catalogue(families=())
+        self._own_tasks_changed = False
+        """Whether a file of own tasks came or went since the node was put together."""
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._notices: deque[Notice] = deque(maxlen=MOST_NOTICES)
         self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
@@ -205,18 +207,7 @@ class Worker:
         """A node by the settings, or what keeps it from being built; None where the worker is to end meanwhile. Where
         another was replaced, which is closed, and the new settings cannot be used, those that it ran by are kept and
         used again."""
-        building = asyncio.create_task(
-            assemble(
-                self._folder,
-                self._settings,
-                self._catalogue,
-                self._publish,
-                said,
-                replaced,
-                on_busy=self._busy,
-                on_step=self._step,
-            )
-        )
+        building = asyncio.create_task(self._assemble(said, replaced))
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
             building.cancel()
@@ -232,6 +223,20 @@ class Worker:
             return await self._build(ending, said, replaced)
         self._ready.set_exception(error)
         return self._ready.exception()
+
+    async def _assemble(self, said: Text, replaced: Assembled | None) -> Assembled:
+        self._own_tasks_changed = False
+        self._catalogue = await asyncio.to_thread(load_tasks, self._folder.tasks)
+        return await assemble(
+            self._folder,
+            self._settings,
+            self._catalogue,
+            self._publish,
+            said,
+            replaced,
+            on_busy=self._busy,
+            on_step=self._step,
+        )
 
     async def _serve(
         self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: Assembled | None
@@ -286,10 +291,15 @@ class Worker:
         """These settings are kept: a node of them is put together where this one does not hold them all."""
         before = self._in_force()
         self._settings = wanted
-        if needs_renewal(before, wanted):
+        if self._own_tasks_changed or needs_renewal(before, wanted):
             self._renew.set()
         else:
             self._renew.clear()
+
+    def _take_up_tasks(self) -> None:
+        """A file of own tasks came or went: a node that knows it takes the place of this one."""
+        self._own_tasks_changed = True
+        self._renew.set()
 
     def _go_back_to(self, settings: Settings) -> None:
         """Keep these again, as far as a node is put together by them."""
@@ -323,7 +333,7 @@ class Worker:
             return 0
         if isinstance(error, SapoError):
             self._server.publish(Stopping(failed=True, reason=error.text))
-            print(last_words(error), file=sys.stderr)
+            print(starter.last_words(error), file=sys.stderr)
             return error.exit_code
         log.error("This is a bug in SAPO Desktop.", exc_info=error)
         self._server.publish(Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
@@ -341,6 +351,7 @@ class Worker:
             notices=lambda: list(self._notices),
             give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
+            tasks_changed=self._take_up_tasks,
             quit=self._quit.set,
             updates=self._updates,
             usage=lambda: guest.meter.now,
@@ -383,7 +394,7 @@ class Worker:
         if (requests := self._served()) is not None:
             # Before any wait: the first event that the client is told after it is the first that is not in it.
             self._server.tell(client, Snapshot(status=requests.status()))
-        elif self._starting != Starting():
+        else:
             self._server.tell(client, self._state_of_start())
         self._found = self._found or owner or client.stay
         if owner:
@@ -427,7 +438,7 @@ class Worker:
         self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
 
     def _state_of_start(self) -> StateChanged:
-        why = self._starting
+        why = msgspec.structs.replace(self._starting, silo=self._settings.silo)
         return StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why)
 
     def _step(self, text: Text) -> None:

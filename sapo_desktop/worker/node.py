@@ -388,8 +388,8 @@ class Node:
         self.show.notice(
             "warning",
             sentence(
-                "What you asked for holds now, but could not be written down ({error}): the next start may "
-                "not know of it. Look at the free space of this disk.",
+                "It is done, but could not be saved ({error}): the next start may not know of it. Look "
+                "whether the disk is full.",
                 error=error.strerror or str(error),
             ),
         )
@@ -429,15 +429,17 @@ class Node:
     async def _conclude(self, result: RoundResult) -> None:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""
         self.counters = after_round(self.counters, result, self.levels)
-        self.round_seconds.append(result.report.seconds)
         self.last_reward = result.report.reward
         if result.report.step is not None:
             self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard
+        began = self.gate.clock()
         validated = Validated(self.counters, scored=False)
         if self.engine.trains:
             validated = await self._validation.after_round(self.settings, self.counters)
         self.counters = validated.counters
+        result = _with_held_out(result, self.gate.clock() - began)
+        self.round_seconds.append(result.report.seconds)
         self.show.enter("checkpoint")
         checkpoint = await self._keep(result, unjudged, must=validated.scored or self.orders.is_last_round)
         self._settled = True
@@ -551,3 +553,10 @@ class Node:
         self.counters = counters
         self.orders.back_to(counters.round)
         self._settled = True
+
+
+def _with_held_out(result: RoundResult, seconds: float) -> RoundResult:
+    """The round with the time that held-out questions took of it."""
+    report = result.report
+    report = msgspec.structs.replace(report, evaluate_seconds=seconds, seconds=report.seconds + seconds)
+    return dataclasses.replace(result, report=report)

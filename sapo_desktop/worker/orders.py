@@ -20,7 +20,7 @@ import msgspec
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.sentences import Sentence, sentence
+from sapo_desktop.core.sentences import Sentence, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, HeldBack, NotKept, Starting, TooHot, Why, in_english
 from sapo_desktop.system.hardware import usable_cores
@@ -231,6 +231,7 @@ class Orders:
         self._not_read = not_read
         self.here = Presence()
         """The computer as it was seen last; `see` tells."""
+        self._busy: Text = ""
         self._cores = usable_cores()
         self.wishes = Wishes()
         self._on_disk: Wishes | None = None
@@ -308,9 +309,9 @@ class Orders:
 
     # -- what happens ----------------------------------------------------------------------------------------
 
-    def see(self, here: Presence) -> None:
-        """The computer was looked at. Time has passed, too."""
-        self.here = here
+    def see(self, here: Presence, busy: Text = "") -> None:
+        """The computer was looked at; `busy`: that other programs have its processor. Time has passed, too."""
+        self.here, self._busy = here, busy
         self.follow()
 
     def fail(self, why: Failed) -> None:
@@ -348,7 +349,9 @@ class Orders:
             too_hot=isinstance(self._gate.why, TooHot),
             cores=self._cores,
             failed=self._failed,
+            busy=self._busy,
             not_kept=self._not_kept_yet,
+            ends=self._when_finished is not None,
             ending=self._ending,
         )
         return decide(situation, self._settings(), self._clock())

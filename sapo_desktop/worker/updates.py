@@ -12,8 +12,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
+from sapo_desktop.worker.control.messages.facts import GetUpdates, Notice, UpdatesAre
 from sapo_desktop.worker.hosts.updates import Looker
 
 log = logging.getLogger("sapo_desktop.worker")
@@ -57,10 +56,7 @@ class Updates:
 
     def standing(self) -> Standing:
         """How this version stands; a memory that cannot be used is said in its place."""
-        try:
-            return self._looker.known(self._settings())
-        except SapoError as error:
-            return Standing(state="refused", text=error.text)
+        return self._looker.standing(self._settings())
 
     def follow(self) -> None:
         """The settings changed: what may be looked for may be another."""

@@ -9,8 +9,7 @@ another identity under another tag. A node at an honest relay draws six groups a
 """
 
 from sapo_desktop.core.statistics import wilson
-from sapo_desktop.swarm.backbone.batch import seal_batch
-from sapo_desktop.swarm.backbone.federation import GROUPS_PER_SECOND
+from sapo_desktop.swarm.backbone.federation import GROUPS_PER_SECOND, seal_batch
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.signing import Signer

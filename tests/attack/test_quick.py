@@ -19,6 +19,7 @@ SCRIPTS = [
     "tests.attack.autobahn",
     "tests.attack.fuzz",
     "tests.attack.scenarios",
+    "tests.attack.many_relays",
     "tests.attack.planted",
 ]
 

@@ -109,7 +109,7 @@ def torch_ways(engine: TorchEngine, job: GenerationJob, shape: str) -> Ways:
 
 def quantised_ways(file: Path, job: GenerationJob) -> Ways:
     """Our loop in llama.cpp over fewer bits a weight."""
-    from sapo_desktop.engines.llama_cpp.quantise import quantise
+    from sapo_desktop.engines.llama_cpp.service import quantise
 
     ways: Ways = {}
     for bits in BITS:

@@ -30,7 +30,7 @@ from sapo_desktop.worker.control.messages.events import (
     Stopping,
 )
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
-from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
+from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
 from sapo_desktop.worker.control.messages.replies import (
     CheckpointInfo,
     Checkpoints,
@@ -51,6 +51,7 @@ from sapo_desktop.worker.control.messages.replies import (
     Tasks,
 )
 from sapo_desktop.worker.control.messages.requests import (
+    AddTasks,
     AdmitPeer,
     AskForQuestion,
     ChangeIdentity,
@@ -68,6 +69,7 @@ from sapo_desktop.worker.control.messages.requests import (
     ListCheckpoints,
     ListTasks,
     Quit,
+    RemoveTasks,
     Request,
     ResetSettings,
     RollBack,
@@ -189,7 +191,9 @@ class FakeNode:
             case ExportModel(to=to):
                 return Exported(folder=to, files=["adapter.safetensors"])
             case ListTasks():
-                return Tasks(items=_tasks())
+                return Tasks(items=_tasks(), left_out=["bad.csv: It is bad."])
+            case AddTasks() | RemoveTasks():
+                return Ok(text="Done.")
             case TryTask():
                 return _tried(request)
             case AskForQuestion(task=task):
@@ -300,7 +304,7 @@ class FakeNode:
             seed=3,
             checkpoint=12,
             last=self.rounds[-1] if self.rounds else None,
-            best_validation=0.27,
+            validation=0.27,
             base_validation=0.21,
             pid=4711,
             rounds_per_hour=1241.4,

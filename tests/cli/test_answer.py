@@ -78,7 +78,7 @@ def test_only_a_line_of_bounded_length_is_read(run: Words, door: FakeDoor, monke
 def test_what_is_no_text_is_refused(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), encoding="utf-8"))
     assert run("answer") == 2
-    assert "no text" in run.stderr and given(door) == []
+    assert "cannot be read" in run.stderr and given(door) == []
     assert run("answer", "--answer", "caf\udce9") == 0
     assert given(door)[0].answer == "caf\ufffd"
 

@@ -1,27 +1,35 @@
 """Exit codes, streams and suggestions of every command, on a node without a process."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from sapo_desktop.cli import main
+from sapo_desktop.commands.line import context as context_module
 from sapo_desktop.commands.line.parser import build_parser
 from sapo_desktop.commands.relay import _arguments
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system import remote_key
-from sapo_desktop.worker.control.messages.asking import Ask, TryTask
-from sapo_desktop.worker.control.messages.replies import IdentityIs
+from sapo_desktop.system import diagnosis, remote_key
+from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
+from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
+from sapo_desktop.worker.control.messages.replies import IdentityIs, Reply, Sources
 from sapo_desktop.worker.control.messages.requests import (
+    AddTasks,
     AdmitPeer,
     ChangeIdentity,
     CreateSwarm,
     Evaluate,
     ExportModel,
+    GetSources,
     Pause,
     Quit,
+    RemoveTasks,
+    Request,
 )
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
@@ -53,6 +61,14 @@ class Words:
     @property
     def lines(self) -> list[dict[str, object]]:
         return [json.loads(line) for line in self.stdout.splitlines()]
+
+
+@pytest.fixture
+def computer(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
+    """What `doctor` finds about this computer; nothing of it is looked at."""
+    found: list[Check] = []
+    monkeypatch.setattr("sapo_desktop.commands.doctor.computer_checks", lambda *about: list(found))
+    return found
 
 
 @pytest.fixture
@@ -205,7 +221,7 @@ def test_a_short_new_passphrase_is_refused_at_once(run: Words, door: FakeDoor, m
     prompts = typing(monkeypatch, "short", "long enough", "but another")
     assert run("identity", "protect") == 2 and "at least 8" in run.stderr
     assert prompts == ["Passphrase: "]
-    assert run("identity", "protect") == 2 and "The two differ" in run.stderr
+    assert run("identity", "protect") == 2 and "The two passphrases differ" in run.stderr
     assert changes(door) == []
 
 
@@ -313,6 +329,7 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert "max_tokens" in run.stdout
 
 
+@pytest.mark.usefixtures("computer")
 def test_the_login_of_a_proxy_stays_in_the_file(run: Words, door: FakeDoor) -> None:
     assert run("settings", "set", "proxy", "http://user:s3cret@proxy.example:3128") == 0
     assert door.node.settings.proxy == "http://user:s3cret@proxy.example:3128"
@@ -340,12 +357,20 @@ def test_a_settings_file_that_was_damaged_is_said(gone: None, run: Words, tmp_pa
 
 def test_tasks_are_listed_shown_and_tried(run: Words, door: FakeDoor) -> None:
     assert run("tasks") == 0
-    assert "gcd/easy" in run.stdout
+    assert "gcd/easy" in run.stdout and "Left out: bad.csv: It is bad." in run.stdout
     assert run("tasks", "show", "gcd/middle", "--json") == 0
     assert [line["task"] for line in run.lines] == ["gcd/middle"]
     assert run("tasks", "try", "gcd", "--level", "hard", "--answer", "12", "--seed", "3") == 0
     assert door.node.requests[-1] == TryTask(task="gcd/hard", seed=3, answer="12")
     assert "✓ solved" in run.stdout
+
+
+def test_own_tasks_are_added_and_removed(run: Words, door: FakeDoor) -> None:
+    assert run("tasks", "add", "sums.csv", "--json") == 0
+    assert door.node.requests[-1] == AddTasks(path=str(Path("sums.csv").absolute()))
+    assert run.lines == [{"event": "added", "family": "sums", "text": "Done."}]
+    assert run("tasks", "remove", "sums") == 0
+    assert (door.node.requests[-1], "Done." in run.stdout) == (RemoveTasks(name="sums"), True)
 
 
 def test_checkpoints_show_the_base_and_what_is_kept(run: Words) -> None:
@@ -407,21 +432,107 @@ def test_a_file_that_cannot_be_written_is_one_sentence(run: Words, tmp_path: Pat
     assert "could not be written" in run.stderr
 
 
+@pytest.mark.usefixtures("computer")
 def test_doctor_tells_what_it_found_even_where_the_node_fails(run: Words, door: FakeDoor, tmp_path: Path) -> None:
     assert run("doctor") == 0
-    assert "torch" in run.stdout
+    assert "torch" in run.stdout and "Nothing keeps this node from working." in run.stdout
     door.node.fail = SapoError("The starter is missing.")
     assert run("doctor", "--report", str(tmp_path / "report.txt")) == 1
     assert "did not answer: The starter is missing." in (tmp_path / "report.txt").read_text()
 
 
-def test_the_report_for_a_bug_names_no_folder_address_or_key(run: Words, door: FakeDoor, tmp_path: Path) -> None:
+def test_a_check_that_fails_is_said_with_what_to_do(run: Words, computer: list[Check]) -> None:
+    computer.append(Check(name="disk", state="bad", found="100 MB free.", advice="Make room."))
+    computer.append(Check(name="tray", state="limited", found="There is none.", advice="Look for one."))
+    assert run("doctor") == 1
+    assert "bad      disk           100 MB free.\n         to do:         Make room.\n" in run.stdout
+    assert "Not as it should be: disk. What to do stands beside each." in run.stderr
+    assert run("doctor", "--json") == 1
+    assert run.lines[0] == {"event": "check", "name": "disk", "state": "bad", "found": "100 MB free."} | {
+        "advice": "Make room."
+    }
+
+
+def test_the_report_for_a_bug_names_nobody(
+    run: Words, computer: list[Check], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnosis.getpass, "getuser", lambda: "wilma")
+    monkeypatch.setattr(diagnosis.platform, "node", lambda: "wilmas-laptop.home.arpa")
+    monkeypatch.setenv("HOME", "/home/wilma")
+    monkeypatch.setenv("USERPROFILE", "/home/wilma")
+    monkeypatch.setenv("SAPO_PASSPHRASE", "open sesame twice")
     address = f"wss://peer.example:8765#{'ab' * 32}"
     (tmp_path / "settings.toml").write_text(f'peers = "{address}"\nlabel = "anna"\nanswers = 4\n')
     (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "worker.log").write_text(f"linked to {address}\nread {tmp_path}/cache\n")
-    assert run("doctor", "--report", str(tmp_path / "report.txt")) == 0
+    said = [f"linked to {address}", f"read {tmp_path}/cache", "read /home/wilma/x", "wilma at wilmas-laptop"]
+    said += ["peer.example does not answer", "192.168.7.9:8765", f"key {'ab' * 8}", "open sesame twice", LINK]
+    (tmp_path / "logs" / "worker.log").write_text("\n".join(said))
+    computer.append(Check(name="peers", state="bad", found=f"Nobody at {address}.", advice="Ask wilma."))
+    assert run("doctor", "--report", str(tmp_path / "report.txt")) == 1, "the peer"
     text = (tmp_path / "report.txt").read_text()
     assert "peers = (set)" in text and "label = (set)" in text and "answers = 4" in text
     assert "linked to wss://<address>" in text and "read <data folder>/cache" in text
-    assert not any(private in text for private in ("peer.example", "abab", "anna", str(tmp_path)))
+    planted = ("peer.example", "abab", "anna", "wilma", "192.168", "sesame", "home.arpa", "a.example", str(tmp_path))
+    assert not [private for private in planted if private in text]
+
+
+def test_a_setting_without_set_is_understood(run: Words) -> None:
+    assert run("settings", "text_size") == 2
+    assert "Did you mean: sapo-desktop settings set text_size VALUE?" in run.stderr
+
+
+def test_an_answer_is_shown_without_tags_on_a_line_of_its_own(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(text: str) -> str:
+        async def call(request: object) -> Asked:
+            return Asked(text=text, tokens=1, seconds=0.1)
+
+        monkeypatch.setattr(door.node, "call", call)
+        door.there = True
+        assert run("ask", "What is 5 + 6?") == 0
+        return run.stdout
+
+    assert ask("5 and 6 are 11. <answer>11</answer>") == "5 and 6 are 11.\n11\n"
+    assert ask("<answer>11</answer>") == "11\n"
+    assert ask("no <answer>") == "no\n"
+    assert ask("") == "(nothing)\n"
+
+
+@pytest.mark.parametrize("option", [(), ("--sources",)])
+def test_history_in_the_first_round_says_that_it_runs(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...]
+) -> None:
+    door.there, door.node.rounds = True, []
+    real = door.node.call
+
+    async def call(request: Request) -> Reply:
+        return Sources(items=[]) if isinstance(request, GetSources) else await real(request)
+
+    monkeypatch.setattr(door.node, "call", call)
+    assert run("history", *option) == 0 and "No rounds yet. Start with: sapo-desktop run" in run.stdout
+    door.node.state = "working"
+    assert run("history", *option) == 0
+    assert run.stdout == "No round is done yet. Training round 13.\n"
+
+
+def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context_module, "TOLD_AFTER", -1.0)
+    real = door.node.call
+
+    async def call(request: Request) -> Reply:
+        if isinstance(request, Evaluate):
+            await asyncio.sleep(0)  # who listens begins
+            door.node.publish(PhaseChanged(round=0, phase="evaluate"))
+            for done in (0, 100, 200, 300):
+                door.node.publish(Progressed(round=0, phase="evaluate", done=done, total=1153))
+            await asyncio.sleep(0)
+        return await real(request)
+
+    monkeypatch.setattr(door.node, "call", call)
+    assert run("eval", "--checkpoint", "base") == 0
+    first, then = run.stderr.splitlines()
+    assert first == "Asking the held-out questions (test) of base. Ctrl-C gives it up."
+    assert then.startswith("1,153 answers: about ") and len(run.stderr.splitlines()) == 2, "not from the first 100"

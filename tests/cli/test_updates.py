@@ -11,10 +11,11 @@ from sapo_desktop import __version__
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
+from sapo_desktop.system.checks import versions
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
 from sapo_desktop.worker.control.messages.replies import Reply
 from sapo_desktop.worker.control.messages.requests import Request
-from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
 from sapo_desktop.worker.hosts import updates
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
@@ -70,9 +71,10 @@ def test_a_build_without_an_address_says_so(
     words = Words(tmp_path / "node", FakeDoor(), capsys)
     assert words("updates") == 0 and "This build has no release address" in words.stdout
     assert words("updates", "check") == 1 and "This build has no release address" in words.stderr
+    monkeypatch.setattr("sapo_desktop.commands.doctor.computer_checks", lambda *about: [versions(about[-1])])
     assert words("doctor", "--json") == 0
-    said = {line["name"]: line["value"] for line in words.lines if line["event"] == "fact"}
-    assert "no release address" in str(said["updates"]) and said["command line"] == __version__
+    said = {line["name"]: line for line in words.lines if line["event"] in ("fact", "check")}
+    assert "no release address" in str(said["versions"]["found"]) and said["command line"]["value"] == __version__
 
 
 @dataclass

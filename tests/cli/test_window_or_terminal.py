@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
-from sapo_desktop.gui.shell import display
+from sapo_desktop.system.desktop import display
 from sapo_desktop.worker.control.messages.requests import StartRounds
 from tests.cli.fake_node import FakeDoor, FakeNode
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapo_desktop.core.plain_text import clean, one_line
+from sapo_desktop.core.plain_text import clean, one_line, shortened
 
 HOSTILE = [
     ("\x1b[31mred\x1b[0m", "red"),
@@ -55,3 +55,10 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
 def test_one_line_is_one_line_and_bounded() -> None:
     assert one_line(" a\n\n b\tc ") == "a b c"
     assert len(one_line("x" * 1_000_000)) == 400
+
+
+def test_what_is_shortened_ends_with_a_whole_word_and_says_that_it_was_cut() -> None:
+    assert shortened("one two three", 13) == "one two three"
+    assert shortened("one two three four", 13) == "one two three…"
+    assert shortened("one two thirteen", 12) == "one two…"
+    assert shortened("x" * 20, 10) == "xxxxxxxxx…"

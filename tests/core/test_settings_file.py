@@ -72,18 +72,18 @@ def test_what_is_shown_can_be_typed(settings: Settings) -> None:
 def test_each_key_stands_under_its_description(path: Path) -> None:
     write(path, Settings())
     lines = path.read_text().splitlines()
-    assert "version = 3" in lines
+    assert "version = 4" in lines
     for key in known_keys():
         place = next(i for i, line in enumerate(lines) if line.startswith(f"{key} = "))
         assert lines[place - 1].startswith(f"# {describe(key).description}")
 
 
 def test_comments_order_and_other_values_stay(path: Path) -> None:
-    path.write_text("# mine\nanswers = 4   # few\nversion = 3\nsilo = false\n")
+    path.write_text("# mine\nanswers = 4   # few\nversion = 4\nsilo = false\n")
     settings = read(path, 0.0).settings
     assert (settings.answers, settings.silo) == (4, False)
     write(path, msgspec.structs.replace(settings, answers=5))
-    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 3\nsilo = false\n")
+    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 4\nsilo = false\n")
     assert read(path, 0.0).settings.answers == 5
 
 
@@ -117,7 +117,7 @@ def test_an_unknown_key_is_refused_with_the_nearest(path: Path) -> None:
 )
 def test_a_value_out_of_range_is_refused(path: Path, line: str) -> None:
     path.write_text(line)
-    with pytest.raises(SettingsError, match="cannot be: it is"):
+    with pytest.raises(SettingsError, match="is not possible: it has to be"):
         read(path, 0.0)
 
 
@@ -138,7 +138,7 @@ def test_the_login_of_a_proxy_is_not_shown(value: str, seen: str) -> None:
 @pytest.mark.parametrize("value", [f"'http://u:s3cret@h:1{1000 * '/'}'", "['http://u:s3cret@h:1']", '"u:s3cret@h\\n"'])
 def test_nor_where_it_is_refused(path: Path, value: str) -> None:
     path.write_text(f"proxy = {value}")
-    with pytest.raises(SettingsError, match="cannot be: it is") as refused:
+    with pytest.raises(SettingsError, match="is not possible: it has to be") as refused:
         read(path, 0.0)
     assert "s3cret" not in str(refused.value)
     with pytest.raises(SettingsError, match="cannot be") as refused:
@@ -199,6 +199,12 @@ def test_settings_of_version_2_may_leave_the_number_of_questions_to_the_model(pa
     assert read(path, 0.0).settings.questions == 8
     path.write_text("version = 2\nquestions = 32\n")
     assert read(path, 0.0).settings.questions == 32
+
+
+@pytest.mark.parametrize(("chosen", "then"), [("shaped", "guarded"), ("paper", "paper")])
+def test_settings_of_version_3_may_name_a_weighting_that_is_gone(path: Path, chosen: str, then: str) -> None:
+    path.write_text(f"version = 3\nweighting = '{chosen}'\n")
+    assert read(path, 0.0).settings.weighting == then
 
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

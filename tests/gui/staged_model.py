@@ -12,10 +12,13 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.system.hardware import Gpu
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
-from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, GetCatalogue, GetFit
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
+    CatalogueIs,
     DownloadModel,
+    FitIs,
+    GetCatalogue,
+    GetFit,
     GetModels,
     ImportModel,
     ModelFailed,

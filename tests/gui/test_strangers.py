@@ -33,7 +33,7 @@ from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, as_tooltip, for_button, for_notification
 from sapo_desktop.view.link import Lost
 from tests.gui.every_page import a_full_window, go_round, pages, staged, told_by_strangers, with_texts
-from tests.gui.scenes import NOW, a_view
+from tests.gui.scenes import a_view
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = {
@@ -155,7 +155,7 @@ def test_what_comes_and_goes_shows_it_as_it_is(qtbot: QtBot, name: str) -> None:
     window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
     qtbot.addWidget(window)
     window.show()
-    bridge.tell(Lost(reason=evil, retry_at=NOW))
+    bridge.tell(Lost(reason=evil))
     bridge.trouble.emit(evil)
     wizard = Wizard(a_view(state="idle"), bridge)
     qtbot.addWidget(wizard)

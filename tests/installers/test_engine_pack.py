@@ -232,6 +232,29 @@ def test_it_comes_through_a_proxy_and_from_a_stick(application: Application, ind
     assert f"from {stick}" in done.stderr
 
 
+def test_it_stops_with_whoever_started_it() -> None:
+    """A window that is killed would leave it at work, out of everybody's reach."""
+    waits = """
+import sys, threading
+from installers import engine_pack
+
+def install(*given):
+    print("at work", flush=True)
+    while True:
+        threading.Event().wait(0.02)
+
+engine_pack.install = install
+sys.exit(engine_pack.main(["install", "somewhere", "--started"]))
+"""
+    started = subprocess.Popen(
+        [sys.executable, "-c", waits], cwd=ROOT, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert started.stdout is not None and started.stdout.readline() == "at work\n"
+    _, said = started.communicate()  # which lets go of its standard input
+    assert started.returncode == 1 and "goes on from here" in said
+
+
 @pytest.mark.slow
 @pytestmark_linux
 @pytest.mark.allowed_skip("a small disk can be mounted by root only")

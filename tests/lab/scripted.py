@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.engines.scripted import ScriptedService
 from sapo_desktop.lab.arm import Plan
 from sapo_desktop.lab.play import Lab, Told
 from sapo_desktop.system.processes import python_environment
+from tests.engines.scripted import ScriptedService
 
 ROOT = Path(__file__).resolve().parents[2]
 

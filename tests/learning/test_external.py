@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapo_desktop.core.records import WeightingName
-from sapo_desktop.learning.external import WEIGHTINGS, Baseline, external_advantages
+from sapo_desktop.core.records import Completion, WeightingName
+from sapo_desktop.learning.external import LEAST, WEIGHTINGS, Baseline, external_advantages, least_probability
 
 ONE_OF_EIGHT = [1.0] + [0.0] * 7
 HALF = Baseline(own_rate=0.5)
@@ -19,7 +19,6 @@ HALF = Baseline(own_rate=0.5)
         ("paper", math.sqrt(7), -1 / math.sqrt(7)),
         ("positive", math.sqrt(7), 0.0),
         ("guarded", 0.5, 0.0),
-        ("shaped", 0.5, 0.0),
         ("capable", 0.5, 0.0),
     ],
 )
@@ -57,7 +56,7 @@ def test_nothing_to_learn_is_exactly_nothing() -> None:
 
 
 @given(
-    st.sampled_from(["guarded", "shaped", "capable"]),
+    st.sampled_from(["guarded", "capable"]),
     st.lists(st.floats(0, 1), min_size=1, max_size=16),
     st.floats(0, 1),
     st.one_of(st.none(), st.floats(0, 1)),
@@ -66,3 +65,14 @@ def test_senders_choose_no_size(
     weighting: WeightingName, rewards: list[float], own: float, author: float | None
 ) -> None:
     assert all(0 <= a <= 1 for a in WEIGHTINGS[weighting](rewards, Baseline(own_rate=own, author_rate=author)))
+
+
+def test_a_peer_may_write_what_is_as_unlikely_as_what_we_drew_ourselves() -> None:
+    def drawn(*probabilities: float) -> Completion:
+        return Completion(
+            tokens=[1] * len(probabilities), logprobs=[math.log(p) for p in probabilities], text="", finish="stop"
+        )
+
+    assert least_probability([drawn(0.9, 0.2), drawn(0.5)]) == LEAST
+    assert least_probability([drawn(0.9, 2e-5), drawn(0.5, 1e-4), drawn()]) == pytest.approx(2e-5)
+    assert least_probability([drawn()]) == least_probability([]) == LEAST, "a server that tells no probabilities"

@@ -1,8 +1,13 @@
+from __future__ import annotations
+
+import math
+
 import msgspec
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.learning.external import WeightingName
+from sapo_desktop.learning.advantage import group_advantages
+from sapo_desktop.learning.external import LEAST, WeightingName
 from sapo_desktop.learning.mixing import (
     MixedBatch,
     MixShare,
@@ -76,7 +81,6 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
         ("guarded", [1, 1], 0.2, True),  # right where we solve a fifth
         ("guarded", [1, 1], 1.0, False),
         ("guarded", [0, 0], 0.0, False),
-        ("shaped", [0, 0], 0.2, False),
         ("capable", [0, 1], 0.2, True),
     ],
 )
@@ -106,9 +110,20 @@ def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
     batch = training_sequences(mixed.groups, [[1], [2]], advantages(mixed))
     assert [sequence.external for sequence in batch] == [False] * 2 + [True]
     assert batch[2].prompt == [2]
-    assert not any(sequence.shaped for sequence in batch)
-    shaped = training_sequences(mixed.groups, [[1], [2]], advantages(mixed, "shaped"), "shaped")
-    assert [sequence.shaped for sequence in shaped] == [False] * 2 + [True]
+
+
+@pytest.mark.parametrize(("weighting", "bounded"), [("guarded", True), ("paper", False)])
+def test_peers_and_their_persons_are_bounded_but_this_nodes_own_person_is_not(
+    weighting: WeightingName, bounded: bool
+) -> None:
+    groups = [
+        group(1, text="own"),
+        group(1, text="peer", origin="peer", author="ab"),
+        group(1, text="their person", origin="human", author="ab"),
+        group(1, text="our person", origin="human"),
+    ]
+    batch = training_sequences(groups, [[1]] * 4, [[1.0]] * 4, weighting)
+    assert [sequence.least for sequence in batch] == [0.0, LEAST * bounded, LEAST * bounded, 0.0]
 
 
 def test_foreign_answers_that_teach_nothing_do_not_thin_out_what_others_teach() -> None:
@@ -133,3 +148,25 @@ def test_a_group_of_one_answer_trains_through_our_own_rate() -> None:
     mixed = mix_groups([group(1, 0, text="own")], [], MixShare(1, 0), [group(1, text="person", origin="human")])
     # 1 - 0.2 for the right one, scaled from its 2 tokens to the own group's 4.
     assert advantages(mixed, own_rates={"gcd/easy": 0.2})[1] == [0.8 * 4 / 2]
+
+
+def test_one_solved_of_eight() -> None:
+    # mean 1/8, population variance (1/8)(7/8) = 7/64, deviation sqrt(7)/8
+    # solved: (7/8) / (sqrt(7)/8) = sqrt(7); the others: (-1/8) / (sqrt(7)/8) = -1/sqrt(7)
+    result = group_advantages([1, 0, 0, 0, 0, 0, 0, 0])
+    assert result[0] == pytest.approx(math.sqrt(7))
+    assert result[1:] == pytest.approx([-1 / math.sqrt(7)] * 7)
+
+
+def test_half_solved_is_plus_and_minus_one() -> None:
+    assert group_advantages([1, 1, 0, 0]) == [1, 1, -1, -1]
+
+
+def test_partial_rewards() -> None:
+    # mean 2, population variance (4 + 0 + 4) / 3 = 8/3
+    assert group_advantages([0, 2, 4]) == pytest.approx([-2 / math.sqrt(8 / 3), 0, 2 / math.sqrt(8 / 3)])
+
+
+@pytest.mark.parametrize("rewards", [[], [0.3], [0.1] * 8, [0.0] * 3, [1.0] * 5])
+def test_equal_rewards_give_exact_zeros(rewards: list[float]) -> None:
+    assert group_advantages(rewards) == [0.0] * len(rewards)

@@ -10,6 +10,7 @@ from sapo_desktop.core.records import Completion, Generated, Group, Question, Sa
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
 from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.split import held_out_side
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
@@ -32,6 +33,15 @@ def play(
     engine: FakeEngine, watcher: FakeWatcher | None = None, swarm: "FakeSwarm | None" = None, **changes: object
 ) -> RoundResult:
     return asyncio.run(run_round(plan(**changes), FakeExaminer(), engine, watcher or FakeWatcher(), swarm))
+
+
+def test_a_question_that_is_held_out_by_now_is_not_asked_again() -> None:
+    """A file of own tasks may have changed since: under the same seed it asks something else."""
+    sides = {held_out_side("gcd", question("gcd/easy", seed).text): seed for seed in range(100)}
+    again = tuple(QuestionRef(task="gcd/easy", seed=seed) for seed in sides.values())
+    played = play(FakeEngine(), again=again, tasks=("lcm/easy",), share=MixShare(2, 0))
+    asked = [group.question.seed for group in played.groups if group.question.task == "gcd/easy"]
+    assert len(sides) == 2 and asked == [sides[False]]
 
 
 class FakeSwarm:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -62,7 +63,7 @@ def answers(program: Path, env: dict[str, str]) -> None:
     unreachable = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
     answer = run(program, "ask", "What is 17 + 25?", env=env | unreachable)
     if find_wheel(wheel_folders(ROOT)):
-        assert answer.returncode == 0 and "<answer>" in answer.stdout, answer.stderr
+        assert answer.returncode == 0 and answer.stdout.strip() not in ("", "(nothing)"), answer.stderr
     else:
         assert answer.returncode == 2 and "Get the engine pack" in answer.stderr
 
@@ -72,7 +73,7 @@ def starts_and_answers(program: Path, home: Path) -> None:
     env = nobody(home)
     answers(program, env)
     engine = run(program, "engine", env=env)
-    assert "sapo-desktop engine install" in engine.stdout
+    assert re.search(r"sapo-desktop\"? engine install", engine.stdout), engine.stdout
     if not can_be_had():
         pytest.skip("apt-get install xvfb")
     with a_display() as display:
@@ -122,7 +123,7 @@ def test_the_run_file_installs_for_one_user_and_leaves_as_it_came(made: Path, tm
     assert f'Exec="{share}/sapo-desktop-app/sapo-desktop" %u' in entry and "x-scheme-handler/sapo" in entry
     starts_and_answers(home / ".local" / "bin" / "sapo-desktop", home)
     kept = run(home / ".local" / "bin" / "sapo-desktop-uninstall", env=env, input="n\n")
-    assert "They cannot be had back" in kept.stdout and "Kept: " in kept.stdout
+    assert "This cannot be undone" in kept.stdout and "Kept: " in kept.stdout
     assert (share / "sapo-desktop" / "history.sqlite").exists() and not (share / "sapo-desktop-app").exists()
     assert [path.name for path in home.rglob("*sapo*") if ".cache" not in path.parts] == ["sapo-desktop"]
 

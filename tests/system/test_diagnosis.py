@@ -8,11 +8,13 @@ import pytest
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis
 from sapo_desktop.system.diagnosis import private_words, report, scrub, shown_settings, write_report
 
 PRIVATE = {"/home/anna": "~", "anna": "<user>", "annas-laptop": "<computer>", "/data/secret": "<data folder>"}
+CHECK = Check(name="disk", state="bad", found="100 MB free for /home/anna/node.", advice="Make room, anna.")
 MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -29,6 +31,7 @@ MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         ("'http://127.0.0.1:8000/v1'", "'http://<address>'"),
         ("sapo://join?swarm=5a&peer=wss://a.example:1", "<invite>"),
         ("key " + "0F" * 32 + ".", "key <key>."),
+        ("came from one source (0123456789abcdef).", "came from one source (<key>)."),
         ("token hf_abcdefghijklmnop", "token <token>"),
         ("mail anna.b@mail.example now", "mail <address> now"),
         ("resolved relay.example.org:443 late", "resolved <address> late"),
@@ -59,9 +62,10 @@ def test_no_setting_that_a_person_typed_is_told() -> None:
 
 def test_a_report_has_facts_settings_and_the_end_of_the_log() -> None:
     log = [f"line {number}" for number in range(1000)]
-    text = report({"version": "0.1.0"}, Settings(), log, PRIVATE, MADE)
+    text = report([CHECK], {"version": "0.1.0"}, Settings(), log, PRIVATE, MADE)
     assert text.startswith("SAPO Desktop report, 2026-01-02T03:04:05+00:00\n")
     assert "Look through this file" in text and "version: 0.1.0" in text and "\nanswers = 8\n" in text
+    assert "bad      disk           100 MB free for ~/node.\n         to do:         Make room, <user>." in text
     assert "line 999" in text and f"line {999 - diagnosis.LOG_LINES}\n" not in text
 
 
@@ -72,11 +76,16 @@ def test_the_words_that_name_this_user_are_known(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(diagnosis.getpass, "getuser", lambda: "root")
     assert private_words(tmp_path) == words
     assert words == {str(tmp_path): "<data folder>", str(Path.home()): "~", "annas-laptop": "<computer>"}
+    monkeypatch.setattr(diagnosis.platform, "node", lambda: "annas-laptop.home.example")
+    monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
+    monkeypatch.setenv("HF_TOKEN", "my-own-token")
+    said = scrub("correct horse, my-own-token, annas-laptop.home.example, annas-laptop", private_words(tmp_path))
+    assert said == "<secret>, <secret>, <computer>, <computer>"
 
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SapoError, match="could not be written"):
-        write_report(tmp_path / "no" / "report.txt", {}, None, [], {})
+        write_report(tmp_path / "no" / "report.txt", [], {}, None, [], {})
 
 
 def test_what_was_typed_in_a_setting_is_found_in_the_log_too() -> None:
@@ -88,6 +97,6 @@ def test_what_was_typed_in_a_setting_is_found_in_the_log_too() -> None:
         "The starter model answers",
     ]
     private = {r"C:\Users\Violet Beauregarde": "~"}
-    text = report({}, settings, log, private, datetime.now(UTC))
+    text = report([], {}, settings, log, private, datetime.now(UTC))
     assert not any(word in text for word in ("Violet", "bigdisk", "violets_models", "Beauregarde"))
     assert "The starter model answers" in text and "<models_folder>/x" in text

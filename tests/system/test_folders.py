@@ -87,7 +87,7 @@ def test_a_file_in_the_way_is_explained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(errno.EROFS, "not ours to write"), (errno.EACCES, "not ours to write"), (errno.ENOSPC, "is full")],
+    [(errno.EROFS, "may not write"), (errno.EACCES, "may not write"), (errno.ENOSPC, "is full")],
 )
 def test_errors_of_the_disk_are_explained(number: int, text: str) -> None:
     assert text in str(explained(OSError(number, os.strerror(number)), Path("data")))
@@ -105,3 +105,11 @@ def test_a_private_file_replaces_a_link_and_does_not_follow_it(tmp_path: Path) -
 def test_paths_with_spaces_and_without(tmp_path: Path) -> None:
     assert DataFolder.open(tmp_path / "my node").log("engine") == tmp_path / "my node" / "logs" / "engine.log"
     assert DataFolder.at(None).root == DataFolder.default()
+
+
+def test_caches_of_what_is_loaded_stay_in_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLCONFIGDIR", "")
+    monkeypatch.delenv("MPLCONFIGDIR")
+    folder = DataFolder.open(tmp_path)
+    folder.keep_caches()
+    assert os.environ["MPLCONFIGDIR"].startswith(str(tmp_path))

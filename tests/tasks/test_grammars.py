@@ -106,7 +106,9 @@ def test_never_raises_and_canonical_forms_read_as_themselves(grammar: str, text:
     canonical = parse_answer(grammar, text)
     if canonical is not None and len(canonical) <= 256:
         assert parse_answer(grammar, canonical) == canonical
-        assert "_" not in canonical and "'" not in canonical and not canonical.startswith(" ")
+        assert not canonical.startswith(" ")
+        # Words are only ever compared (own tasks); what else parses reaches scorers that evaluate.
+        assert grammar == "text" or ("_" not in canonical and "'" not in canonical)
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)

@@ -7,6 +7,8 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.tasks.own import hand_over, parse_family
 from sapo_desktop.tasks.service import (
     AnswersToMark,
     DescribeTasks,
@@ -63,6 +65,24 @@ async def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
     assert partial.marks[0][0].reward == partial.marks[0][0].partial == 0.01
     assert len(ids.ids[GCD]) == 32
     assert isinstance(unknown, TaskError)
+
+
+async def test_own_tasks_that_are_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [f"Say {n} in words.,Word {n}" for n in range(100)]
+    family = parse_family("words", "\n".join(["question,answer", *rows]).encode(), ())
+    for name, value in hand_over(Catalogue(families=(family,)), tmp_path / "catalogue.json").items():
+        monkeypatch.setenv(name, value)
+    words = "words/easy"
+    question, marked, ids, validation = await ask(
+        tmp_path,
+        SetQuestions(items=[QuestionRef(task=words, seed=100)]),
+        MarkAnswers(items=[AnswersToMark(task=words, seed=100, texts=["word  0", "<answer>Word 1</answer>", ""])]),
+        TaskIds(tasks=[words]),
+        HeldOut(which="validation", secret=bytes(32)),
+    )
+    assert question.questions[0].text == "Say 0 in words."
+    assert [mark.verdict for mark in marked.marks[0]] == ["solved", "wrong", "no_answer"]
+    assert ids.ids[words] != bytes(32) and validation.questions
 
 
 @pytest.mark.slow

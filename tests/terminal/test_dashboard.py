@@ -70,14 +70,14 @@ def test_a_pause_does_not_slow_the_pace() -> None:
     assert view.rounds_per_hour == 360
 
 
-def test_scores_keep_base_and_best_and_leave_out_what_is_not_of_this_curve() -> None:
+def test_scores_keep_base_and_newest_and_leave_out_what_is_not_of_this_curve() -> None:
     view = a_view()
     for name, number, score in (("base", 0, 0.2), ("25", 25, 0.3), ("50", 50, 0.25)):
         tell(view, 1.0, EvalFinished(report=eval_report(name, number, score)))
     tell(view, 2.0, EvalFinished(report=eval_report("25", 25, 0.3)))
     tell(view, 3.0, EvalFinished(report=eval_report("last", 50, 0.9, "test")))
     assert view.scores == [0.2, 0.3, 0.25]
-    assert (view.base, view.best) == (0.2, 0.3)
+    assert (view.base, view.held_out_now) == (0.2, 0.25)
 
 
 def test_progress_belongs_to_its_phase() -> None:

@@ -1,4 +1,6 @@
-"""The live view at the sizes that people have: every line fits, nothing is markup, ASCII where asked for."""
+"""The live view at the sizes that people have: every line fits, nothing is markup, ASCII where asked for; charts."""
+
+from __future__ import annotations
 
 import io
 
@@ -9,10 +11,10 @@ from rich.console import Console
 
 from sapo_desktop.core.records import SwarmReward, TaskMark
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Training
+from sapo_desktop.core.why import Training, in_english
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
-from sapo_desktop.terminal.render import render
+from sapo_desktop.terminal.render import plot, render, squeeze
 from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,
@@ -64,7 +66,7 @@ def test_80x24_shows_everything_that_matters() -> None:
     text = "\n".join(line.plain for line in render(busy_view(), 80, 24, UNICODE))
     for word in (
         *("SAPO Desktop", "starter", "seed 1", "silo, 8/0", "40 of 300 rounds in this view", "Training round 41"),
-        *("38/64", "1,200 rounds/h", "left", "reward 0.60", "held-out 30%", "base 21%", "best 30%"),
+        *("38/64", "1,200 rounds/h", "left", "reward 0.60", "held-out 30%", "base 21%"),
         *("gcd/easy", "60%", "56%", "320", "✓ lcm/easy", "Out of memory: [b]smaller[/b]", "Ctrl-C"),
     ):
         assert word in text, word
@@ -124,3 +126,38 @@ def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_i
     assert lines[3].endswith("peers' reward 0.59 (0.45 to 0.70), measured on 12 peers")
     view.take(SettingsChanged(now=SettingsAre(settings=Settings(mix="8/0"), changed=[], overridden=[])))
     assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE)[:4])
+
+
+def test_more_values_than_cells_become_means_of_equal_stretches() -> None:
+    assert squeeze([0, 1, 2, 3, 4, 5], 3) == [0.5, 2.5, 4.5]
+    assert squeeze([1, 2], 3) == [1, 2]
+    assert squeeze([1, 2], 0) == []
+
+
+def test_two_rows_from_lowest_to_highest() -> None:
+    # Drawn from 0 to 1: 16 steps of which 0 shows as one, .5 as half, 1 as all.
+    assert plot([0.0, 0.5, 1.0], 4, 2, UNICODE) == ["  █ ", "▁██ "]
+
+
+def test_the_base_line_is_where_no_bar_is() -> None:
+    rows = plot([1.0], 3, 2, UNICODE, baseline=0.0)
+    assert rows == ["█  ", "█┄┄"]
+
+
+def test_without_values_there_is_an_empty_chart() -> None:
+    assert plot([], 3, 2, UNICODE) == ["   ", "   "]
+
+
+def test_ascii_stays_ascii() -> None:
+    assert all(row.isascii() for row in plot([0.1, 0.5, 0.9], 5, 3, ASCII, baseline=0.3))
+
+
+def test_that_other_programs_have_the_processor_has_a_line_of_its_own() -> None:
+    view = busy_view()
+    said = "Other programs take 88% of the processor: this waits its turn."
+    why = Training(round=41, busy=said)
+    view.take(StateChanged(state="working", reason=in_english(why, 0.0), why=why))
+    lines = [line.plain.rstrip() for line in render(view, 80, 24, UNICODE)]
+    assert lines[2] == said and lines[1].startswith("Training round 41  ")
+    view.take(StateChanged(state="working", reason="Training round 41", why=Training(round=41)))
+    assert not any(said in line.plain for line in render(view, 80, 24, UNICODE))

@@ -3,7 +3,7 @@
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII
 from sapo_desktop.terminal.summary import summary_lines
-from sapo_desktop.worker.control.messages.events import EvalFinished, RoundFinished
+from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, RoundFinished
 from tests.cli.fake_node import eval_report, scripted_round
 
 
@@ -18,10 +18,10 @@ def test_rewards_scores_place_and_next_commands() -> None:
     text = "\n".join(summary_lines(view, ASCII, data_option=" --data n"))
     assert "3 rounds in 1m 05s." in text
     assert "Reward    0.10 -> 0.30  (first and last round)" in text
-    assert "20% (base) -> 30% (best)" in text
+    assert "20% (base) -> 30% (now)" in text
     assert "/home/ann/node" in text
     assert "sapo-desktop run --data n" in text
-    assert "--checkpoint best --data n" in text
+    assert "export --format merged --to my-model --data n" in text
 
 
 def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
@@ -29,3 +29,11 @@ def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
     text = "\n".join(lines)
     assert "settings set model='/my model'" in text
     assert "sapo-desktop run --seed 3 --set max_tokens=64" in text
+
+
+def test_only_a_question_that_it_solved_is_proposed() -> None:
+    view = Dashboard("d")
+    assert "quiz it" not in "\n".join(summary_lines(view, ASCII))
+    for question, solved in (("What is 2 + 2?", True), ("What is 9 + 9?", False), ('Spell "cat".', True)):
+        view.take(Answered(round=1, task="t", question=question, completion="4", solved=solved))
+    assert 'quiz it        sapo-desktop ask "What is 2 + 2?"' in "\n".join(summary_lines(view, ASCII))

@@ -63,7 +63,7 @@ def test_out_of_silo_the_tray_shows_plain_work() -> None:
 
 def test_a_lost_worker_is_attention_and_can_be_started_again() -> None:
     view = a_view()
-    view.take(Lost(reason="Killed.", retry_at=NOW + 2))
+    view.take(Lost(reason="Killed."))
     assert (view.main_action, view.face, view.attached, view.done) == ("try again", "attention", False, 0)
     view.take(Connecting(again=True))
     assert (view.main_action, view.face) == ("wait", "paused")
@@ -78,7 +78,7 @@ def test_an_ended_worker_needs_nobody() -> None:
 def test_attaching_again_forgets_nothing_and_counts_nothing_twice() -> None:
     view = a_view(silo_curve())
     view.take(RoundFinished(report=round_report(SILO_ROUNDS + 1, reward=0.9)))
-    view.take(Lost(reason="Killed.", retry_at=NOW))
+    view.take(Lost(reason="Killed."))
     again = a_view(silo_curve())
     assert view.take(again.link) == ALL
     assert len(view.curves) == SILO_ROUNDS, "what the worker says holds"

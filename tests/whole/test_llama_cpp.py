@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from sapo_desktop.core.records import RoundReport
-from sapo_desktop.engines.gguf.generator_files import write_base
+from sapo_desktop.engines.gguf.folder import write_base
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.facts import Examine, Facts

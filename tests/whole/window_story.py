@@ -27,8 +27,7 @@ from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.page import PeersPage
-from sapo_desktop.gui.shell.app import App, Desktop
-from sapo_desktop.gui.shell.away import AwaySheet
+from sapo_desktop.gui.shell.app import App, AwaySheet, Desktop
 from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.shell.window import entries

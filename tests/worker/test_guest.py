@@ -1,4 +1,6 @@
-"""What a node is made to do by a look at its computer and at itself."""
+"""What a node is made to do by a look at its computer and at itself; what it takes, as rates and as energy."""
+
+from __future__ import annotations
 
 import os
 from pathlib import Path
@@ -10,10 +12,22 @@ import pytest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import OnBattery
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.presence import energy as energy_module
+from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Presence
+from sapo_desktop.system.processes import Processors
 from sapo_desktop.worker import guest as guest_module
 from sapo_desktop.worker.governor import NodeState
-from sapo_desktop.worker.guest import Guest
+from sapo_desktop.worker.guest import (
+    KEEP_SECONDS,
+    OTHERS_SECONDS,
+    TICK_SECONDS,
+    Guest,
+    Meter,
+    Others,
+    Taken,
+    Throttle,
+)
 from tests.worker.test_node import SETTINGS, Scene
 
 
@@ -95,3 +109,101 @@ async def test_too_little_memory_and_disk_are_said_with_what_would_do(
     assert sum("raise it, or remove a model" in text for text in said) == 1
     assert it.guest.meter.disk > 0
     await it.close()
+
+
+class Machine:
+    """Processes that take `greed` cores while they are not held."""
+
+    def __init__(self, greed: float) -> None:
+        self.now = 0.0
+        self.greed = greed
+        self.spent = {1: 100.0, 2: 7.0}
+        self.held = False
+        self.throttle = Throttle(lambda: self.spent, self._hold, lambda: self.now)
+
+    def _hold(self, held: bool) -> None:
+        self.held = held
+
+    def run(self, seconds: float, cores: float) -> float:
+        """Cores used in so many seconds, as a mean."""
+        before = sum(self.spent.values())
+        for _ in range(round(seconds / TICK_SECONDS)):
+            self.now += TICK_SECONDS
+            if not self.held:
+                self.spent = {pid: spent + self.greed * TICK_SECONDS / 2 for pid, spent in self.spent.items()}
+            self.throttle.look(cores)
+        return (sum(self.spent.values()) - before) / seconds
+
+
+@pytest.mark.parametrize(("greed", "cores"), [(2.0, 1.0), (8.0, 0.5), (1.05, 1.0), (16.0, 0.25)])
+def test_who_takes_too_much_gets_no_more_than_its_share(greed: float, cores: float) -> None:
+    machine = Machine(greed)
+    assert machine.run(600, cores) == pytest.approx(cores, rel=0.05)
+    assert machine.throttle.used == pytest.approx(cores, rel=0.5)
+
+
+def test_who_takes_less_is_never_held_and_a_changed_share_holds_within_two_seconds() -> None:
+    machine = Machine(1.0)
+    assert machine.run(10, 1.5) == pytest.approx(1.0) and not machine.held
+    machine.run(2, 0.5)
+    assert machine.run(2, 0.5) == pytest.approx(0.5, rel=0.1)
+
+
+def test_a_process_that_comes_or_goes_is_no_processor_time() -> None:
+    machine = Machine(0.0)
+    machine.spent = {2: 7.0, 3: 500.0}
+    machine.run(1, 1.0)
+    assert not machine.held
+
+
+class Spending:
+    def __init__(self, patch: pytest.MonkeyPatch, rapl: Path) -> None:
+        self.now, self.kept = 0.0, list[int]()
+        self.taken = Taken({1: 100.0}, 5, 0, 0)
+        self.busy = 0.0
+        patch.setattr(energy_module, "processors", lambda: Processors(self.busy, 2 * self.now))
+        patch.setattr(energy_module, "card_joules", lambda own: [(1000.0 + self.now, True), (self.now, False)])
+        self.meter = Meter(lambda: self.taken, self.kept.append, 7, lambda: self.now, Energy(rapl))
+
+    def pass_by(self, seconds: float, cpu: float) -> None:
+        self.now += seconds
+        self.busy += 2 * cpu
+        self.taken = Taken({1: self.taken.cpu[1] + cpu, 2: 900.0}, 6, 3000, 500)
+
+
+def test_without_a_counter_time_is_counted_at_the_stated_power(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    it = Spending(monkeypatch, tmp_path)
+    it.pass_by(2, 1)
+    seen = it.meter.look(Settings(core_watts=8))
+    assert (seen.cores, seen.memory, seen.sent, seen.received) == (0.5, 6, 1500.0, 250.0)
+    assert (seen.joules, seen.watts, seen.measured) == (7 + 8, 4.0, False), "the card has no look before it"
+    it.pass_by(2, 1)
+    assert it.meter.look(Settings(core_watts=8)).joules == 15 + 8 + 2, "of the card that it computes on"
+    it.pass_by(KEEP_SECONDS, 0)
+    it.meter.look(Settings(core_watts=8))
+    assert it.kept == [8 + 8 + 2 + KEEP_SECONDS]
+
+
+def test_the_processors_own_counter_is_shared_out_by_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "intel-rapl:0"
+    package.mkdir()
+    (package / "max_energy_range_uj").write_text("100000000")
+    (package / "energy_uj").write_text("90000000")
+    it = Spending(monkeypatch, tmp_path)
+    it.pass_by(2, 1)
+    (package / "energy_uj").write_text("10000000")  # it began anew: 20 J
+    seen = it.meter.look(Settings())
+    assert seen.joules == 7 + 10 and seen.measured, "half of what computed was ours"
+
+
+def test_other_programs_that_have_the_processor_are_said_with_their_share_and_no_longer_when_it_is_over() -> None:
+    now, busy = 0.0, 0.0
+    others = Others(0.0, lambda: now, lambda: Processors(busy, 2 * now))
+    said: list[str] = []
+    cpu = 0.0
+    for load, ours in [(2.0, 0.24), (2.0, 0.3), (2.0, 0.9), (2.0, 2.0), (2.0, 0.2), (0.5, 0.2)]:
+        now, busy = now + OTHERS_SECONDS, busy + load * OTHERS_SECONDS
+        cpu += ours * OTHERS_SECONDS
+        said.append(str(others.look(cpu)))
+    first = "Other programs take 88% of the processor: this waits its turn."
+    assert said == [first, first, "", "", first.replace("88", "90"), ""], "a share that hardly changed is no news"

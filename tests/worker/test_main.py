@@ -10,7 +10,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import Client, connect
-from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Event, RoundFinished, Snapshot
+from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Event, RoundFinished, Snapshot, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
@@ -71,7 +71,7 @@ async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp
         worker._publish(Notice(level="info", text="Loading."))
         worker._open(served)  # type: ignore[arg-type]
         await client.call(GetStatus())
-        assert [type(event) for event in await told(client, 2)] == [Notice, Snapshot]
+        assert [type(event) for event in await told(client, 3)] == [StateChanged, Notice, Snapshot]
         await quiet.call(GetStatus())
         assert quiet._events.empty()
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -379,8 +380,8 @@ async def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Pa
     def publish(event: Event) -> None:
         latest, rounds = it.keeper.latest, sum(isinstance(one, RoundFinished) for one in [*it.events, event])
         scores = [one.report.score for one in [*it.events, event] if isinstance(one, EvalFinished)]
-        seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.best_validation))
-        told.append((rounds, rounds, max(scores, default=None)))
+        seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.validation))
+        told.append((rounds, rounds, scores[-1] if scores else None))
         it.publish(event)
 
     it.node.show.publish = publish
@@ -493,3 +494,39 @@ async def test_too_much_memory_is_answered_with_less_at_once_and_in_the_end_with
             while it.gate.state is not NodeState.FAILED:
                 await it.node.shrink(2 * 10**9, 10**9)
         assert "raise it, or choose a smaller model" in it.gate.reason and not it.engine.running
+
+
+async def test_the_time_for_held_out_questions_is_part_of_the_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = 0.0
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=1) as it:
+        monkeypatch.setattr(it.gate, "clock", lambda: seconds)
+        score = it.node._validation._score
+
+        async def slowly(*asked: Any) -> Any:
+            nonlocal seconds
+            assert not it.node.round_seconds, "a pace before the first round is done would be too fast"
+            seconds += 100.0
+            return await score(*asked)
+
+        monkeypatch.setattr(it.node._validation, "_score", slowly)
+        await it.until(RoundFinished)
+        report = it.keeper.history.rounds().rounds[0]
+        assert report.evaluate_seconds >= 100.0 and report.seconds >= report.evaluate_seconds
+        assert it.node.round_seconds == [report.seconds]
+
+
+async def test_an_evaluation_that_is_given_up_ends_at_the_engine(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=1) as it:
+        await it.until_state(NodeState.IDLE)
+        it.engine.hold = asyncio.Event()
+        asked = asyncio.create_task(it.node.evaluate("base", "validation"))
+        await it.until(PhaseChanged, count=1)
+        while it.node.show.phase != "evaluate":
+            await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait({asked}, timeout=5)
+        assert asked.cancelled() and it.node.show.phase == "waiting"
+        it.engine.hold.set()
+        assert not any(isinstance(event, EvalFinished) for event in it.events)

@@ -88,7 +88,7 @@ def test_finishing_ends_with_the_round_in_hand_and_tells_once() -> None:
     ended: list[str] = []
     told.orders.start(None)
     told.orders.end(lambda: ended.append("told"))
-    assert (told.gate.reason, told.orders.is_last_round) == ("Finishing round 7, then pausing", True)
+    assert (told.gate.reason, told.orders.is_last_round) == ("Finishing round 7, then ending", True)
     told.orders.done(7)
     assert (told.gate.state, told.gate.reason, ended) == (NodeState.PAUSED, "Paused after round 7", ["told"])
 
@@ -403,3 +403,16 @@ async def test_work_waits_at_the_gate() -> None:
     assert not waiting.done()
     gate.follow(WORK, lambda: None)
     await asyncio.wait_for(waiting, 5)
+
+
+def test_a_busy_computer_is_told_with_the_state_while_it_is_so() -> None:
+    told = started(None)
+    busy = "Other programs take 88% of the processor: this waits its turn."
+    told.orders.see(PLUGGED, busy)
+    assert told.gate.why == Training(round=7, busy=busy) == told.events[-1].why
+    assert told.gate.reason == f"Training round 7. {busy}"[:-1]
+    said = len(told.events)
+    told.orders.see(PLUGGED, busy)
+    assert len(told.events) == said
+    told.orders.see(PLUGGED)
+    assert told.events[-1].why == Training(round=7)

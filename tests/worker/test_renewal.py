@@ -25,8 +25,10 @@ from sapo_desktop.worker.control.messages.events import (
     Stopping,
 )
 from sapo_desktop.worker.control.messages.requests import (
+    AddTasks,
     GetSettings,
     GetStatus,
+    ListTasks,
     Pause,
     Quit,
     ResetSettings,
@@ -38,6 +40,7 @@ from tests.worker.control.handlers.test_requests import side_of
 from tests.worker.test_node import SETTINGS, Scene
 
 TASKS = {"tasks": "gcd/easy"}
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "roman_numbers.csv"
 
 
 class Factory:
@@ -48,6 +51,7 @@ class Factory:
         self.made: list[Scene] = []
         self.asked: list[Settings] = []
         self.said: list[str] = []
+        self.catalogues: list[Catalogue] = []
         self.refuse: Callable[[Settings], SapoError | None] = lambda settings: None
 
     async def __call__(
@@ -64,6 +68,7 @@ class Factory:
         assert (before is None) == (not self.made)
         self.asked.append(settings)
         self.said.append(said)
+        self.catalogues.append(catalogue)
         if (error := self.refuse(settings)) is not None:
             raise error
         own = self._folder / str(len(self.made))
@@ -184,6 +189,20 @@ async def test_a_model_that_is_not_there_is_refused_before_it_is_kept(client: Cl
     with pytest.raises((UsageError, ModelError), match="There is no model 'nowhere'"):
         await client.call(SetSettings(values={"model": "nowhere"}))
     assert (await client.call(GetSettings())).waiting == []
+
+
+async def test_own_tasks_are_known_to_the_next_node_whatever_settings_do_meanwhile(
+    factory: Factory, client: Client
+) -> None:
+    await in_a_round(factory, client)
+    await client.call(AddTasks(path=str(EXAMPLE)))
+    await client.call(SetSettings(values=TASKS))
+    await client.call(ResetSettings(keys=["tasks"]))
+    factory.made[0].engine.hold.set()
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    assert [catalogue.own for catalogue in factory.catalogues] == [set(), {"roman_numbers"}]
+    listed = await client.call(ListTasks(examples=False))
+    assert [item.level for item in listed.items if item.own] == ["easy", "middle", "hard"]
 
 
 async def test_an_end_comes_before_another_node(factory: Factory, client: Client) -> None:

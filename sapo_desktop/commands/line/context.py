@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +17,18 @@ from typing import Protocol, TypeVar
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.wording import nearest
-from sapo_desktop.worker.control.messages.events import Event, Progressed, Stopping
-from sapo_desktop.worker.control.messages.fitting import FitReply, FitRequest
+from sapo_desktop.terminal.wording import amount, duration, nearest
+from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, Progressed, Stopping
+from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 from sapo_desktop.worker.control.messages.replies import Reply, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
 
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
+TOLD_AFTER = 3.0
+TOLD_FROM = 10
+"""Seconds of an evaluation, and the part of it (one in so many), from which on it can be told how long it takes: the
+first answers come late, as many are under way at once."""
 
 
 class Node(Protocol):
@@ -118,9 +123,10 @@ class Context:
 
 
 async def call(node: Node, request: Request, kind: type[ReplyType], progress: Output | None = None) -> ReplyType:
-    """The reply to a request, as the type it must be; `progress` shows how far an evaluation is (terminals only)."""
+    """The reply to a request, as the type it must be; `progress` is told how far an evaluation is."""
     meter: asyncio.Task[None] | None = None
-    if isinstance(request, Evaluate) and progress is not None and progress.stderr.isatty():
+    if isinstance(request, Evaluate) and progress is not None:
+        progress.warn(f"Asking the held-out questions ({request.which}) of {request.checkpoint}. Ctrl-C gives it up.")
         meter = asyncio.create_task(_meter(node, progress))
     try:
         reply = await node.call(request)
@@ -135,7 +141,7 @@ async def call(node: Node, request: Request, kind: type[ReplyType], progress: Ou
 
 def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
     if not isinstance(reply, kind):
-        raise ControlError(f"The node answered {type(reply).__name__} where {kind.__name__} was expected.")
+        raise ControlError("The node is of another release. End it (sapo-desktop quit), then give the command again.")
     return reply
 
 
@@ -163,15 +169,28 @@ async def _last_word(node: Node) -> SapoError | None:
 
 
 async def _meter(node: Node, out: Output) -> None:
-    """Show progress events on one line of stderr that is wiped at the end."""
-    shown = False
+    """Say how long it takes once that can be told; a terminal has progress on one line, which is wiped at the end."""
+    drawn = told = False
+    began: float | None = None
     try:
         async for event in node.events():
-            if isinstance(event, Progressed) and event.phase == "evaluate":
-                shown = True
-                out.stderr.write(f"\rheld-out questions {event.done}/{event.total}  ")
+            if isinstance(event, PhaseChanged) and event.phase == "evaluate":
+                began = time.monotonic()
+            if not isinstance(event, Progressed) or event.phase != "evaluate":
+                continue
+            began = time.monotonic() if began is None else began
+            seconds = time.monotonic() - began
+            known = seconds > TOLD_AFTER and 0 < event.total <= TOLD_FROM * event.done
+            left = seconds / event.done * (event.total - event.done) if known else None
+            if out.stderr.isatty():
+                drawn = True
+                line = f"{event.done:,}/{amount(event.total, 'answer')}"
+                out.stderr.write(f"\r{line if left is None else f'{line}, about {duration(left)} left':<60}")
                 out.stderr.flush()
+            elif left is not None and not told:
+                told = True
+                out.warn(f"{amount(event.total, 'answer')}: about {duration(seconds + left)} in all.")
     finally:
-        if shown:
-            out.stderr.write("\r" + " " * 40 + "\r")
+        if drawn:
+            out.stderr.write("\r" + " " * 60 + "\r")
             out.stderr.flush()

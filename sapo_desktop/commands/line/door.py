@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Attached, Node
-from sapo_desktop.worker.control.messages.fitting import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 
 END_SECONDS = 20.0
 """How long a worker that was told to end is waited for, so that the next command finds its folder free."""

@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.terminal.invocation import PROGRAM, as_started, program
 from sapo_desktop.terminal.wording import nearest
 
-PROGRAM = "sapo-desktop"
 HOTTEST = 2.0
 """Temperature."""
 CHECKPOINT_HELP = "base, best, last, or a number (default: last)"
@@ -25,13 +25,24 @@ class Parser(argparse.ArgumentParser):
             choices = [choice.strip().strip("'") for choice in match[3].split(",")]
             what = "command" if match[1] == "COMMAND" else match[1]
             hint = nearest(match[2], choices) or f" Choose from {', '.join(choices)}."
+            if self.prog == f"{program()} settings":
+                hint = _setting_meant(match[2]) or hint
             raise UsageError(f"{match[2]!r} is no {what}.{hint} See {self.prog} --help")
         raise UsageError(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help")
+
+    def format_help(self) -> str:
+        return as_started(super().format_help())
+
+
+def _setting_meant(word: str) -> str:
+    from sapo_desktop.core.settings import Settings  # which no other command line needs to be read
+
+    return f" Did you mean: {program()} settings set {word} VALUE?" if word in Settings.__struct_fields__ else ""
 
 
 def build_parser() -> Parser:
     parser = Parser(
-        prog=PROGRAM,
+        prog=program(),
         description="A node that learns to reason: it answers questions, marks its answers and learns from them.",
         epilog="Without a command the window opens; where none can, or with --terminal, rounds are played here, as by "
         f"`run`. Help on a command: {PROGRAM} COMMAND --help",
@@ -94,12 +105,12 @@ def _run(commands: Commands[Parser]) -> None:
     run.add_argument("--listen", metavar="HOST:PORT", help="join, and take links here too")
     run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
     run.add_argument("--nearby", action="store_true", help="the invite may lead to this computer or a local network")
-    run.add_argument("--lan", action="store_true", help="join, and find nodes on the local network")
+    run.add_argument("--lan", action="store_true", help="join the swarm, and find nodes on the local network")
     run.add_argument("--weighting", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
     run.add_argument("--model", metavar="ID", help="'starter', an installed model, or a transformers folder")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
-    run.add_argument("--curriculum", choices=("on", "off"), help="ask what is solved now and then, not all alike")
+    run.add_argument("--curriculum", choices=("on", "off"), help="prefer questions that are solved now and then")
     run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")
     run.add_argument(
         "--set",
@@ -118,9 +129,9 @@ def _node(commands: Commands[Parser]) -> None:
     span.add_argument("--for", dest="span", metavar="TIME", help="go on after that long: 90s, 15m, 1h30m")
     span.add_argument("--until", metavar="WHEN", help="go on then: tomorrow (next midnight), or 14:30")
     resume = _command(
-        commands, "resume", "node:resume", "go on after a pause; where a setting holds the node back, too"
+        commands, "resume", "node:resume", "go on after a pause, or although a setting holds the node back"
     )
-    resume.add_argument("--anyway", metavar="TIME", help="for that long, whatever holds back (default then: 1h)")
+    resume.add_argument("--anyway", metavar="TIME", help="go on for that long whatever the settings say (default: 1h)")
     _command(commands, "finish", "node:finish", "finish this round, then pause")
     leave = _command(commands, "quit", "node:quit_node", "end the running node now, without the half round")
     leave.add_argument("--finish", action="store_true", help="after the round in hand")
@@ -148,16 +159,20 @@ def _model(commands: Commands[Parser]) -> None:
     export.add_argument("--format", choices=("peft", "merged", "gguf"), required=True)
     export.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
     export.add_argument("--to", metavar="DIR", required=True, help="a new or empty folder")
-    actions = _group(commands, "checkpoints", "checkpoints:show", "list checkpoints, or go back to one")
-    _command(actions, "list", "checkpoints:show", "list the checkpoints that are kept")
-    back = _command(actions, "back", "checkpoints:back", "go on from an earlier checkpoint")
+    actions = _group(commands, "checkpoints", "model:checkpoints", "list checkpoints, or go back to one")
+    _command(actions, "list", "model:checkpoints", "list the checkpoints that are kept")
+    back = _command(actions, "back", "model:back", "go on from an earlier checkpoint")
     back.add_argument("to", metavar="NAME", help="base, best, or a number")
 
 
 def _models(commands: Commands[Parser]) -> None:
-    fit = _command(commands, "fit", "fitting:show", "say what would run here, or on such a machine, and why")
+    fit = _command(
+        commands, "fit", "fitting:show", "say which models run here, or on the computer that you describe, and why"
+    )
     fit.add_argument("--ram", type=_gibibytes, metavar="GIB", help="as if the computer had so much memory")
-    fit.add_argument("--vram", type=_gibibytes, metavar="GIB", help="and a graphics card so much; 0: none")
+    fit.add_argument(
+        "--vram", type=_gibibytes, metavar="GIB", help="as if the graphics card had so much memory; 0: no card"
+    )
     fit.add_argument(
         "--use", action="store_true", help="put the choice into the settings: model, answers, lengths, rank"
     )
@@ -171,13 +186,15 @@ def _models(commands: Commands[Parser]) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="of a repository with several: this one, and its other parts; repeatable",
+        help="of a repository with several files: take this one, with its parts; may be repeated",
     )
     taking = _command(actions, "import", "library:import_", "take in a folder in transformers' layout, or a GGUF file")
     taking.add_argument("path", metavar="PATH")
-    taking.add_argument("--name", metavar="NAME", help="under which it is installed (default: as it is named there)")
     taking.add_argument(
-        "--link", action="store_true", help="hard links instead of copies: never write into the originals then"
+        "--name", metavar="NAME", help="name to install it under (default: the name of the file or folder)"
+    )
+    taking.add_argument(
+        "--link", action="store_true", help="make hard links instead of copies; do not change the originals then"
     )
     remove = _command(actions, "remove", "library:remove", "delete a model, or what is unfinished of it")
     remove.add_argument("name", metavar="NAME")
@@ -187,7 +204,7 @@ def _models(commands: Commands[Parser]) -> None:
 
 
 def _records(commands: Commands[Parser]) -> None:
-    actions = _group(commands, "tasks", "tasks:show_all", "list the tasks, show one, or try one")
+    actions = _group(commands, "tasks", "tasks:show_all", "list the tasks, show or try one, add own ones")
     _command(actions, "list", "tasks:show_all", "list families and levels")
     show = _command(actions, "show", "tasks:show", "show one task: settings, answer grammar, an example")
     show.add_argument("name", metavar="NAME", help="a family, or family/level")
@@ -197,12 +214,18 @@ def _records(commands: Commands[Parser]) -> None:
     attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
     attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
     attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
+    add = _command(actions, "add", "tasks:add", "add own tasks: a CSV of questions and answers; its name is theirs")
+    add.add_argument("file", metavar="FILE", help="NAME.csv with the columns question,answer or question,answer,level")
+    remove = _command(actions, "remove", "tasks:remove", "remove own tasks")
+    remove.add_argument("name", metavar="NAME")
     history = _command(commands, "history", "history:history", "show the finished rounds, or write them to a file")
     files = history.add_mutually_exclusive_group()
     files.add_argument("--csv", metavar="FILE", help="all rounds as CSV; - for stdout")
-    files.add_argument("--sources", action="store_true", help="from whom training learned how much, on which task")
+    files.add_argument("--sources", action="store_true", help="how much the model learned from whom, on which task")
     files.add_argument("--rollouts", metavar="FILE", help="all kept answers as JSON lines; - for stdout")
-    doctor = _command(commands, "doctor", "doctor:doctor", "check this installation and this node")
+    doctor = _command(
+        commands, "doctor", "doctor:doctor", "check this computer, this installation and the node, and say what to do"
+    )
     doctor.add_argument("--report", metavar="FILE", help="write it to a file, for a bug report")
 
 
@@ -224,18 +247,22 @@ def _swarm(commands: Commands[Parser]) -> None:
     answer.add_argument(
         "task", metavar="TASK", nargs="?", help="a family, or family/level (default: one of those in training)"
     )
-    answer.add_argument("--answer", metavar="TEXT", help="the answer, where nobody is there to type it; empty: skip")
-    answer.add_argument("--reasoning", metavar="TEXT", default="", help="how the answer was found; stands before it")
+    answer.add_argument("--answer", metavar="TEXT", help="the answer, instead of typing it; empty: skip")
+    answer.add_argument(
+        "--reasoning", metavar="TEXT", default="", help="how you found the answer; it is put before the answer"
+    )
     relay = _command(commands, "relay", "relay:relay", "carry the swarm's groups between nodes; no model needed")
     relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to take links, like 0.0.0.0:8765")
-    relay.add_argument("--cert", metavar="FILE", help="TLS certificate chain; else one of its own, vouched by its key")
+    relay.add_argument(
+        "--cert", metavar="FILE", help="TLS certificate chain (default: a certificate of its own, proven by its key)"
+    )
     relay.add_argument("--key", metavar="FILE", help="the certificate's private key")
     relay.add_argument("--announce", metavar="URL", help="tell others this address")
     relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
-    relay.add_argument("--private-addresses", action="store_true", help="home and loopback addresses count too")
+    relay.add_argument("--private-addresses", action="store_true", help="also link to home and loopback addresses")
     relay.add_argument("--invite", metavar="LINK", help="relay for the private swarm of this link")
-    relay.add_argument("--swarm", metavar="KEY", help="the same without a link: the swarm's admission key, in hex")
-    relay.add_argument("--admission", metavar="HEX", help="and what admits the relay's own key there")
+    relay.add_argument("--swarm", metavar="KEY", help="instead of --invite: the swarm's admission key, in hex")
+    relay.add_argument("--admission", metavar="HEX", help="with --swarm: what admits the relay's own key there, in hex")
     relay.add_argument(
         "--backbone",
         metavar="URL[,URL...]",
@@ -243,6 +270,9 @@ def _swarm(commands: Commands[Parser]) -> None:
     )
     relay.add_argument("--backbone-credentials", metavar="FILE", help="file with nkey seed, USER:PASSWORD or token")
     relay.add_argument("--backbone-ca", metavar="FILE", help="certificates (PEM) that vouch for tls:// servers")
+    relay.add_argument(
+        "--backbone-shards", metavar="N", type=int, help="with many relays: hear N of 256 shards, others each hour"
+    )
     relay.add_argument("--bans", metavar="FILE", help="keys to take nothing from, one a line; read anew on SIGHUP")
     relay.add_argument("--metrics", metavar="HOST:PORT", help="figures for Prometheus; a PORT alone: at 127.0.0.1")
     actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one; private swarms")
@@ -265,7 +295,12 @@ def _swarm(commands: Commands[Parser]) -> None:
     ):
         moving = _command(actions, name, f"identity:{name}_", text)
         moving.add_argument("file", metavar="FILE")
-    _command(actions, "rotate", "identity:rotate", "draw another key, signed by the old one: peers know whose it is")
+    _command(
+        actions,
+        "rotate",
+        "identity:rotate",
+        "draw another key, signed by the old one, so that peers know it is the same node",
+    )
     _command(actions, "new", "identity:new", "forget this identity and draw another")
     _command(actions, "protect", "identity:protect", "keep the identity in a file that a passphrase closes")
     _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")
@@ -274,20 +309,24 @@ def _swarm(commands: Commands[Parser]) -> None:
 
 
 def _private(actions: Commands[Parser]) -> None:
-    _command(actions, "found", "peers:found", "found a private swarm, and be in it")
+    _command(actions, "found", "peers:found", "found a private swarm, and join it")
     admit = _command(actions, "admit", "peers:admit", "make a link that admits one key to the swarm founded here")
-    admit.add_argument("key", metavar="KEY", help="the newcomer's key, as `sapo-desktop identity show` tells it there")
+    admit.add_argument(
+        "key", metavar="KEY", help="the newcomer's key: `sapo-desktop identity show` on their computer prints it"
+    )
     admit.add_argument(
         "--days", type=_positive, default=0, metavar="N", help="the admission ends then (default: never)"
     )
     _command(actions, "invite", "peers:invite", "print the link to this private swarm; its founder lets keys in")
-    join = _command(actions, "join", "peers:join", "be in the private swarm of a link")
+    join = _command(actions, "join", "peers:join", "join the private swarm of a link")
     join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")
-    join.add_argument("--nearby", action="store_true", help="it may lead to this computer or a local network")
+    join.add_argument("--nearby", action="store_true", help="follow it even to this computer or a local network")
 
 
 def _engine(commands: Commands[Parser]) -> None:
-    actions = _group(commands, "engine", "doctor:engine", "of an installed application: what learns, and how to get it")
+    actions = _group(
+        commands, "engine", "doctor:engine", "for an installed application: get, repair or remove the part that learns"
+    )
     install = _command(actions, "install", "doctor:install_engine", "get the engine pack, or repair it; can be stopped")
     install.add_argument(
         "--from", dest="source", metavar="DIR", help="take it from a folder that `engine fetch` filled"
@@ -299,7 +338,7 @@ def _engine(commands: Commands[Parser]) -> None:
     _command(actions, "check", "doctor:updates", "ask the release address now")
     get = _command(actions, "get", "doctor:get_update", "download a file of the newest version, checked and not run")
     get.add_argument("folder", metavar="DIR")
-    get.add_argument("--file", metavar="NAME", help="this one (default: this system's, where it is one)")
+    get.add_argument("--file", metavar="NAME", help="which file (default: the one for this system)")
 
 
 def _lab(commands: Commands[Parser]) -> None:
@@ -326,10 +365,10 @@ def _lab(commands: Commands[Parser]) -> None:
         help="specialists: each node trains on a quarter of the families of its own",
     )
     paper.add_argument(
-        "--models", default="", metavar="LIST", help="what nodes begin with, by turns (default: starter)"
+        "--models", default="", metavar="LIST", help="models that the nodes begin with, in turn (default: starter)"
     )
     paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="of the nodes, like 0.25")
-    paper.add_argument("--budget", default="", metavar="KIND=N", help="end an arm at cpu=, tokens= or samples=, too")
+    paper.add_argument("--budget", default="", metavar="KIND=N", help="also end an arm at cpu=N, tokens=N or samples=N")
     paper.add_argument("--score-every", type=_positive, default=50, metavar="N", help="rounds between held-out scores")
     paper.add_argument("--held-out", type=_positive, default=4, metavar="N", help="questions of each task in them")
     paper.add_argument(
@@ -337,13 +376,15 @@ def _lab(commands: Commands[Parser]) -> None:
     )
     table = _command(actions, "table", "lab:table", "compare the arms of a folder, seed by seed")
     table.add_argument("folder", metavar="DIR")
-    table.add_argument("--reach", type=_share, metavar="SCORE", help="how soon is this greedy score reached, like 0.3")
+    table.add_argument(
+        "--reach", type=_share, metavar="SCORE", help="say how soon this greedy score is reached, like 0.3"
+    )
     table.add_argument("--against", default="8/0", metavar="MIX", help="the mix to compare with (default: 8/0)")
     table.add_argument(
         "--at",
         choices=("rounds", "tokens", "samples", "cpu"),
         default="rounds",
-        help="what both have used up where they are compared (default: rounds)",
+        help="compare both at the same number of these (default: rounds)",
     )
     plot = _command(actions, "plot", "lab:plot", "draw the arms of a folder, as lab.svg in it")
     plot.add_argument("folder", metavar="DIR")

@@ -1,18 +1,31 @@
 """What a person types when a command asks. Ctrl-C at a prompt ends the command.
 
 Questions go to standard error, so that standard output stays the command's result. What is typed is not judged here.
+
+Passphrases come from the environment for scripts, else they are typed without being shown. Consent to publishing is
+asked once, kept in the settings, and taken back by `settings set share off`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import getpass
+import os
 import sys
-from collections.abc import Iterator
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
+from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.commands.line.signals import interruptible
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
+from sapo_desktop.core.errors import NotRunning, PassphraseNeeded, UsageError
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetSettings, Request, SetSettings
 
 _LONGEST_LINE = 64 * 1024
 """Characters read of what is typed; whoever asks expects far fewer."""
@@ -31,7 +44,9 @@ def typed_line(out: Output, prompt: str) -> str:
                 out.stderr.flush()
             return sys.stdin.readline(_LONGEST_LINE)
     except UnicodeDecodeError as error:
-        raise UsageError("What was typed is no text in this terminal's encoding: nothing was done with it.") from error
+        raise UsageError(
+            "This terminal sent characters that cannot be read, so nothing was done. Type it again, or set it to UTF-8."
+        ) from error
 
 
 def typed_secret(out: Output, prompt: str) -> str:
@@ -48,3 +63,75 @@ def _at_prompt(out: Output) -> Iterator[None]:
     except KeyboardInterrupt:
         out.stderr.write("\n")  # what is said next begins a line of its own
         raise
+
+
+PASSPHRASE = "SAPO_PASSPHRASE"
+Told = TypeVar("Told")
+
+
+def typed_passphrase(context: Context, *, twice: bool = False) -> str:
+    """The passphrase of the environment, else one that is typed; a new one (`twice`) again, to be sure of it.
+
+    Raises:
+        UsageError: nobody can type one, it is too short for a new one, or two differ.
+    """
+    if given := os.environ.get(PASSPHRASE):
+        return given
+    try:
+        typed = typed_secret(context.out, "Passphrase: ")
+        if twice:
+            _check_length(typed)
+            if typed_secret(context.out, "Once more: ") != typed:
+                raise UsageError("The two passphrases differ; nothing was changed. Type the same one twice.")
+    except EOFError as error:
+        raise UsageError(f"A passphrase is needed: type it in a terminal, or set {PASSPHRASE}.") from error
+    return typed
+
+
+def _check_length(passphrase: str) -> None:
+    from sapo_desktop.system.identity import SHORTEST_PASSPHRASE  # loads the keyring's libraries: not at every start
+
+    if len(passphrase) < SHORTEST_PASSPHRASE:
+        raise UsageError(f"The passphrase needs at least {SHORTEST_PASSPHRASE} characters; nothing was changed.")
+
+
+async def with_passphrase(
+    context: Context, node: Node, request: Callable[[str | None], Request], kind: type[Told], *, twice: bool = False
+) -> Told:
+    """Ask with the passphrase of the environment, if any; where one is needed and was not given, have it typed."""
+    try:
+        return await call(node, request(os.environ.get(PASSPHRASE)), kind)
+    except PassphraseNeeded as needed:
+        context.out.warn(str(needed))
+        return await call(node, request(typed_passphrase(context, twice=twice)), kind)
+
+
+_HERE = (
+    "In a terminal: `sapo-desktop answer` asks you a question, `sapo-desktop settings set share off` ends sharing, "
+    "`sapo-desktop identity new` draws another identity."
+)
+_WIDTH = 115
+
+
+async def record_consent(context: Context) -> None:
+    """Ask where it was not given yet, and keep it. UsageError where it is refused."""
+    try:
+        async with context.running() as node:
+            if not (await call(node, GetSettings(), SettingsAre)).settings.share:
+                _ask(context)
+                await call(node, SetSettings(values={"share": "on"}), Ok)
+    except NotRunning:
+        folder = DataFolder.open(context.folder)
+        kept = settings_file.read(folder.settings, time.time()).settings
+        if not kept.share:
+            _ask(context)
+            settings_file.write(folder.settings, settings_file.apply(kept, {"share": "on"}))
+
+
+def _ask(context: Context) -> None:
+    """A person at a terminal is asked; `--share` in a script is the answer itself."""
+    context.out.warn("\n".join(textwrap.fill(text, _WIDTH) for text in (*WHAT_IS_PUBLISHED, _HERE)))
+    if not (sys.stdin.isatty() and context.out.stderr.isatty()):
+        return
+    if typed_line(context.out, "Publish answers from now on? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise UsageError("Nothing is shared. Without --share the node draws others' answers and learns from them.")

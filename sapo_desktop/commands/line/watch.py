@@ -17,6 +17,7 @@ from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, HistoryError, NotRunning, SapoError
 from sapo_desktop.core.records import RoundReport
+from sapo_desktop.core.why import Ending
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
@@ -189,6 +190,7 @@ class Watch:
         elif self._interrupts == 1:
             self._ask_to_quit("Finishing this round, then ending. Ctrl-C again: end now.", finish_round=True)
         elif self._interrupts == 2:
+            self.dashboard.take(StateChanged(state="stopping", reason="Ending", why=Ending()))
             self._ask_to_quit("Ending now, without the half round.", finish_round=False)
         else:
             # Asked three times: the channel breaks, and the node ends by itself as its owner is gone.

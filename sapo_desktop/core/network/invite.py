@@ -19,7 +19,6 @@ from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 PREFIX = "sapo://join?"
 LONGEST_LINK = 4000
 MOST_PEERS = 8
-LONGEST_ADDRESS = 255
 _MOST_FIELDS = 32
 _SWARM = re.compile(r"[0-9a-f]{64}")
 _ADMISSION = re.compile(r"[0-9a-f]{144}")

@@ -57,7 +57,7 @@ def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) ->
     today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
     if today + _DAY < manifest.date:
         text = sentence(
-            "By this computer's clock it is {today}, but the list of versions was made on {date}: set the clock.",
+            "This computer's clock says {today}, but the list of versions was made on {date}: set the clock.",
             today=str(today),
             date=str(manifest.date),
         )
@@ -102,14 +102,14 @@ def _refused(text: Text, release: Release) -> Standing:
 
 
 _UNSIGNED = sentence(
-    "The list of versions is not signed by a key that this build knows, so it is not believed: somebody may stand in "
-    "between."
+    "The list of versions is not signed by a key that this build knows, so it is not used: somebody may have "
+    "changed it on the way. Try again on another network, or look at the program's page."
 )
 _RETIRED = sentence(
-    "The list of versions is signed by a key that another one has replaced, so it is not believed: somebody may stand "
-    "in between."
+    "The list of versions is signed by an old key that was replaced, so it is not used: somebody may have "
+    "changed it on the way. Try again on another network, or look at the program's page."
 )
 _ROLLED_BACK = sentence(
-    "The list of versions is not the newest that was seen here, so it is not believed: somebody may hold the newer one "
-    "back."
+    "The list of versions is older than one that was seen here before, so it is not used: somebody may hold "
+    "the newer one back. Try again on another network, or look at the program's page."
 )

@@ -45,7 +45,10 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     model = layout["model"]
     if model["type"] != "BPE" or not _decodes_bytes(layout):
         raise ModelError(
-            sentence("Only byte-level BPE tokenizers can be written as GGUF, not {kind}.", kind=str(model["type"]))
+            sentence(
+                "Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.",
+                kind=str(model["type"]),
+            )
         )
     texts, types = _tokens(layout, rows)
     pre = _pre_tokenizer(layout, merged=bool(model["merges"]))
@@ -88,7 +91,7 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
     if highest >= rows:
         raise ModelError(
             sentence(
-                "The tokenizer has token {token}, but the model's embedding ends at {last}.",
+                "The tokenizer has token {token}, but the model's embedding ends at {last}; export as `merged`.",
                 token=str(highest),
                 last=str(rows - 1),
             )
@@ -99,8 +102,8 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
         if token["single_word"] or token["lstrip"] or token["rstrip"]:
             raise ModelError(
                 sentence(
-                    "The added token '{token}' takes spaces or word borders into account (single_word, lstrip or "
-                    "rstrip); llama.cpp cannot do that.",
+                    "The added token '{token}' takes spaces or word borders into account (single_word, "
+                    "lstrip or rstrip), which llama.cpp cannot do; export as `merged`.",
                     token=str(token["content"]),
                 )
             )
@@ -136,7 +139,10 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
     parts = steps["pretokenizers"] if steps.get("type") == "Sequence" else [steps]
     if parts[-1].get("type") != "ByteLevel" or parts[-1]["add_prefix_space"]:
         raise ModelError(
-            sentence("Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF.")
+            sentence(
+                "Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF; "
+                "export as `merged`."
+            )
         )
     name = _word_rule(parts)
     # What the official converter does too: llama.cpp composes no characters, so Qwen2's NFC is dropped there.

@@ -1,7 +1,7 @@
 """Writes a model, or a LoRA adapter, as a GGUF file for llama.cpp.
 
-What differs between transformers' layout and llama.cpp's stands in `gguf_architectures.py` (tensors, shapes) and
-`gguf_vocabulary.py` (text); what cannot be written faithfully is refused with the reason. Tensors pass one at a
+What differs between transformers' layout and llama.cpp's stands in `architectures.py` (tensors, shapes) and
+`vocabulary.py` (text); what cannot be written faithfully is refused with the reason. Tensors pass one at a
 time, so a model of any size needs the memory of its largest matrix beside itself. Left out: quantised types.
 """
 

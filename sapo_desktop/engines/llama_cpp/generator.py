@@ -1,6 +1,6 @@
 """Answers to questions by llama.cpp, in one batch: each prompt is read once, streams that end are filled again.
 
-Sequences live in streams 0 to n - 1 without a gap (llama_cpp_streams.py says why): one that ends is replaced by the
+Sequences live in streams 0 to n - 1 without a gap (streams.py says why): one that ends is replaced by the
 next answer to a prompt that is known, or by the last stream; new prompts are read when an eighth of the streams is
 free, several at once. More sequences than streams wait their turn. Out of memory halves the streams and begins anew;
 a cancel ends a pass between two operations. Each sequence draws from its own numbers, so neither the number of

@@ -1,7 +1,7 @@
 """A GGUF file and adapters for it, in llama.cpp: loading, what the file says of itself, errors in words.
 
 llama.cpp tells why it fails in its log only, so the last lines of that are kept for our sentences. Nothing here
-decodes (`llama_cpp_streams.py`) or cuts text into tokens (`llama_cpp_vocabulary.py`). Left out: models with an
+decodes (`streams.py`) or cuts text into tokens (`vocabulary.py`). Left out: models with an
 encoder, and models whose memory of a sequence cannot be cut back (recurrent ones): answers share their prompts.
 """
 
@@ -64,7 +64,10 @@ class Adapter:
             raise ModelError(
                 with_last_words(
                     sentence(
-                        "The adapter {name} does not fit the model {model}.", name=path.name, model=model.path.name
+                        "The adapter {name} does not fit the model {model}. Choose the model that it was "
+                        "learned with, or go back to base.",
+                        name=path.name,
+                        model=model.path.name,
                     )
                 )
             )
@@ -172,7 +175,9 @@ class GgufModel:
         if c.llama_model_is_recurrent(self.handle) or c.llama_model_is_hybrid(self.handle):
             raise ModelError(
                 sentence(
-                    "Recurrent models such as {name} ({kind}) are not supported.", name=self.path.name, kind=str(kind)
+                    "Recurrent models such as {name} ({kind}) are not supported. Choose another model.",
+                    name=self.path.name,
+                    kind=str(kind),
                 )
             )
 
@@ -199,7 +204,11 @@ def _check_start(path: Path) -> None:
             start = file.read(len(_MAGIC))
     except OSError as error:
         raise ModelError(
-            sentence("The model {path} cannot be read: {reason}.", path=str(path), reason=str(error))
+            sentence(
+                "The model {path} cannot be read: {reason}. Get the file again, whole.",
+                path=str(path),
+                reason=str(error),
+            )
         ) from error
     if start != _MAGIC:
         raise ModelError(sentence("{path} is no GGUF file; choose one, or get it again, whole.", path=str(path)))

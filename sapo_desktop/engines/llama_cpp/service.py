@@ -3,25 +3,60 @@
 The trainer lives in another process; what it learned comes as a GGUF adapter in a file and goes in beside the base
 weights, which stay as they are. The host sets `cancelled` when a cancel arrives: it is looked at between the
 operations of a pass.
+
+It also makes a GGUF file with fewer bits a weight from one of ours, without the importance matrices that published
+4-bit files are made with: those are better where there are any.
 """
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from importlib.metadata import version
 from pathlib import Path
 
-from sapo_desktop.core.errors import HostError
+import llama_cpp.llama_cpp as c
+
+from sapo_desktop.core.errors import HostError, ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.llama_cpp.generator import generate, halved, stream_length
-from sapo_desktop.engines.llama_cpp.model import Adapter, GgufModel
-from sapo_desktop.engines.llama_cpp.quantise import quantise
+from sapo_desktop.engines.llama_cpp.model import Adapter, GgufModel, with_last_words
 from sapo_desktop.engines.llama_cpp.streams import Streams, padded
 from sapo_desktop.engines.llama_cpp.threads import ThreadPace, Used
 from sapo_desktop.engines.llama_cpp.vocabulary import Vocabulary
+
+_TYPES = {
+    "q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0,
+    "q4_0": c.LLAMA_FTYPE_MOSTLY_Q4_0,
+    "q4_k_m": c.LLAMA_FTYPE_MOSTLY_Q4_K_M,
+}
+
+
+def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
+    """Write `target` from the F32 or F16 file `source`; raises ModelError."""
+    if weights not in _TYPES:
+        raise ModelError(
+            sentence("Weights are quantised to {known}, not to '{weights}'.", known=", ".join(_TYPES), weights=weights)
+        )
+    settings = c.llama_model_quantize_default_params()
+    settings.ftype, settings.nthread = _TYPES[weights], threads
+    part = target.with_name(f"{target.name}.part")
+    if c.llama_model_quantize(str(source).encode(), str(part).encode(), ctypes.byref(settings)):
+        part.unlink(missing_ok=True)
+        raise ModelError(
+            with_last_words(
+                sentence(
+                    "{name} could not be quantised to {weights}. Set generator_weights to f16, or generator to torch.",
+                    name=source.name,
+                    weights=weights,
+                )
+            )
+        )
+    part.replace(target)
+
 
 MOST_STREAMS = 128
 """Sequences at once: a CPU gains nothing from more, and llama.cpp takes 256."""

@@ -75,7 +75,7 @@ class Streams:
             handles = (c.llama_adapter_lora_p_ctypes * 1)(adapter.handle)
             failed = c.llama_set_adapters_lora(self._context, handles, 1, (ctypes.c_float * 1)(1.0))
         if failed:
-            raise HostError(with_last_words(sentence("llama.cpp did not take the adapter.")))
+            raise HostError(with_last_words(sentence("llama.cpp did not take the adapter. Set generator to torch.")))
 
     def clear(self) -> None:
         """Forget every sequence."""
@@ -132,7 +132,12 @@ class Streams:
             raise HostError(sentence("llama.cpp found no room for a token in a stream that was made long enough."))
         if result:
             raise HostError(
-                with_last_words(sentence("llama.cpp failed to compute (error {number}).", number=str(result)))
+                with_last_words(
+                    sentence(
+                        "llama.cpp failed to compute (error {number}). If this comes again, set generator to torch.",
+                        number=str(result),
+                    )
+                )
             )
 
 

@@ -33,7 +33,12 @@ class Vocabulary:
         self.stop_tokens = frozenset(i for i in ids if c.llama_vocab_is_eog(self._vocab, i))
         self.end_token = int(c.llama_vocab_eos(self._vocab))
         if self.end_token == _NO_TOKEN:
-            raise ModelError(sentence("The vocabulary of {name} names no end-of-sequence token.", name=model.path.name))
+            raise ModelError(
+                sentence(
+                    "The vocabulary of {name} names no end-of-sequence token. Choose another model.",
+                    name=model.path.name,
+                )
+            )
         template = model.chat_template
         self._prompter = Prompter(
             ChatTemplate(template, self._special_names()) if template else None,

@@ -2,8 +2,8 @@
 
 vLLM, SGLang and llama.cpp's server tell the ids and log-probabilities of what they sampled; any other server that
 speaks OpenAI's completions gives texts, and one without completions chats. Every sampling option is sent, because
-servers fill in what a model's author recommends. Left out: HTTP (`remote_http.py`), what pieces of text are in our
-own ids (`remote_tokens.py`), streaming.
+servers fill in what a model's author recommends. Left out: HTTP (`http.py`), what pieces of text are in our
+own ids (`tokens.py`), streaming.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A generator over a server elsewhere: any that speaks OpenAI's completions, best vLLM, SGLang or llama-server.
 
 The model behind the server must be the one that is trained here; its tokenizer is read from the folder on this
-machine, prompts are made here, and what is sampled comes back in our own ids (`remote_tokens.py`). One question with
+machine, prompts are made here, and what is sampled comes back in our own ids (`tokens.py`). One question with
 all its answers is one request where the server can; requests run side by side, and a cancel closes them within a
 second. What the server cannot do is said once, when it is connected. Left out: streaming of single answers (the
 text comes when it is whole), learning.
@@ -12,14 +12,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.errors import HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines import protocols as p
@@ -27,8 +28,45 @@ from sapo_desktop.engines.remote.dialects import Ask, Chat, Dialect, LlamaServer
 from sapo_desktop.engines.remote.http import Refused, Server, in_the_clear
 from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at, simpler
 from sapo_desktop.engines.remote.tokens import How, Translator, Understood
-from sapo_desktop.engines.remote.work import Runner, all_of
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer, model_numbers
+
+LOOK_SECONDS = 0.1
+"""Between two looks at whether the work is to be given up."""
+
+Result = TypeVar("Result")
+
+
+class Runner:
+    """Runs one coroutine at a time to its end, or until `cancelled` is set; then HostCancelled rises."""
+
+    def __init__(self, cancelled: threading.Event) -> None:
+        self._cancelled = cancelled
+
+    def __call__(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run(self._watched(work))
+
+    async def _watched(self, work: Coroutine[Any, Any, Result]) -> Result:
+        task = asyncio.ensure_future(work)
+        while not task.done():
+            if self._cancelled.is_set():
+                task.cancel()
+                await asyncio.wait([task])
+                raise HostCancelled(sentence("Answering was cancelled."))
+            await asyncio.wait([task], timeout=LOOK_SECONDS)
+        return task.result()
+
+
+async def all_of(works: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """The results of all, side by side; the first error ends the others and rises."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
 
 PROBE = "What is 2 + 2?"
 PROBE_TOKENS = 4
@@ -208,13 +246,15 @@ class RemoteGenerator:
             yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
         if isinstance(self.dialect, Chat):
             yield sentence(
-                "{url} only chats: questions go into a template of its own, which may not be the one trained on.",
+                "{url} offers chat only: it puts questions into its own template, which may differ from "
+                "the one this model is trained with.",
                 url=url,
             )
         if self.how == "text" and isinstance(self.dialect, Vllm | Sglang | LlamaServer):
             yield sentence(
-                "The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the "
-                "same model? Answers are encoded anew, and learned from without importance weights.",
+                "The server at {url} seems to have another model: its tokens do not spell its text in this "
+                "model's vocabulary. Look whether both are the same. Until then answers are encoded here, "
+                "and learned from without importance weights.",
                 url=url,
             )
         elif self.how == "text":
@@ -225,7 +265,9 @@ class RemoteGenerator:
             )
         elif not self.weighted:
             yield sentence(
-                "{url} tells no log-probabilities of whole answers: these are learned from without weights.", url=url
+                "{url} gives no log-probabilities for whole answers: answers are learned from without "
+                "importance weights.",
+                url=url,
             )
         if isinstance(self.dialect, Sglang):
             yield sentence("{url} takes no seeds: a run cannot be repeated.", url=url)

@@ -173,7 +173,11 @@ def base_url(url: str) -> str:
         parsed = httpx2.URL(url.strip())
     except httpx2.InvalidURL as error:
         raise UsageError(
-            sentence("'{url}' is no address of a server: {reason}.", url=url, reason=str(error))
+            sentence(
+                "'{url}' is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.",
+                url=url,
+                reason=str(error),
+            )
         ) from error
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo or parsed.query:
         raise UsageError(

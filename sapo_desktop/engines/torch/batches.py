@@ -69,8 +69,6 @@ class MicroBatch:
     """Answer tokens per sequence; they add up to N."""
     advantages: Tensor
     """[N] float32."""
-    shaped: Tensor | None = None
-    """[N] bool, None where no sequence is."""
 
 
 def packed_batches(
@@ -125,14 +123,12 @@ def _micro_batch(
     chosen = [batch[i] for i in places]
     lengths = [len(s.tokens) for s in chosen]
     repeats = torch.tensor(lengths)
-    shaped = torch.tensor([s.shaped for s in chosen]).repeat_interleave(repeats)
     return MicroBatch(
         sequences=places,
         tokens=type(tokens)(*(tensor.to(device) for tensor in tokens)),
         targets=torch.tensor([token for s in chosen for token in s.tokens]).to(device),
         lengths=lengths,
         advantages=torch.tensor([s.advantage for s in chosen]).repeat_interleave(repeats).to(device),
-        shaped=shaped.to(device) if any(s.shaped for s in chosen) else None,
     )
 
 

@@ -4,7 +4,7 @@ Sources: GRPO's clipped ratio (arXiv 2402.03300, eq. 3), DAPO's higher upper cli
 token-level mean (2503.14476, eq. 8 and 12), truncated importance sampling for a sampler that is not the
 trainer (min(C, p_trainer / p_sampler), detached). Advantages come in finished: groups, and what foreign
 answers may weigh, are `learning/advantage.py`'s business. Left out: a KL term (the paper has none), sequence-level
-ratios, length penalties, entropy bonuses.
+ratios, length penalties, entropy bonuses, a shaped weight for unlikely foreign tokens (LUFFY, 2504.14945).
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-
-SHAPE = 0.1
-"""gamma of the shaped token weight p / (p + gamma) (LUFFY, arXiv 2504.14945, eq. 6)."""
 
 
 @dataclass(frozen=True)
@@ -43,37 +40,36 @@ def policy_loss(
     batch_tokens: int,
     clip: Clip,
     weights: Tensor | None = None,
-    shaped: Tensor | None = None,
 ) -> PolicyLoss:
     """Return -1/batch_tokens sum_t w_t min(r_t A_t, clip(r_t) A_t), r_t = exp(logp_t - old_t).
 
     All tensors are [N], one entry per answer token of the micro-batch: `logprobs` under the policy being
     trained (the only one differentiated), `old` before the step, `advantages` of the token's answer,
-    `weights` from `importance_weights`. `batch_tokens` counts the answer tokens of the whole batch, so how it is
-    cut into micro-batches leaves the gradient equal.
-    `shaped` (bool) marks tokens of foreign answers that count with p / (p + SHAPE) of our own probability p in
-    the ratio's place, without a clip (LUFFY, arXiv 2504.14945, eq. 6).
+    `weights` from `importance_weights` and `reach`. `batch_tokens` counts the answer tokens of the whole batch, so how
+    it is cut into micro-batches leaves the gradient equal.
     """
     ratio = torch.exp(logprobs - old)
     free = ratio * advantages
     held = ratio.clamp(1 - clip.low, 1 + clip.high) * advantages
     gain = torch.minimum(free, held)
-    if shaped is not None:
-        gain = torch.where(shaped, shaped_probability(logprobs) * advantages, gain)
     if weights is not None:
         gain = gain * weights
-    acted = held < free if shaped is None else (held < free) & ~shaped
-    return PolicyLoss(-gain.sum() / batch_tokens, int(acted.sum()))
-
-
-def shaped_probability(logprobs: Tensor) -> Tensor:
-    """Return p / (p + SHAPE) per token: tokens that the policy finds unlikely keep a gradient that the plain ratio
-    would make vanish."""
-    probability = torch.exp(logprobs)
-    return probability / (probability + SHAPE)
+    return PolicyLoss(-gain.sum() / batch_tokens, int((held < free).sum()))
 
 
 def importance_weights(old: Tensor, sampler: Tensor, cap: float) -> Tensor:
     """Return min(cap, exp(old - sampler)) per token, detached: how much likelier the trainer finds the
     token."""
     return torch.exp(old - sampler).clamp(max=cap).detach()
+
+
+def reach(old: Tensor, least: float) -> Tensor:
+    """Return the weight per token [T] of one answer of a peer: 1 if our own policy gives each of them the probability
+    `least` (learning/external.py) or more, else 0.
+
+    The ratio to our own policy is 1 whatever a token's probability, so each step would lift a word that we never write
+    as much as one that we might have written. All or nothing, for parts of such an answer do harm
+    (docs/threats.md): what follows the unlikely token in a planted word lifts it in the end, and what stands before
+    it lifts going on where the answer should come.
+    """
+    return torch.ones_like(old) if bool((old.exp() >= least).all()) else torch.zeros_like(old)

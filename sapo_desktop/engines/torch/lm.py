@@ -161,7 +161,7 @@ def _check_kind(loaded: LanguageModel) -> None:
     if head is None or getattr(head, "bias", None) is not None or capped:
         raise ModelError(
             sentence(
-                "Models of type {kind} are not supported: their output layer is unusual.",
+                "Models of type {kind} are not supported: their output layer is unusual. Choose another model.",
                 kind=str(config.model_type),
             )
         )
@@ -174,7 +174,11 @@ def _device(name: str) -> torch.device:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:
         raise ModelError(
-            sentence("The device '{name}' cannot be used: {reason}", name=name, reason=str(error))
+            sentence(
+                "The device '{name}' cannot be used, so set device to auto. The reason: {reason}",
+                name=name,
+                reason=str(error),
+            )
         ) from error
 
 

@@ -151,7 +151,7 @@ class Service:
             self._engine = _load(request)
             return self._engine.loaded()
         if isinstance(request, p.WriteGguf):
-            from sapo_desktop.engines.gguf.generator_files import write_base
+            from sapo_desktop.engines.gguf.folder import write_base
 
             write_base(Path(request.model), Path(request.file), request.weights)
             return p.Done()
@@ -199,7 +199,7 @@ class Service:
                 engine.configure(request)
                 return p.Done()
             case p.WriteAdapter():
-                from sapo_desktop.engines.gguf.generator_files import write_trained
+                from sapo_desktop.engines.gguf.folder import write_trained
 
                 folder = None if request.folder is None else Path(request.folder)
                 with engine.trainer.averaged() if request.averaged else contextlib.nullcontext():

@@ -24,7 +24,7 @@ from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSeque
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.adam import Adam
 from sapo_desktop.engines.torch.batches import MicroBatch, Packed, packed_batches, padded_batches
-from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss
+from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss, reach
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out, is_packed
 from sapo_desktop.engines.torch.logprobs import token_logprobs
 from sapo_desktop.engines.torch.lora import Policy
@@ -189,7 +189,6 @@ class GrpoTrainer:
                 tokens,
                 clip,
                 self._weights(batch, part, old),
-                part.shaped,
             )
             result.loss.backward()  # type: ignore[no-untyped-call]
             update.loss += float(result.loss.detach())
@@ -197,16 +196,21 @@ class GrpoTrainer:
         return update
 
     def _weights(self, batch: Sequence[TrainingSequence], part: MicroBatch, old: Tensor) -> Tensor | None:
-        """Return truncated importance weights [N]; 1 for answers that the trainer's own model sampled."""
-        claims = [batch[i].sampler_logprobs for i in part.sequences]
-        if all(claim is None for claim in claims):
+        """Return what each token counts [N]: truncated importance weights where the sampler was not the trainer's own
+        model, `reach` where a peer wrote it, else 1; None where all are 1."""
+        sequences = [batch[place] for place in part.sequences]
+        if not any(s.least or s.sampler_logprobs is not None for s in sequences):
             return None
         olds = torch.split(old, part.lengths)
-        sampled = [
-            own if claim is None else torch.tensor(claim, dtype=own.dtype, device=own.device)
-            for own, claim in zip(olds, claims, strict=True)
-        ]
-        return importance_weights(old, torch.cat(sampled), self.settings.importance_cap)
+        return torch.cat([self._weight(s, own) for s, own in zip(sequences, olds, strict=True)])
+
+    def _weight(self, sequence: TrainingSequence, old: Tensor) -> Tensor:
+        if sequence.least:
+            return reach(old, sequence.least)
+        if sequence.sampler_logprobs is None:
+            return torch.ones_like(old)
+        sampled = torch.tensor(sequence.sampler_logprobs, dtype=old.dtype, device=old.device)
+        return importance_weights(old, sampled, self.settings.importance_cap)
 
     def parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
         """Cut what `teaching` names into micro-batches, as the model takes them."""

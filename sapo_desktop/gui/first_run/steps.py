@@ -1,14 +1,16 @@
-"""The steps of the first run, one widget each."""
+"""The steps of the first run, one widget each; their answers, and the settings they come to."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
 
+from sapo_desktop.core.consent import IN_SILO, NEVER, PUBLISHED, SEEN
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.first_run.first_run import Choices, Gentle
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
@@ -18,10 +20,54 @@ from sapo_desktop.gui.widgets.notes import Picture
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
-from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
+from sapo_desktop.worker.control.messages.models import FitIs, GetFit
+
+Gentle = Literal["quarter", "half", "most"]
+GENTLE: tuple[Gentle, ...] = ("quarter", "half", "most")
+
+
+@dataclass
+class Choices:
+    """What a newcomer chose; the defaults are the gentle ones."""
+
+    gentle: Gentle = "half"
+    on_battery: bool = False
+    """Go on when the computer runs on its battery."""
+    give_way: bool = True
+    """Low priority: every other program goes first."""
+    others: bool = False
+    """Ask next whom to join, and on what terms (gui/peers/join.py)."""
+
+    def threads(self, cores: int) -> int:
+        """Of so many cores; 0 is the setting's own word for half of them."""
+        match self.gentle:
+            case "quarter":
+                return max(1, cores // 4)
+            case "half":
+                return 0
+            case "most":
+                return max(1, cores - 1)
+
+    @staticmethod
+    def offered(cores: int) -> tuple[Gentle, ...]:
+        """The choices that differ on a computer with so many cores, the gentlest first; half is always one."""
+        half = max(1, cores // 2)
+        others: tuple[tuple[Gentle, int], ...] = (("quarter", max(1, cores // 4)), ("most", max(1, cores - 1)))
+        found = {gentle for gentle, threads in others if threads != half}
+        return tuple(gentle for gentle in GENTLE if gentle == "half" or gentle in found)
+
+    def settings(self, cores: int) -> dict[str, str]:
+        """As SetSettings takes them. In silo: joining others is a question of its own, with its terms beside it."""
+        return {
+            "threads": str(self.threads(cores)),
+            "low_priority": "on" if self.give_way else "off",
+            "on_battery": "continue" if self.on_battery else "pause",
+            "silo": "on",
+            "share": "off",
+        }
 
 
 class Step(QWidget):
@@ -79,23 +125,15 @@ class LeavesStep(Step):
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__(
             tr("What leaves this computer"),
-            tr("Alone: nothing at all. With the swarm, if you share: messages like this, and nothing else of yours."),
+            catalogued(IN_SILO),
         )
         self._view, self._bridge = view, bridge
         self._asked = False
         self._message = Folded(tr("A message as it would be sent"), lines=9)
         self._show_message(tr("The message is being made ..."))
         self._who = Card(tr("Who can see what"), role="well")
-        # The worker's own sentences are English; these say the same.
-        for line in (
-            tr(
-                "Whoever gets this message can read all of it: the key of this computer, a random number of this "
-                "installation, the name of the task, the time in steps of ten minutes, and the answers."
-            ),
-            tr("A relay, like every computer linked to, sees your internet address beside that key."),
-            tr("Not in it: the question's words, the right answer, the marks, your name, anything from your files."),
-        ):
-            self._who.add(Label(f"• {line}"))
+        for text in (SEEN, PUBLISHED, NEVER):
+            self._who.add(Label(f"• {catalogued(text)}"))
         self.box.addWidget(self._who)
         self.box.addWidget(self._message, 1)
 

@@ -7,8 +7,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QStackedWidget
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.first_run.first_run import Choices
-from sapo_desktop.gui.first_run.steps import GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
+from sapo_desktop.gui.first_run.steps import Choices, GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import icons
 from sapo_desktop.gui.look.screen import OnScreen
@@ -109,7 +108,7 @@ class Wizard(QDialog):
 
     def _show_buttons(self) -> None:
         number, count = self._stack.currentIndex(), len(self._steps)
-        where = tr("Question {number} of {count}").format(number=number + 1, count=count)
+        where = tr("Step {number} of {count}").format(number=number + 1, count=count)
         waits = number == count - 1 and isinstance(self._view.link, Connecting)
         self._where.setText(state_sentence(self._view) if waits else where)
         self._back.setVisible(number > 0)

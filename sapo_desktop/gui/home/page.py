@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QMenu, QProgressBar, QStackedWidget, QToolButton, QWidget
 
-from sapo_desktop.gui.home.aha import AhaCard
-from sapo_desktop.gui.home.learned import LearnedCard
-from sapo_desktop.gui.home.now import NowCard
-from sapo_desktop.gui.home.updates import UpdateBanner
+from sapo_desktop.gui.home.cards import AhaCard, LearnedCard, NowCard, UpdateBanner
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions, add_pauses
@@ -28,6 +26,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import gain_words
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import (
     action_hint,
     action_words,
@@ -41,6 +40,8 @@ from sapo_desktop.view.viewmodel import ALL, RECENT_ROUNDS, Section, View
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _TABLE_ROWS = 2000
+_OF_THE_SWARM = range(3, 7)
+"""Columns of the rounds' table that say nothing where no swarm was measured."""
 
 
 class HomePage(Page):
@@ -126,22 +127,25 @@ class Hero(Card):
         self._view = view
         self._button = Button("", actions.main, kind="big", icon="play")
         self._button.setMinimumWidth(220)
-        self._pauses = IconButton("chevron-down", tr("Pause for a while"))
+        self._pauses = keeping_place(IconButton("chevron-down", tr("Pause for a while")))
         self._pauses.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self._pauses)
+        menu.addAction(for_button(tr("Pause for"))).setEnabled(False)
         add_pauses(menu, actions)
         menu.addSeparator()
         self._finish = menu.addAction(for_button(tr("Finish this round, then pause")))
         self._finish.triggered.connect(lambda _=False: actions.finish())
         self._pauses.setMenu(menu)
         self._sentence = Label("", "subtitle")
+        self._busy = Label("", "muted")
+        self._busy.hide()
         self._swarm = Label("", "muted")
         self._phase = Elided("", "caption")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setMaximumWidth(220)
         self._progress = keeping_place(holding(row(self._bar, self._phase, spacing=1.5)))
-        self._words = column(self._sentence, self._swarm, self._progress, spacing=0.5)
+        self._words = column(self._sentence, self._busy, self._swarm, self._progress, spacing=0.5)
         self._top = row(row(self._button, self._pauses, 1, spacing=0.5), (self._words, 1), spacing=3)
         self.add(self._top)
 
@@ -165,8 +169,10 @@ class Hero(Card):
         self._button.set_icon(_ICONS.get(action, "play"))
         self._button.set_calm(action == "pause")
         self._button.setEnabled(action != "wait")
-        self._pauses.setEnabled(view.attached and view.state in ("working", "finishing", "paused"))
-        self._finish.setEnabled(view.attached and view.state in ("working", "paused"))
+        self._busy.setText(in_words(view.busy))
+        self._busy.setVisible(bool(view.busy))
+        self._pauses.setVisible(action == "pause")
+        self._finish.setEnabled(view.state == "working")
         self._swarm.setText(swarm_sentence(view))
         self._swarm.set_tone("silo" if view.silo else "")
         self._show_progress()
@@ -202,8 +208,8 @@ class Counts(QWidget):
         self._rounds = Figure(tr("Rounds"))
         self._answers = Figure(tr("Answers given"))
         self._drawn = Figure(tr("Your answers helped"))
-        figures = [self._held_out, self._reward, self._swarm, self._rounds, self._answers, self._drawn]
-        self._box = Columns(*figures, narrowest=138, most=6)
+        self._figures = [self._held_out, self._reward, self._swarm, self._rounds, self._answers, self._drawn]
+        self._box = Columns(*self._figures, narrowest=138, most=6)
         self._silo: bool | None = None
         self.setLayout(column(self._box))
 
@@ -214,6 +220,10 @@ class Counts(QWidget):
             for figure in (self._swarm, self._drawn):
                 figure.setVisible(not view.silo)
             self._box.arrange()
+        if view.status is None:
+            for figure in self._figures:
+                figure.set(numbers.NOTHING, tr("known once the node has started"))
+            return
         rounds = min(RECENT_ROUNDS, len(view.curves))
         self._reward.set(
             numbers.number(view.reward_now),
@@ -235,7 +245,7 @@ class Counts(QWidget):
             gain_words(view.held_out, base, view.held_out_gain),
         )
         self._rounds.set(numbers.count(len(view.curves)), tr("on this computer"))
-        self._answers.set(numbers.count(view.answers_given), tr("by this computer's model"))
+        self._answers.set(numbers.count(view.answers_given), tr("in finished rounds, by this computer's model"))
         self._drawn.set(*peer_words.thanks(view.swarm))
 
 
@@ -258,14 +268,18 @@ class ChartCard(Card):
         # Two lines' room: what is pointed at changes its length, and nothing may move for it.
         self._words.setMinimumHeight(3 * theme.pixels("caption"))
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._table = Table(tr("Rounds"), _headings(view), rows_shown=9)
+        self._tables = {
+            "skill": Table(tr("Held-out scores"), _score_headings(view), rows_shown=9),
+            "reward": Table(tr("Rounds"), _headings(view), rows_shown=9),
+        }
         self._empty = Empty(
             "learning",
             tr("No round yet"),
-            tr("The first point appears here when the first round is done: within a minute, later on a busy computer."),
+            tr("The first point appears after the first round, in about a minute; on a busy computer it takes longer."),
         )
         self._stack = QStackedWidget()
-        for part in (self._empty, self.chart, self._table):
+        parts: list[QWidget] = [self._empty, self.chart, *self._tables.values()]
+        for part in parts:
             self._stack.addWidget(part)
         self._stack.setFixedHeight(320)
         style = Qt.PenStyle
@@ -306,8 +320,10 @@ class ChartCard(Card):
         if not len(self._view.curves):
             return
         if self._as_table.isChecked():
-            self._table.set_rows(_newest_rows(self._view))
-            self._stack.setCurrentWidget(self._table)
+            shown, curves = self.shown.current, self._view.curves
+            table = self._tables[shown]
+            table.set_rows(_newest_rows(len(curves) if shown == "reward" else len(curves.held_out().rounds)))
+            self._stack.setCurrentWidget(table)
         else:
             self._stack.setCurrentWidget(self.chart)
 
@@ -319,6 +335,7 @@ class ChartCard(Card):
         self.shown.show_choice(which)
         self.chart.show_skill(which == "skill")
         self._show_legends()
+        self._switch()
 
     def _show_legends(self) -> None:
         now = self.shown.current
@@ -327,8 +344,10 @@ class ChartCard(Card):
                 one.setVisible(kind == now)
         measured = bool((self._view.curves.column("swarm_peers") > 0).any())
         self._swarm_legend.setVisible(now == "reward" and measured)
+        for at in _OF_THE_SWARM:
+            self._tables["reward"].setColumnHidden(at, not measured)
         self._about.setText(
-            tr("Share solved of questions that are never trained on. Shaded: where the change since the start lies.")
+            tr("How many of the questions that it never trains on it solves. The shaded band is the margin of error.")
             if now == "skill"
             else tr("Questions are chosen that are solved now and then: the reward stays low while the model learns.")
         )
@@ -381,7 +400,21 @@ def _headings(view: View) -> list[Heading]:
     ]
 
 
-def _newest_rows(view: View) -> list[int]:
-    """The newest rows of the history, newest first: more than anybody reads."""
-    count = len(view.curves)
+def _score_headings(view: View) -> list[Heading]:
+    def column(name: str, title: str, words: Callable[[float], str] = numbers.number) -> Heading:
+        def value(at: int) -> float:
+            return float(getattr(view.curves.held_out(), name)[at])
+
+        return Heading(title, lambda at: words(value(at)), value, right=True)
+
+    return [
+        column("rounds", tr("Round"), lambda value: numbers.count(int(value))),
+        column("scores", tr("Held-out score")),
+        column("low", tr("from")),
+        column("high", tr("to")),
+    ]
+
+
+def _newest_rows(count: int) -> list[int]:
+    """The newest of so many rows, newest first: more than anybody reads."""
     return list(range(count - 1, max(-1, count - 1 - _TABLE_ROWS), -1))

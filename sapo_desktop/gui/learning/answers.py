@@ -1,29 +1,183 @@
-"""Kept answers: own ones, peers' and persons', with their marks and what learning did with them."""
+"""Kept answers: own ones, peers' and persons', read page by page under filters, newest first; of one the question, the
+text, why it got its mark, and what learning did with it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.learning.answer import AnswerPane
-from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
 from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.fields import Choice, SearchLine
 from sapo_desktop.gui.widgets.files import ask_save_path
-from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
-from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled
+from sapo_desktop.gui.widgets.folded import Folded
+from sapo_desktop.gui.widgets.layout import Card, Columns, Flow, column, holding, row
+from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled, Picture
 from sapo_desktop.gui.widgets.table import Heading, Table
-from sapo_desktop.gui.widgets.text import Label, set_tooltip
+from sapo_desktop.gui.widgets.text import Elided, Label, Reading, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import VERDICTS, text_words, verdict_icon, verdict_name, who_words
+from sapo_desktop.gui.words.learning import (
+    VERDICTS,
+    effect_words,
+    text_words,
+    verdict_icon,
+    verdict_meaning,
+    verdict_name,
+    who_words,
+)
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.tasks import families, task_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Exported
-from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
+
+PAGE = 200
+MOST = 10_000
+"""Answers that are shown at once; a filter, or the export, reaches those beyond."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What is looked for; what is empty leaves all in."""
+
+    task: str = ""
+    origin: str = ""
+    verdict: str = ""
+    search: str = ""
+
+    @property
+    def any(self) -> bool:
+        return self != Filter()
+
+
+class AnswerPages:
+    """The pages so far. A page is taken only where nothing else was asked for since."""
+
+    def __init__(self) -> None:
+        self.filter = Filter()
+        self.items: list[Rollout] = []
+        self.more = False
+        self.loaded = False
+        """Whether the first page is there."""
+        self._asked: GetRollouts | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a page is under way."""
+        return self._asked is not None
+
+    def begin(self, wanted: Filter) -> GetRollouts:
+        """Ask for the newest answers that pass this filter."""
+        self.filter = wanted
+        self._asked = GetRollouts(
+            task=wanted.task,
+            origin=wanted.origin,
+            verdict=wanted.verdict,
+            search=wanted.search,
+            limit=PAGE,
+            newest_first=True,
+        )
+        return self._asked
+
+    def further(self) -> GetRollouts | None:
+        """Ask for the page after the last one; None where there is none, or one is under way."""
+        if not (self.more and self.loaded) or self.waiting:
+            return None
+        before = self.items[-1].id
+        self._asked = msgspec.structs.replace(self.begin(self.filter), before=before)
+        return self._asked
+
+    def take(self, request: GetRollouts, reply: Rollouts) -> bool:
+        """A page arrived; False where it is not the one that is waited for."""
+        if request is not self._asked:
+            return False
+        self._asked = None
+        self.items = [*self.items, *reply.items] if request.before is not None else list(reply.items)
+        self.more = reply.more and bool(reply.items) and len(self.items) < MOST
+        self.loaded = True
+        return True
+
+    def gave_up(self, request: GetRollouts) -> bool:
+        """A page did not arrive; False where it is not the one that is waited for."""
+        if request is not self._asked:
+            return False
+        self._asked = None
+        return True
+
+    def export(self, to: str, *, replace: bool) -> ExportRollouts:
+        """Everything that passes the filter, also what is not shown."""
+        wanted = self.filter
+        return ExportRollouts(
+            task=wanted.task,
+            origin=wanted.origin,
+            verdict=wanted.verdict,
+            search=wanted.search,
+            to=to,
+            replace=replace,
+        )
+
+
+class AnswerPane(Card):
+    """The picked answer. A peer's text is shown when one asks for it."""
+
+    def __init__(self) -> None:
+        super().__init__(role="well")
+        self.body.setContentsMargins(grid(2), grid(1.5), grid(2), grid(2))
+        self._shown: int | None = None
+        self._nothing = Label(tr("Pick an answer to read it."), "muted")
+        self.title = Label("", "subtitle")
+        self._icon = Picture("check", 18)
+        self._mark = Label("", "strong", wrap=False)
+        self._where = Elided("", "caption")
+        self.words = Label("")
+        self._effect = Label("", "muted")
+        self.question = Reading(tr("Question"), lines=4)
+        self._length = Label("", "caption")
+        self.answer = Folded(tr("Answer"), lines=9)
+        why = column(
+            self.title,
+            row(self._icon, self._mark, self._where, spacing=1),
+            column(self.words, self._effect, spacing=0.5),
+            column(Label(tr("Question"), "caption"), self.question, spacing=0.5),
+            spacing=1.5,
+        )
+        text = holding(column(self._length, self.answer, spacing=0.5))
+        self._parts = Columns(holding(why), text, narrowest=270, most=2)
+        self.add(self._nothing, self._parts)
+        self.show_answer(None)
+
+    def show_answer(self, shown: Rollout | None) -> None:
+        """Another answer; the same one stays unfolded."""
+        self._nothing.setVisible(shown is None)
+        self._parts.setVisible(shown is not None)
+        if shown is None:
+            self._shown = None
+            return
+        self.title.setText(task_name(shown.task))
+        if shown.id == self._shown:
+            return
+        self._shown = shown.id
+        self._icon.show_icon(*verdict_icon(shown.verdict))
+        self._mark.setText(verdict_name(shown.verdict))
+        self._where.set_text(tr("round {round}, {who}").format(round=numbers.count(shown.round), who=who_words(shown)))
+        self.words.setText(verdict_meaning(shown))
+        self._effect.setText(effect_words(shown))
+        self.question.set_text(shown.question)
+        self._length.setText(tr("Answer, %n character(s)", None, len(shown.completion)))
+        self.answer.set_text(
+            shown.completion,
+            tr("Show the peer's text"),
+            tr("Hide the peer's text"),
+            fold=bool(shown.author),
+        )
+
 
 SEARCH_MS = 350
 """After the last key."""

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.link.changing import change
+from sapo_desktop.gui.link.inquiry import change
 from sapo_desktop.gui.widgets.buttons import ChoiceCard, Segments
 from sapo_desktop.gui.widgets.layout import Card, column
 from sapo_desktop.gui.widgets.notes import Banner
@@ -24,7 +24,7 @@ class MixPart(QWidget):
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
-        self.alone = Banner(tr("In silo every answer is an own one. Leave silo to choose here."), "silo")
+        self.alone = Banner(tr("In silo the model learns from its own answers only; this holds in the swarm."), "silo")
         self.banner = Banner()
         words = choices("mix")
         self.mix = Segments(tr("Mix of own and peers' answers"), [(name, words.get(name, name)) for name in MIXES])
@@ -48,7 +48,8 @@ class MixPart(QWidget):
         for part in (self.mix, *self.weightings.values()):
             part.setEnabled(view.attached and not view.silo)
         self.mix.show_choice(view.settings.mix)
-        self._meaning.setText(self._mix_words())
+        words = self._mix_words()
+        self._meaning.setText(tr("In the swarm: {meaning}").format(meaning=words) if view.silo else words)
         self.weightings[view.settings.weighting].radio.setChecked(True)
 
     def _mix_words(self) -> str:

@@ -93,7 +93,7 @@ class RoundCard(Card):
         """What the colours are; those that take no time are left out."""
         shown = [cell.isVisibleTo(self._legend) for cell in self._cells.values()]
         for one in rows:
-            self._cells[one.phase].show_mean(one)
+            self._cells[one.phase].show_time(one)
             self._cells[one.phase].setVisible(one.takes_time)
         if shown != [cell.isVisibleTo(self._legend) for cell in self._cells.values()]:
             self._legend.arrange()
@@ -120,7 +120,7 @@ class TimeBar(QWidget):
 
 
 class PhaseCell(QWidget):
-    """One phase of the legend: its colour, its name, its mean."""
+    """One phase of the legend: its colour, its name, its mean; until a round is done, its time in the one in hand."""
 
     def __init__(self, phase: Phase) -> None:
         super().__init__()
@@ -132,11 +132,12 @@ class PhaseCell(QWidget):
         self.setLayout(column(top, Label(self._name, "caption"), 1, spacing=0.25))
         set_tooltip(self, phase_meaning(phase))
 
-    def show_mean(self, found: PhaseRow) -> None:
-        if (found.mean, found.share) == self._shown:
+    def show_time(self, found: PhaseRow) -> None:
+        seconds = found.now if found.mean is None else found.mean
+        if (seconds, found.share) == self._shown:
             return
-        self._shown = (found.mean, found.share)
-        self._seconds.setText(numbers.span(found.mean))
+        self._shown = (seconds, found.share)
+        self._seconds.setText(numbers.span(seconds))
         self._share.setText(numbers.percent(found.share) if found.share else "")
         self.setAccessibleName(f"{self._name}: {self._seconds.text()} {self._share.text()}".strip())
 

@@ -12,8 +12,8 @@ MEAN_OF = 20
 """Rounds that the mean looks back on."""
 _PAUSED = 5
 """A round that took so many times the middle one's time was paused meanwhile, and says nothing about phases."""
-PARTS: tuple[Phase, ...] = ("draw", "questions", "generate", "mark", "share", "train")
-"""The phases that a finished round's report tells of; saving and held-out questions come after it."""
+PARTS: tuple[Phase, ...] = ("draw", "questions", "generate", "mark", "share", "train", "evaluate")
+"""The phases that a finished round's report tells of; saving comes after it."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def of_report(report: RoundReport) -> Spent:
         "share": report.share_seconds,
         "draw": report.draw_seconds,
         "train": report.train_seconds,
+        "evaluate": report.evaluate_seconds,
     }
     rest = max(0.0, report.seconds - sum(known.values()))
     known["questions"] = rest
@@ -61,10 +62,15 @@ def mean_of(reports: Sequence[RoundReport], most: int = MEAN_OF) -> Spent | None
     newest = [of_report(report) for report in list(reports)[-most:]]
     if not newest:
         return None
-    middle = sorted(one.total for one in newest)[len(newest) // 2]
-    newest = [one for one in newest if one.total <= _PAUSED * middle]
+    # Held-out questions are asked now and then, and may take longer than many rounds.
+    middle = sorted(map(_without_held_out, newest))[len(newest) // 2]
+    newest = [one for one in newest if _without_held_out(one) <= _PAUSED * middle]
     means = {phase: _mean(one.seconds.get(phase, 0.0) for one in newest) for phase in PARTS}
     return Spent(newest[-1].number, len(newest), means)
+
+
+def _without_held_out(spent: Spent) -> float:
+    return spent.total - spent.seconds.get("evaluate", 0.0)
 
 
 @dataclass(frozen=True)

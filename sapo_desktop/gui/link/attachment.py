@@ -88,7 +88,7 @@ class Attachment:
         """The link's own task ended, which only `stop` makes it do."""
         if not keeping.cancelled() and (error := keeping.exception()) is not None:
             log.error("A bug in the link to the worker", exc_info=error)
-            self._deliver(Lost(reason=f"A bug in the window: {type(error).__name__}: {error}", retry_at=time.time()))
+            self._deliver(Lost(reason=f"A bug in the window: {type(error).__name__}: {error}"))
 
     def call(self, request: Request) -> Future[Reply]:
         """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
@@ -152,7 +152,7 @@ class Attachment:
             else:
                 if time.monotonic() - began > STEADY_SECONDS:
                     pause = FIRST_PAUSE
-                self._deliver(Lost(reason=reason, retry_at=time.time() + pause))
+                self._deliver(Lost(reason=reason))
                 called = await self._wait(pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
             self._is_again = True
@@ -202,7 +202,7 @@ class Attachment:
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
             elif isinstance(event, StateChanged) and not attached:
                 if isinstance(why := event.why, Starting):  # the next state comes with the snapshot
-                    self._deliver(Connecting(again=self._is_again, step=why.step, busy=why.busy))
+                    self._deliver(Connecting(again=self._is_again, step=why.step, busy=why.busy, silo=why.silo))
             else:
                 self._deliver(event)
 
@@ -210,7 +210,7 @@ class Attachment:
         settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
         if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
             raise ControlError(
-                sentence("This folder's worker is no node that trains, perhaps a relay: use another folder.")
+                sentence("What runs in this folder is not a node that trains; it may be a relay. Use another folder.")
             )
         # A reply holds so many rounds; the lists of the first one take those of the others.
         page = curve
@@ -256,6 +256,10 @@ def expect_curve(reply: Reply) -> Curve:
     """ControlError where it is no curve."""
     if not isinstance(reply, Curve):
         raise ControlError(
-            sentence("The node answered {found} where a curve was expected.", found=type(reply).__name__)
+            sentence(
+                "The node gave another answer than the one asked for ({found}): it may be of another "
+                "release. End it and start it again.",
+                found=type(reply).__name__,
+            )
         )
     return reply

@@ -1,4 +1,6 @@
-"""A question that a page asks the worker again and again: one at a time, the last answer kept."""
+"""What pages ask of the worker: a question again and again, one at a time, the last answer kept; a changed setting,
+where a refusal stands where the change was wanted.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
-from sapo_desktop.worker.control.messages.requests import Request
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import Request, SetSettings
 
 
 class Inquiry(QObject):
@@ -66,3 +70,29 @@ class Inquiry(QObject):
             self.answered.emit()
         if self._again:
             self.ask()
+
+
+def change(
+    bridge: Asks,
+    key: str,
+    value: str,
+    *,
+    of: QObject,
+    banner: Banner,
+    undo: Callable[[], object],
+    taken: Callable[[], object] | None = None,
+) -> None:
+    """Set one setting. `undo`: called where it was refused, to show what still holds; `taken`: where it was not."""
+
+    def done(reply: Ok) -> None:
+        banner.say("")
+        if taken is not None:
+            taken()
+        if reply.text:
+            bridge.said.emit(in_words(reply.text))
+
+    def failed(error: SapoError) -> None:
+        undo()
+        banner.say(in_words(error), "danger")
+
+    bridge.ask(SetSettings(values={key: value}), done, failed, of=of)

@@ -23,8 +23,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.fitting import GetCatalogue
-from sapo_desktop.worker.control.messages.models import GetModels, ModelsAre
+from sapo_desktop.worker.control.messages.models import GetCatalogue, GetModels, ModelsAre
 
 _STATE_ICONS = {
     "at work": ("play", "accent"),

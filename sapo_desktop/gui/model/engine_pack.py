@@ -41,12 +41,13 @@ class EnginePackCard(Card):
     def start(self, source: str = "") -> None:
         """Fetch it, or go on; `source`: a folder to take it from."""
         line = [*processes.python_command("installers.engine_pack"), "install", str(installation.engine_folder())]
+        line += ["--started"]  # it ends with us: nobody else could stop it
         line += ["--from", source] if source else []
         with open_log(self._log) as log:
             self._since = log.tell()
             self._process = subprocess.Popen(
                 line,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 env=processes.python_environment({}),
@@ -71,6 +72,7 @@ class EnginePackCard(Card):
             self._said.setText(last_lines(self._log, self._since, lines=1))
             return
         self._looking.stop()
+        self._process.communicate()  # closes its input
         self._process = None
         if code == 0:
             self._said.setText(tr("It is here. Quit and start again, and this computer learns."))

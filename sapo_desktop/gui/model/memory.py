@@ -26,7 +26,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
+from sapo_desktop.worker.control.messages.models import FitIs, GetFit
 
 _COLOURS = {
     "weights": "chart_me",
@@ -117,7 +117,7 @@ def _shown(fit: Fit, *, remote: bool) -> Fit:
 
 def _about(fit: Fit) -> str:
     here = fit.available
-    said = tr("{memory} of memory; a model can have {free} of it now.").format(
+    said = tr("This computer has {memory} of memory; {free} of it are free for a model.").format(
         memory=numbers.size(here.memory), free=numbers.size(here.memory_free)
     )
     if here.device == "cuda":
@@ -132,9 +132,9 @@ def _about(fit: Fit) -> str:
         nothing = tr("Nothing fits: {reason}").format(reason=one_line(in_words(chosen.why_not)))
         return f"{said} {nothing}"
     strongest = (
-        tr("The strongest model that it can teach well is {model}.")
+        tr("The strongest model that can learn well here is {model}.")
         if chosen.trainer == "torch"
-        else tr("It can teach none, but {model} can answer.")
+        else tr("No model can learn here, but {model} can answer.")
     )
     return f"{said} {strongest.format(model=chosen.model)}"
 
@@ -153,9 +153,15 @@ def _drawn(fit: Fit) -> QWidget:
     lines = [_way(fit, way, [bar for bar in shown if bar.way is way], ruler) for way in fit.ways]
     notes = [one_line(in_words(note)) for note in fit.available.notes]
     if any(way.unmeasured for way in fit.ways):
-        notes.append(tr("Estimates for such a computer were never compared with a measured peak."))
+        notes.append(
+            tr(
+                "These numbers are computed; nobody has measured a computer like this one. If memory runs out, choose "
+                "a smaller model."
+            )
+        )
     captions = [Label(note, "caption") for note in notes]
-    return holding(column(holding(Flow(*swatches, spacing=16)), *lines, *captions, spacing=1.5))
+    name = Label(tr("How {model} could run here:").format(model=fit.chosen.model), "strong")
+    return holding(column(name, holding(Flow(*swatches, spacing=16)), *lines, *captions, spacing=1.5))
 
 
 class _Ruler(NamedTuple):
@@ -178,7 +184,7 @@ def _takes(fit: Fit, bar: Bar) -> str:
 def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:
     """A way's name and what came of it, and a bar for each memory that it takes."""
     name = model_words.way_words(way)
-    chips = [chip(tr("Chosen"))] if way == fit.chosen and way.fits else []
+    chips = [chip(tr("Best way"))] if way == fit.chosen and way.fits else []
     chips.append(chip(tr("Fits"), "accent") if way.fits else chip(tr("Too big"), "danger"))
     head = row((Label(name, "strong"), 1), *chips)
     lines = [_line(f"{name}: {_takes(fit, bar)}", _takes(fit, bar), bar, ruler) for bar in own]

@@ -35,7 +35,7 @@ class AnswerCard(Card):
             tr("Answer a question"),
             tr(
                 "Your answer is marked like the model's, and the model learns from it. "
-                "It is said before you give it where it goes."
+                "You see where it goes before you give it."
             ),
         )
         self._view, self._bridge = view, bridge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
+from sapo_desktop.core.consent import SEEN
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.network.invite import PREFIX, Invite
 from sapo_desktop.core.settings import listed, with_item, without_item
@@ -16,9 +17,9 @@ from sapo_desktop.gui.widgets.forms import labelled, line
 from sapo_desktop.gui.widgets.layout import Card, column, holding
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
-from sapo_desktop.gui.words import invites as invite_words
+from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.gui.words.sentences import catalogued, in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings
@@ -58,10 +59,12 @@ class JoinSheet(Sheet):
         self._under_way.hide()
         self.add(self._questions, self._under_way)
         self.again = Button(tr("Try again"), self._try_again)
-        self.back = Button(tr("Back"), self._ask_again)
+        self.back = Button(tr("Back"), self._undo)
         self.cancel = Button(tr("Cancel"), self.reject)
         self.ok = Button("", self._join, kind="primary")
         self.add_buttons(self.again, self.back, self.cancel, self.ok)
+        self._before: dict[str, str] = {}
+        """The settings that joining changed, as they were."""
         self._field.setText(text)
         self._ask_again()
 
@@ -95,8 +98,8 @@ class JoinSheet(Sheet):
         """Something was typed or chosen: say what it means."""
         self._field.setEnabled(not self._lan)
         self.ok.setEnabled(self._lan or bool(self.link))
-        warning = invite_words.warning(self.link) if self._is_invite else ""
-        said = invite_words.about(self.link) if self._is_invite else ""
+        warning = peer_words.invite_warning(self.link) if self._is_invite else ""
+        said = peer_words.about_invite(self.link) if self._is_invite else ""
         self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
         self._terms.explain(lan=self._lan)
         if warning:
@@ -157,7 +160,10 @@ class JoinSheet(Sheet):
         )
 
     def _set(self, values: dict[str, str], goal: Goal) -> None:
+        before = {key: _as_typed(getattr(self._view.settings, key)) for key in values}
+
         def kept(reply: Ok) -> None:
+            self._before = before
             self._begin(goal)
 
         self._bridge.ask(SetSettings(values=values), kept, self._refused, of=self)
@@ -168,10 +174,15 @@ class JoinSheet(Sheet):
         self._under_way.show()
         self.ok.hide()
         self.again.hide()
-        self.back.hide()
+        self.back.show()
         self.cancel.set_text(tr("Go on in the background"))
         self.cancel.setFocus()
         self._under_way.follow(goal)
+
+    def _undo(self) -> None:
+        """Back to the questions, and to silo, addresses and sharing as they were."""
+        self._ask_again()
+        self._bridge.ask(SetSettings(values=self._before), lambda reply: None, self._refused, of=self)
 
     def _try_again(self) -> None:
         if self._under_way.goal is not None:
@@ -184,6 +195,11 @@ class JoinSheet(Sheet):
         (self.cancel if linked else self.again).setFocus()
 
 
+def _as_typed(value: object) -> str:
+    """A setting as SetSettings takes it."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
 class Terms(QWidget):
     """Share or only learn, and who sees what then. Sharing begins only after its terms stood there to be read."""
 
@@ -194,11 +210,11 @@ class Terms(QWidget):
         self.learn = ChoiceCard(group, tr("Only learn"), tr("The answers of your model stay on this computer."))
         self.share = ChoiceCard(group, tr("Share too"), tr("Others learn from the answers of your model."))
         (self.share if share else self.learn).radio.setChecked(True)
-        self._lines = [Label("") for _ in range(3)]
+        self._lines = [Label("") for _ in range(4)]
         who = Card(tr("Who sees what"), role="well")
         who.add(*self._lines)
         self._published = Card(tr("What is published"), role="well")
-        self._published.add(*map(Label, what_is_published()))
+        self._published.add(*(Label(text) for text in what_is_published() if text != catalogued(SEEN)))
         self.setLayout(column(self.learn, self.share, who, self._published, spacing=1))
 
     @property
@@ -214,13 +230,13 @@ class Terms(QWidget):
         """Say it for what is chosen."""
         self._published.setVisible(self.publishes)
         texts = (
-            tr("The computers on this network that look for nodes see this one, and which tasks it learns.")
-            if lan
-            else tr("Whoever this computer links to sees its internet address, its key and which tasks it learns."),
+            catalogued(SEEN),
             tr("Answers of others come in as text. Each is marked here before the model learns from it."),
             tr("Your model's answers are published for good, for everybody, under this computer's key.")
             if self.shares
             else tr("Nothing that your model writes leaves this computer."),
         )
-        for label, text in zip(self._lines, texts, strict=True):
+        nearby = tr("The computers on this local network see that a node is here.") if lan else ""
+        for label, text in zip(self._lines, (*texts, nearby), strict=True):
             label.setText(f"• {text}")
+            label.setVisible(bool(text))

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.settings import listed, with_item
 from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.peers.refused import RefusedTable
-from sapo_desktop.gui.peers.refused_rows import refusals
+from sapo_desktop.gui.peers.refused import RefusedTable, refusals
 from sapo_desktop.gui.peers.traffic import LinkRow
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
@@ -103,7 +102,7 @@ def _headings() -> list[Heading]:
             tr("Draws"),
             lambda row: row.link.draw_share,
             numbers.percent,
-            about=tr("Share of the groups drawn lately that came over it"),
+            about=tr("How many of the groups drawn lately came over this link"),
         ),
         number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second),
         number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second),

@@ -107,7 +107,7 @@ class BlockedCard(ListCard):
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__(
             tr("Blocked"),
-            tr("This node has nothing to do with these keys."),
+            tr("This node neither links to these keys nor learns from them."),
             Empty("block", tr("Nobody is blocked"), tr("A peer is blocked from the list of links.")),
             Heading(tr("Key"), str, stretch=True),
         )

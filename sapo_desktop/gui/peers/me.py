@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
+from sapo_desktop.core.consent import IN_SILO
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import Inquiry
@@ -18,7 +19,7 @@ from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.gui.words.sentences import catalogued, in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import IdentityIs
 from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity, SetSettings
@@ -28,7 +29,7 @@ class MeCard(Card):
     """This node's key, where it is kept, and where others reach it."""
 
     def __init__(self, view: View, bridge: Asks) -> None:
-        super().__init__(tr("This node"), tr("Others know it by its key. There is no name and no account."))
+        super().__init__(tr("This node"), tr("Others know it by its key. Nobody needs a name or an account."))
         self._view, self._bridge = view, bridge
         self._key = Copied(bridge, tr("My key"), tr("Copy my key"))
         self._address = Copied(bridge, tr("My address"), tr("Copy my address"))
@@ -102,7 +103,7 @@ def _listening(view: View) -> str:
         return ""
     if view.swarm is not None and view.swarm.address:
         return tr("It listens: others can link to it.")
-    return tr("It listens nowhere: it dials others, and none can dial it.")
+    return tr("This node links to others by itself. Others cannot start a link to it.")
 
 
 class SharingCard(Card):
@@ -114,11 +115,8 @@ class SharingCard(Card):
         self.switch = Switch(tr("Share this node's answers"))
         self.switch.clicked.connect(self._switched)
         self._words = Label("", "muted")
-        self.read = Button(tr("What is published"), self._read, icon="info")
-        seen = Label(
-            tr("Whoever this node links to sees its internet address beside its key, shared or not."), "caption"
-        )
-        self.add(self.switch, self._words, seen, 1, self.read)
+        self.read = Button(tr("What leaves this computer"), self._read, icon="info")
+        self.add(self.switch, self._words, 1, self.read)
 
     def refresh(self) -> None:
         share = self._view.settings.share
@@ -127,7 +125,9 @@ class SharingCard(Card):
         if share:
             words = tr("Published for good, in the public domain (CC0).")
             if self._view.silo:
-                words += " " + tr("Nothing leaves in silo.")
+                words += " " + catalogued(IN_SILO)
+        elif self._view.silo:
+            words = tr("Nothing is shared, and in silo this node learns from its own answers only.")
         else:
             words = tr("Nothing is shared. This node draws others' answers and learns from them.")
         self._words.setText(words)
@@ -151,8 +151,8 @@ class ConsentSheet(Sheet):
     """All that has to be read before consent is given; with `agreed` it can be given here."""
 
     def __init__(self, parent: QWidget, agreed: Callable[[], None] | None) -> None:
-        super().__init__(parent, tr("What is published"))
-        for text in what_is_published():
+        super().__init__(parent, tr("What leaves this computer"))
+        for text in (catalogued(IN_SILO), *what_is_published()):
             self.add(Label(text))
         if agreed is None:
             self.add_buttons(Button(tr("Close"), self.accept, kind="primary"))

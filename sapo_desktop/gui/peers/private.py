@@ -45,7 +45,8 @@ class PrivateCard(Card):
             tr("This node talks to the members of one private swarm only, and learns from nobody else.")
             if swarm
             else tr(
-                "For people who know each other: its members talk to each other only. This node is in the public one."
+                "For people who know each other: its members talk to each other only. Without one, this node joins the "
+                "public swarm when it is not in silo."
             )
         )
         for button, shown in (
@@ -63,8 +64,8 @@ class PrivateCard(Card):
 
     def _found(self) -> None:
         about = tr(
-            "This node then talks only to those whom you admit, and gives up the addresses that it keeps now. "
-            "You can go back to the public swarm at any time."
+            "This node will then talk only to nodes that you admit. It forgets the addresses that it keeps "
+            "now. You can go back to the public swarm at any time."
         )
         if confirm(self, tr("Found a private swarm?"), about, tr("Found it")):
             with_passphrase(
@@ -98,8 +99,8 @@ class InviteSheet(Sheet):
             parent,
             tr("Invite to this swarm"),
             tr(
-                "The link shows the way, but it is no ticket: whoever follows it is shown a key, and the founder lets "
-                "that key in."
+                "This link leads to the swarm, but does not open it. It shows a key to the person who "
+                "follows it; the founder then admits that key."
             ),
         )
         self.link = LinkBox(bridge)

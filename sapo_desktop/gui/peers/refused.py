@@ -1,12 +1,14 @@
-"""What was not taken from peers, and why, in plain words; of groups also what was in them, when one asks for it."""
+"""What was not taken from peers, and why, in plain words: by kind, the most frequent first; of groups also what was in
+them, when one asks for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.peers.refused_rows import Refusal, refusals
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.notes import Empty, Filled
@@ -14,11 +16,34 @@ from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.peers import short_key
-from sapo_desktop.gui.words.refusals import kind_name, refusal_meaning
+from sapo_desktop.gui.words.peers import kind_name, refusal_meaning, short_key
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+
+KINDS = ("invalid", "unverifiable", "ignored")
+"""From what breaks the rules to what is nobody's fault."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """So many were refused for this reason."""
+
+    kind: str
+    reason: str
+    count: int
+
+    @property
+    def order(self) -> int:
+        """By how much it says against the peer; kinds of a newer worker come last."""
+        return KINDS.index(self.kind) if self.kind in KINDS else len(KINDS)
+
+
+def refusals(refused: Mapping[str, Mapping[str, int]]) -> list[Refusal]:
+    """Kind -> reason -> count, as rows; reasons that never came up are left out."""
+    rows = [Refusal(kind, reason, count) for kind, reasons in refused.items() for reason, count in reasons.items()]
+    return sorted((row for row in rows if row.count), key=lambda row: (row.order, -row.count, row.reason))
+
 
 MOST = 300
 """Groups that are asked for, newest first."""
@@ -53,8 +78,8 @@ class RefusedCard(Card):
         super().__init__(
             tr("Not taken"),
             tr(
-                "Everything is checked here. What is invalid counts against its sender. What is unverifiable may be "
-                "our own version's fault, and what is ignored is nobody's."
+                "Everything is checked here. Invalid groups count against their sender. Unverifiable ones "
+                "may come from a difference between program versions, and ignored ones are nobody's fault."
             ),
         )
         self._bridge = bridge

@@ -155,7 +155,7 @@ class UnderWay(QWidget):
     def _silent(self, error: SapoError) -> None:
         self._dialling = False
         if self._timer.isActive() and not self._left:
-            kept = tr("The address is kept, and this node goes on trying.")
+            kept = tr("This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.")
             self._end(f"{in_words(error)} {kept}")
 
     # -- what is shown ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Every setting in its place: groups, what control fits it, what a search finds, what is shown of it. No Qt.
 
-The names and sentences that a person reads are setting_words.py's.
+The names and sentences that a person reads are words/settings.py's.
 """
 
 from __future__ import annotations

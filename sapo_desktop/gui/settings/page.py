@@ -27,13 +27,14 @@ from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
+from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, UpdatesAre, Usage
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
-from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
 
 LOOK_MS = 2000
 """Between looks at what is taken, while the page is open."""
+MAKE_MS = 150
+"""Between two groups that are made ahead, one at a time."""
 CHANGED = "changed"
 """Stands among the groups: those that are not at their default."""
 
@@ -69,14 +70,26 @@ class SettingsPage(Page):
         find = row(self._search, self._hits, spacing=1.5)
         self.add(find, self._groups, self._banner, self._places, self._empty)
         self._looking = timer(self, LOOK_MS, self._look)
+        self._making = timer(self, MAKE_MS, self._make_next)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
         self._arrange()
 
     def opened(self) -> None:
         self._looking.start()
+        self._making.start()
 
     def closed(self) -> None:
         self._looking.stop()
+        self._making.stop()
+
+    def _make_next(self) -> None:
+        """Make a group that nobody has looked at: a search goes through all, and its first letter would wait."""
+        name = next((name for name in GROUPS if name not in self._cards), None)
+        if name is None:
+            self._making.stop()
+        else:
+            self._make_card(name)
+            self._cards[name].show_rows([])
 
     def refresh(self, changed: frozenset[Section]) -> None:
         if not changed & self.follows:

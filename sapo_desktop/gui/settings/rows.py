@@ -21,7 +21,7 @@ from sapo_desktop.gui.widgets.fields import Choice, Line
 from sapo_desktop.gui.widgets.files import ask_folder
 from sapo_desktop.gui.widgets.layout import Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, chip
-from sapo_desktop.gui.widgets.text import Label, set_tooltip
+from sapo_desktop.gui.widgets.text import Label, Title, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
@@ -61,7 +61,7 @@ class SettingRow(QFrame):
         self._error = Banner(tone="danger")
         self._measured = Label("", "caption")
         self._measured.hide()
-        head = Flow(Label(title, "strong"), self._changed, self._late, self._overridden)
+        head = Flow(Title(title), self._changed, self._late, self._overridden)
         self._words = column(1, head, Label(sentence, "caption"), self._measured, 1, spacing=0.25)
         self._action: Button | None = None
         self._side = holding(row(self.control, keeping_place(self._reset), spacing=0.5))

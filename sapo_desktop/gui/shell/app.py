@@ -1,4 +1,7 @@
-"""The window's process: `main` puts the view, the link to the worker, window and tray together and apart again."""
+"""The window's process: `main` puts the view, the link to the worker, window and tray together and apart again.
+
+Ctrl-C, a polite kill and a closed terminal end it as the window's menu does.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ import contextlib
 import faulthandler
 import io
 import logging
+import signal
+import socket
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QEvent, QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Qt, QUrl, Signal
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
@@ -22,13 +28,11 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.shell.away import AwaySheet
 from sapo_desktop.gui.shell.news import News
 from sapo_desktop.gui.shell.remembered import WELCOME, recall, remember, settings_in
-from sapo_desktop.gui.shell.signals import polite_ends
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.shell.tray import Tray
-from sapo_desktop.gui.shell.window import MainWindow
+from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
@@ -40,6 +44,43 @@ from sapo_desktop.view.viewmodel import Section, View
 if TYPE_CHECKING:
     from sapo_desktop.gui.first_run.wizard import Wizard
     from sapo_desktop.gui.shell.mini import MiniWindow
+
+
+@contextlib.contextmanager
+def polite_ends(call: Callable[[], object]) -> Iterator[None]:
+    """Call `call`, within Qt's loop, for SIGINT, SIGTERM and SIGHUP (the terminal that it was started from is closed).
+
+    Python runs its handlers only between two of its own steps, and Qt's loop takes none: a byte in a socket wakes it.
+    Windows has neither signal for a program without a console.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    theirs.setblocking(False)
+
+    def told() -> None:
+        ours.recv(64)
+        call()
+
+    notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(told)
+    before = signal.set_wakeup_fd(theirs.fileno())
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it stays ignored
+        numbers.append(signal.SIGHUP)
+    handlers = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    try:
+        yield
+    finally:
+        notifier.setEnabled(False)
+        signal.set_wakeup_fd(before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        ours.close()
+        theirs.close()
+
 
 log = logging.getLogger("sapo_desktop.gui")
 
@@ -294,9 +335,21 @@ class Desktop(QObject):
         now, before = self.view.settings, self._looks
         self._looks = now
         if (now.theme, now.text_size) != (before.theme, before.text_size):
-            self._wear()
+            self._soon(self._wear)
         if now.language != before.language:
-            self._speak()
+            self._soon(self._speak)
+
+    def _soon(self, change: Callable[[], None]) -> None:
+        """Change all that is shown, which takes seconds on a slow computer: the pointer says so first."""
+
+        def change_now() -> None:
+            try:
+                change()
+            finally:
+                QApplication.restoreOverrideCursor()
+
+        QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
+        timer(self, 20, change_now, once=True).start()
 
     def _wear(self) -> None:
         theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
@@ -306,6 +359,7 @@ class Desktop(QObject):
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window()
+        self.window.take_over(old.hand_over())
         self.window.look_as(looks)
         old.hide()  # first: what it stops watching the new one watches again
         if shown or self._mini is not None:

@@ -50,7 +50,7 @@ class MiniWindow(QWidget):
         self._button = Button("", actions.main, kind="primary")
         self._button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         full = IconButton("home", tr("Back to the whole window"), self.full_wanted.emit)
-        inside = column(
+        self._inside = column(
             row(self._face, (self._sentence, 1), spacing=1),
             self._held_out,
             self._bar,
@@ -58,7 +58,7 @@ class MiniWindow(QWidget):
             spacing=1,
             margins=(grid(2), grid(1.5), grid(2), grid(1.5)),
         )
-        self.setLayout(inside)
+        self.setLayout(self._inside)
         QShortcut(QKeySequence(SMALL_KEYS), self, self.full_wanted.emit)
         bridge.changed.connect(self._changed)
         self._clock = timer(self, 1000, self._tick)
@@ -88,9 +88,12 @@ class MiniWindow(QWidget):
     def _tick(self) -> None:
         self._sentence.setText(timed_sentence(self._view))
         self._sentence.set_tone("danger" if self._view.face == "attention" else "")
+        self._fit()
 
     def _fit(self) -> None:
-        self.setFixedWidth(round(_WIDTH * theme.looks().text_percent / 100))
+        """As wide as its text is large, and as high as its sentences need in that width."""
+        width = round(_WIDTH * theme.looks().text_percent / 100)
+        self.setFixedSize(width, self._inside.totalHeightForWidth(width))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)

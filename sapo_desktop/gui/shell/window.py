@@ -1,4 +1,7 @@
-"""The main window: the pages at the left, the page in the middle, silo shown so that nobody can miss it."""
+"""The main window: the pages at the left, the page in the middle, silo shown so that nobody can miss it.
+
+On a desktop without a tray, as GNOME is: where a closed window goes, said before it goes there.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.look.screen import OnScreen
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.shell.away import QUIT_KEYS
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
+from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
@@ -80,6 +83,7 @@ class MainWindow(QMainWindow):
         self._on_screen.place(self.screen().availableGeometry())
         self._entries = {entry.name: entry for entry in entries()}
         self._pages: dict[str, Page] = {}
+        self._kept: dict[str, object] = {}
         self._stack = QStackedWidget()
         self._side = Sidebar(view, actions, list(self._entries.values()))
         self._side.wanted.connect(self.go)
@@ -167,9 +171,21 @@ class MainWindow(QMainWindow):
         if looks.get("page") in self._entries:
             self.go(looks["page"])
 
+    def hand_over(self) -> dict[str, object]:
+        """What its pages have to go on with, by their names."""
+        return self._kept | {name: page.hand_over() for name, page in self._pages.items()}
+
+    def take_over(self, kept: dict[str, object]) -> None:
+        """Go on with what the window before handed over; each page gets its own when it is made."""
+        self._kept = kept
+        for name, page in self._pages.items():
+            page.take_over(self._kept.pop(name, None))
+
     def _make(self, name: str) -> Page:
         page = self._entries[name].make(self._view, self._bridge, self._actions)
         page.wanted.connect(self.go)
+        if name in self._kept:
+            page.take_over(self._kept.pop(name))
         self._pages[name] = page
         self._stack.addWidget(page)
         return page
@@ -189,7 +205,7 @@ class MainWindow(QMainWindow):
 
     def _refresh_frame(self) -> None:
         self._side.refresh()
-        self._strip.setVisible(self._view.silo and self._view.attached)
+        self._strip.setVisible(self._view.surely_silo)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
@@ -298,3 +314,32 @@ class Sidebar(QFrame):
 
     def _fit(self) -> None:
         self.setFixedWidth(round(208 * max(1.0, min(1.5, theme.looks().text_percent / 100))))
+
+
+QUIT_KEYS = "Ctrl+Q"
+"""Cmd+Q on a Mac, as Qt reads it."""
+
+
+class AwaySheet(Sheet):
+    """Minimise (accepted), quit, or stay (rejected).
+
+    Signals:
+        quit_wanted: the program is to end.
+    """
+
+    quit_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        keys = QKeySequence(QUIT_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
+        about = tr(
+            "This desktop has no tray. The window is minimised, and the node goes on. You have it back from the list "
+            "of windows, or by starting SAPO Desktop again; {keys} quits."
+        )
+        super().__init__(parent, tr("Where the window goes"), about.format(keys=keys))
+        self.quit_button = Button(tr("Quit"), self._quit)
+        self.go_on = Button(tr("Go on, minimised"), self.accept, kind="primary")
+        self.add_buttons(self.quit_button, Button(tr("Cancel"), self.reject), self.go_on)
+
+    def _quit(self) -> None:
+        self.reject()
+        self.quit_wanted.emit()

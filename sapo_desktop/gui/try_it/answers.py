@@ -32,9 +32,11 @@ class AnswersCard(Card):
 
     Signals:
         example: one of these was chosen.
+        task_wanted: a question of a task is to be drawn.
     """
 
     example = Signal(str)
+    task_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__(tr("Answers"))
@@ -43,10 +45,16 @@ class AnswersCard(Card):
         self._last = Pane(tr("The model as it is now"))
         self._truth = Label("", "body", selectable=True)
         self._same = Label(tr("Nothing has been learned here yet: both are the same model."), "caption")
+        self._own = Label(
+            tr("Nothing marks an answer to a question of your own. The model has practised its tasks: at the rest it "
+               "guesses."),
+            "caption",
+        )  # fmt: skip
+        self._propose = Button(tr("Draw a question of a task"), self.task_wanted.emit, kind="quiet", icon="refresh")
         self._full = holding(
             column(
-                self._question, Columns(self._base, self._last, narrowest=300, most=2), self._truth, self._same,
-                spacing=1.5,
+                self._question, Columns(self._base, self._last, narrowest=300, most=2), self._truth, self._own,
+                row(self._propose, 1), self._same, spacing=1.5,
             )
         )  # fmt: skip
         self._examples = _examples(self.example.emit)
@@ -71,12 +79,14 @@ class AnswersCard(Card):
         self._last.show_side(one.sides[1], paused)
         self._same.setVisible(not learned)
         self._truth.setVisible(bool(one.draft.task))
+        for part in (self._own, self._propose):
+            part.setVisible(not one.draft.task and one.over and one.draft.question not in EXAMPLE_QUESTIONS)
         if one.over and one.truth:
             self._truth.setText(tr("The right answer: {answer}").format(answer=clean(one.truth[:_LONGEST_TRUTH])))
         elif one.over:
             self._truth.setText(tr("Neither answer was marked."))
         else:
-            self._truth.setText(tr("The right answer is shown when both are there."))
+            self._truth.setText(tr("The right answer is shown once both have answered."))
 
 
 class Pane(QWidget):

@@ -45,6 +45,7 @@ class TryPage(Page):
         self._question.stop.connect(self._stop)
         self._answers = AnswersCard()
         self._answers.example.connect(self._question.ask_own)
+        self._answers.task_wanted.connect(self._question.propose)
         self._history = HistoryCard()
         self._history.table.picked.connect(self._look_at)
         self._history.table.clicked.connect(lambda index: self._look_at(self._history.table.item(index)))
@@ -60,6 +61,17 @@ class TryPage(Page):
     def closed(self) -> None:
         self._in_sight = False
         self._drawing.stop()
+
+    def hand_over(self) -> object:
+        """What was tried and what is typed. An answer under way ends with the page that follows it."""
+        self._stop()
+        return self._tries, self._shown, self._question.typed
+
+    def take_over(self, kept: tuple[Tries, Try | None, str] | None) -> None:
+        if kept is not None:
+            self._tries, self._shown, typed = kept
+            self._question.fill_in(typed)
+            self._draw()
 
     def refresh(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state"}:

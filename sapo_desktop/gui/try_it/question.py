@@ -52,13 +52,15 @@ class QuestionCard(Card):
         self._go = Button(tr("Ask both"), self._ask, kind="primary")
         self._stop = Button(tr("Stop"), self.stop.emit, icon="stop")
         self._how = Segments(
-            tr("How each word is chosen"), [("greedy", tr("the likeliest")), ("drawn", tr("drawn"))], "greedy"
+            tr("Which words the model takes"),
+            [("greedy", tr("the likeliest words")), ("drawn", tr("words drawn at random"))],
+            "greedy",
         )
         self._how.hint("greedy", tr("The same answer every time"))
         self._how.hint("drawn", tr("As in training: another answer every time"))
         self._banner = Banner()
         head = Flow(Label(tr("Question:"), "muted", wrap=False), self._source)
-        foot = Flow(self._go, self._stop, Label(tr("Each word:"), "muted", wrap=False), self._how)
+        foot = Flow(self._go, self._stop, Label(tr("The model takes:"), "muted", wrap=False), self._how)
         self.add(head, self._own, self._task, self._banner, foot)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self._stop, self.stop.emit)
         self._switch("own")
@@ -76,11 +78,24 @@ class QuestionCard(Card):
         self._running = running
         self._enable()
 
+    @property
+    def typed(self) -> str:
+        """The own question, as it stands there."""
+        return self._own.toPlainText()
+
+    def fill_in(self, question: str) -> None:
+        self._own.setPlainText(question)
+
     def ask_own(self, question: str) -> None:
         """Ask this."""
         self._switch("own")
         self._own.setPlainText(question)
         self._ask()
+
+    def propose(self) -> None:
+        """Draw a question of a task, to be looked at and asked."""
+        self._switch("task")
+        self._task.draw()
 
     def _switch(self, source: str) -> None:
         self._source.show_choice(source)
@@ -97,7 +112,15 @@ class QuestionCard(Card):
         return Draft(found.question, greedy, found.task, found.seed) if found else None
 
     def _enable(self) -> None:
-        self._go.setEnabled(self._view.attached and not self._running and self._draft() is not None)
+        # The focus goes with what can be pressed; Qt would throw it to the next control in the row.
+        held = self._go.hasFocus() or self._stop.hasFocus()
+        self._stop.setEnabled(self._running or held)
+        ready = self._view.attached and not self._running and self._draft() is not None
+        if held:
+            (self._stop if not ready else self._go).setFocus()
+        self._go.setEnabled(ready)
+        if held and ready:
+            self._go.setFocus()
         self._stop.setEnabled(self._running)
 
     def _ask(self) -> None:

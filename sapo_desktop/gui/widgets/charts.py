@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
@@ -86,9 +96,8 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
-        plot.setLimits(xMin=0, yMin=-0.05, yMax=1.05, minXRange=5)
+        plot.setLimits(yMin=-0.05, yMax=1.05, minXRange=5)
         plot.setYRange(0, 1, padding=0)
-        plot.getAxis("left").setWidth(44)
         self._kept_means: dict[tuple[str, int], Means] = {}
         self._means_of = -1
         self._band, self._sure = Band(), Band()
@@ -164,7 +173,8 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         """Keep everything in sight, or the newest round at the right edge, where that is how it was."""
         last = max(10, self._curves.last_round)
         low, high = self.getPlotItem().viewRange()[0]
-        self.getPlotItem().setLimits(xMax=1.02 * last + 5)
+        # Room at the left for the whole mark of the first point, which stands at 0.
+        self.getPlotItem().setLimits(xMin=-0.02 * last, xMax=1.02 * last + 5)
         if self._all:
             self._set_range(0, last)
         elif last > high >= last - _FOLLOW * (high - low) - 1:
@@ -243,6 +253,10 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
             axis.setTextPen(pg.mkPen(colours.muted))
             # No line more than is read: each one is drawn in every frame.
             axis.setStyle(tickFont=theme.font("caption"), tickLength=-4, maxTickLevel=1 if side == "left" else 0)
+        # A number that finds no room is not drawn at all.
+        metrics = QFontMetrics(theme.font("caption"))
+        self.getPlotItem().getAxis("left").setWidth(max(44, metrics.horizontalAdvance("0.00 ") + 12))
+        self.getPlotItem().getAxis("bottom").setHeight(metrics.height() + 8)
         self.getPlotItem().showGrid(x=False, y=True, alpha=0.18)
         faint = QColor(colours.chart_me)
         faint.setAlpha(60)

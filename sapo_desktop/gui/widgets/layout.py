@@ -165,15 +165,6 @@ class Columns(QWidget):
         self._across = 0
         self._place(1)
 
-    def set_cards(self, cards: Sequence[QWidget]) -> None:
-        """Other cards; those that are gone are deleted."""
-        for card in self._cards:
-            self._grid.removeWidget(card)
-            if card not in cards:
-                card.deleteLater()
-        self._cards = list(cards)
-        self.arrange()
-
     def arrange(self) -> None:
         """Cards were hidden or shown: close the gaps."""
         self._across = 0

@@ -74,6 +74,18 @@ class Label(QLabel):
             restyle(self)
 
 
+class Title(Label):
+    """A strong label that would be one line, and wraps only where there is no room for it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "strong")
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        # Qt would wrap a text that may be wrapped to a shape that pleases it, whatever room there is.
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self.text()) + 2, metrics.height())
+
+
 class Elided(QWidget):
     """One line of a stranger's text, cut at the end with an ellipsis; the whole of it is in the tooltip."""
 

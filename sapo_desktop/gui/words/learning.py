@@ -13,7 +13,7 @@ from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.tasks import level_name
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
-WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "positive", "shaped", "capable", "paper")
+WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "positive", "capable", "paper")
 """In the order in which they are offered."""
 MIXES: tuple[str, ...] = get_args(Mix)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -41,8 +41,8 @@ def mix_meaning(mix: str) -> str:
         "4/4": tr("Half own, half peers' (default)."),
         "2/6": tr("Six in eight questions come with peers' answers."),
         "adaptive": tr(
-            "The held-out score decides: the rounds between two scores are played with one of the four mixes, and "
-            "those under which it rose come more often."
+            "The held-out score decides. Between two scores one of the four mixes is used; a mix is used "
+            "more often if the score rose with it."
         ),
     }.get(mix, "")
 
@@ -51,7 +51,6 @@ def weighting_name(weighting: str) -> str:
     return {
         "guarded": tr("Guarded"),
         "positive": tr("Positive"),
-        "shaped": tr("Shaped"),
         "capable": tr("Capable"),
         "paper": tr("As in the paper"),
     }.get(weighting) or one_line(weighting, 40)
@@ -62,9 +61,8 @@ def weighting_meaning(weighting: str) -> str:
     return {
         "guarded": tr("Right answers only. They weigh more, the less often this computer finds one itself (default)."),
         "positive": tr("Right answers only. They weigh more, the rarer they are among the answers they came with."),
-        "shaped": tr("As guarded, and what this model would hardly have written counts more."),
         "capable": tr("As guarded, and peers that are better at a task than this computer count more."),
-        "paper": tr("Right and wrong answers count as own ones do. A peer can then give its answers more weight."),
+        "paper": tr("Right and wrong answers count as own ones do. A peer can then choose their weight and words."),
     }.get(weighting, "")
 
 

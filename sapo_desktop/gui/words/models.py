@@ -107,7 +107,8 @@ def needs_words(badge: ModelBadge) -> str:
     needs, free = numbers.size(badge.estimate), numbers.size(badge.free)
     if badge.badge == "too big" and badge.way:
         return tr("To learn it takes {needs}; {free} are free. It can answer here.").format(needs=needs, free=free)
-    return tr("To learn it takes {needs}; {free} are free.").format(needs=needs, free=free)
+    said = tr("To learn it takes {needs}; {free} are free.").format(needs=needs, free=free)
+    return " ".join([said, tr("That is tight: hardly any is left.")]) if badge.badge == "tight" else said
 
 
 def state_words(row: ModelRow) -> str:

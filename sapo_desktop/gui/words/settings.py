@@ -16,7 +16,7 @@ def group_titles() -> dict[GroupName, str]:
     return {
         "window": tr("Window"),
         "gentle": tr("Gentle"),
-        "when": tr("When"),
+        "when": tr("When it runs"),
         "network": tr("Network"),
         "learning": tr("Learning"),
         "model": tr("Model"),
@@ -29,7 +29,7 @@ def group_sentences() -> dict[GroupName, str]:
     return {
         "window": tr("How this window looks, and what closing it means."),
         "gentle": tr("How much of this computer the node takes."),
-        "when": tr("When the node computes; while a condition is not met it pauses, and says for which."),
+        "when": tr("When the node computes. While a condition is not met it pauses, and says which one."),
         "network": tr("Who the node talks to, and what it says."),
         "learning": tr("What is asked, what counts, and how the model changes. The defaults are what was tried most."),
         "model": tr("Which model learns, and what computes."),
@@ -161,7 +161,7 @@ def zero(key: str) -> str:
     """What 0 stands for, where it is no number of anything."""
     return {
         "threads": tr("half the cores"),
-        "threads_away": tr("as many as else"),
+        "threads_away": tr("as many as otherwise"),
         "memory_back_after": tr("never"),
         "memory_most": tr("no limit"),
         "disk_gigabytes": tr("no limit"),

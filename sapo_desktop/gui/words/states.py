@@ -70,6 +70,8 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
         case Answering(round=number):
             said = tr("Answering round {round}; nothing is trained, since the model can only answer here")
             return _bounded(why, said.format(round=number), now)
+        case Finishing(round=number, ends=True):
+            return tr("Finishing round {round}, then ending").format(round=number)
         case Finishing(round=number):
             return tr("Finishing round {round}, then pausing").format(round=number)
         case Paused(until=None):
@@ -144,7 +146,7 @@ def action_hint(action: MainAction, silo: bool) -> str:
         if silo
         else tr("Let the model learn on this computer, with its peers."),
         "resume": tr("End the pause."),
-        "anyway": tr("Go on for an hour, whatever your settings hold it back for."),
+        "anyway": tr("Go on for an hour, even though your settings would make it wait."),
         "pause": tr("Stop computing at once. The round in hand is kept and goes on later."),
         "try again": tr("Start the node."),
         "wait": tr("The node is being started or ended."),

@@ -1,9 +1,12 @@
-"""Whether a folder of files is a model, of either layout, before it is installed."""
+"""Whether a folder of files is a model, of either layout, before it is installed; whether the disk has room for it."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+from sapo_desktop.core.errors import NoRoom
 from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.folder import check_folder
@@ -30,3 +33,42 @@ def check_model(folder: Path, kind: ModelKind) -> list[Text]:
 def gguf_files(folder: Path) -> list[Path]:
     """The GGUF files of a folder, in order of name."""
     return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf")
+
+
+RESERVE = 2_000_000_000
+"""Bytes that stay free, for the system and for checkpoints."""
+FreeSpace = Callable[[Path], int]
+
+
+def free_space(folder: Path) -> int:
+    """Bytes that this user can still write where `folder` is."""
+    return shutil.disk_usage(folder).free
+
+
+def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_space, reserve: int = RESERVE) -> None:
+    """Refuse to write `needed` more bytes where less than the reserve would be left.
+
+    Raises:
+        NoRoom: with the numbers.
+    """
+    there = free(folder)
+    missing = needed + reserve - there
+    if missing > 0:
+        raise NoRoom(
+            sentence(
+                "{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are "
+                "kept free. Free {lacking}, or choose a folder on another disk: sapo-desktop settings set "
+                "models_folder DIR",
+                what=what,
+                needed=gigabytes(needed),
+                folder=str(folder),
+                free=gigabytes(there),
+                reserve=gigabytes(reserve),
+                lacking=gigabytes(missing),
+            )
+        )
+
+
+def gigabytes(count: int) -> str:
+    """`3.2 GB`, `870 MB`; powers of 1000."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"

@@ -34,7 +34,7 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
         return "gguf"
     if "weights" in kinds:
         return "transformers"
-    raise ModelError(sentence("No weights in safetensors or GGUF are among these files."))
+    raise ModelError(sentence("These files hold no weights in safetensors or GGUF. Choose files that do."))
 
 
 def choose(
@@ -84,7 +84,8 @@ def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[
     if missing and name in files:
         raise ModelError(
             sentence(
-                "{name} is one of {count} files of a model, and {repository} has no {missing}.",
+                "{name} is one of {count} files of a model, and {repository} has no {missing}. Choose "
+                "another file or repository.",
                 name=name,
                 count=len(parts),
                 repository=repository,

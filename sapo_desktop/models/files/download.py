@@ -21,9 +21,8 @@ from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.models import Access, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.models.files.check import check_model
+from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space
 from sapo_desktop.models.files.choice import choose, kind_of_files
-from sapo_desktop.models.files.disk import FreeSpace, check_room, free_space
 from sapo_desktop.models.files.folder import check_before_weights
 from sapo_desktop.models.files.hub import COMMIT, Hub, Remote, check_reference
 from sapo_desktop.models.files.meter import Meter

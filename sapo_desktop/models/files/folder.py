@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,8 @@ _LONGEST_JSON = 64_000_000
 _LONGEST_PARSED = 16_000_000
 """Of a JSON file that is taken apart: in memory it may be twenty times as large."""
 _LONGEST_TEMPLATE = 1_000_000
+_MOST_GROWTH = 64
+"""Published tokenizers replace one character by another one."""
 LONGEST_CONTEXT = 1 << 31
 _NAMED_IN_HASH = (
     "config.json",
@@ -53,7 +56,6 @@ class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
     vocabulary: int
     context: int
     """Most tokens the model was made for."""
-    weight_bytes: int
     hash: str
     """SHA-256, in hex, over the names and contents of configuration, tokenizer and weights."""
 
@@ -65,7 +67,9 @@ def read_folder(path: Path) -> ModelFolder:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if not path.is_dir():
-        raise ModelError(sentence("There is no model folder at {path}.", path=str(path)))
+        raise ModelError(
+            sentence("There is no model folder at {path}. Look whether the path is right.", path=str(path))
+        )
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
     config = read_json(path / "config.json")
@@ -81,7 +85,6 @@ def read_folder(path: Path) -> ModelFolder:
         parameters=parameters,
         vocabulary=_positive(config, "vocab_size"),
         context=_positive(config, "max_position_embeddings"),
-        weight_bytes=sum(file.stat().st_size for file in weights),
         hash=_hash([*(path / name for name in _NAMED_IN_HASH if name in names), *weights]),
     )
 
@@ -120,7 +123,7 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
         if suffix == ".py":
             raise ModelError(
                 sentence(
-                    "{path} contains {name}: models that bring their own code are not supported.",
+                    "{path} contains {name}: models that bring their own code are not supported. Choose another model.",
                     path=str(path),
                     name=name,
                 )
@@ -141,7 +144,10 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
 def _check_small_files(path: Path, names: Sequence[str]) -> None:
     """What whoever loads the model reads unasked: files of this folder, none longer than such files are."""
     files = [path / name for name in names if kind_of(name) in ("json", "tokenizer") or name.endswith(".jinja")]
-    for file in [*files, *path.glob("additional_chat_templates/*.jinja")]:
+    further = path / "additional_chat_templates"
+    if further.is_symlink():
+        real_file(further, weights=False)  # no file: what lies behind it is not looked at
+    for file in [*files, *further.glob("*.jinja")]:
         longest = _LONGEST_TEMPLATE if file.suffix == ".jinja" else _LONGEST_JSON
         if not file.is_dir() and real_file(file, weights=False).stat().st_size > longest:
             raise _too_large(file)
@@ -157,8 +163,8 @@ def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None
     if least > numbers:
         raise ModelError(
             sentence(
-                "config.json describes a model of {described} numbers, and the weights hold {found}: they do not "
-                "belong together, or files are missing.",
+                "config.json describes a model of {described} numbers, and the weights hold {found}: they do "
+                "not belong together, or files are missing. Get the folder again, whole.",
                 described=least,
                 found=numbers,
             )
@@ -167,14 +173,19 @@ def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None
 
 def _architecture(config: dict[str, Any]) -> str:
     if "auto_map" in config:
-        raise ModelError(sentence("config.json asks for code of the model's own (auto_map); that is not supported."))
+        raise ModelError(
+            sentence(
+                "This model asks to run code of its own (auto_map in config.json), which is never done here. "
+                "Choose another model."
+            )
+        )
     if "quantization_config" in config:
         raise ModelError(sentence("This model is quantised; training needs its plain weights (bf16, f16 or f32)."))
     names = config.get("architectures")
     if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
         raise ModelError(
             sentence(
-                "config.json names {names}; known are {known}.",
+                "This model is of a kind that is not known here ({names}); known are {known}. Choose another model.",
                 names=str(names) if names else sentence("no architecture"),
                 known=", ".join(ARCHITECTURES),
             )
@@ -187,34 +198,76 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
         if name not in names:
             raise ModelError(
                 sentence(
-                    "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.",
+                    "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.",
                     path=str(path),
                     name=name,
                 )
             )
     if "auto_map" in read_json(path / "tokenizer_config.json"):
-        raise ModelError(sentence("tokenizer_config.json asks for code of its own (auto_map); that is not supported."))
+        raise ModelError(
+            sentence(
+                "This model asks to run code of its own (auto_map in tokenizer_config.json), which is never done "
+                "here. Choose another model."
+            )
+        )
     tokenizer = path / "tokenizer.json"
-    _members(_read(tokenizer, _LONGEST_JSON), tokenizer)  # large, and what it says is the tokenizer's business
+    # Large, and what it says is the tokenizer's business, but for how long it makes a text.
+    members = _members(_read(tokenizer, _LONGEST_JSON), tokenizer)
+    try:
+        times = math.prod(_growth(members.get(name)) for name in ("normalizer", "decoder"))
+    except (ValueError, RecursionError) as error:
+        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(tokenizer))) from error
+    if times > _MOST_GROWTH:
+        raise ModelError(
+            sentence(
+                "{file} makes texts many times as long, which takes endless time and memory: no model of use does "
+                "that. Choose another one.",
+                file=str(tokenizer),
+            )
+        )
+
+
+def _growth(steps: msgspec.Raw | None) -> int:
+    """How many times as long replacements, one after another, may make a text."""
+    raw, times = bytes(steps or b"null"), 1
+    if len(raw) > _LONGEST_TEMPLATE:
+        return _MOST_GROWTH + 1
+    todo = [json.loads(raw)]
+    while todo:
+        match todo.pop():
+            case list(items):
+                todo += items
+            case {"type": "Replace", "content": str(content)}:
+                times *= max(1, len(content))
+            case dict(fields):
+                todo += fields.values()
+    return times
 
 
 def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
     """The safetensors files of the model, in order of name."""
     if "model.safetensors.index.json" not in names:
         if "model.safetensors" not in names:
-            raise ModelError(sentence("{path} has no model.safetensors.", path=str(path)))
+            raise ModelError(sentence("{path} has no model.safetensors. Get the folder again, whole.", path=str(path)))
         return [path / "model.safetensors"]
     shards = read_json(path / "model.safetensors.index.json").get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise ModelError(
-            sentence("The weight_map in {path}/model.safetensors.index.json names no files.", path=str(path))
+            sentence(
+                "The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.",
+                path=str(path),
+            )
         )
     files = sorted({str(name) for name in shards.values()})
     for name in files:
         # A plain name of this folder: an index must not lead out of it.
         if name not in names or not name.endswith(".safetensors"):
             raise ModelError(
-                sentence("{path} lacks the weight file {name} that its index names.", path=str(path), name=name)
+                sentence(
+                    "{path} lacks the weight file {name} that its index names. Get the folder again, whole.",
+                    path=str(path),
+                    name=name,
+                )
             )
     return [path / name for name in files]
 
@@ -225,9 +278,13 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(file))) from error
+        raise ModelError(
+            sentence("{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file))
+        ) from error
     if not isinstance(value, dict):
-        raise ModelError(sentence("{file} is not what it should be: a JSON object.", file=str(file)))
+        raise ModelError(
+            sentence("{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file))
+        )
     return value
 
 
@@ -236,21 +293,31 @@ def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
     try:
         return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError as error:
-        raise ModelError(sentence("{file} is not what it should be: a JSON object.", file=str(file))) from error
+        raise ModelError(
+            sentence("{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file))
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(file))) from error
+        raise ModelError(
+            sentence("{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file))
+        ) from error
 
 
 def _read(file: Path, longest: int) -> bytes:
     if not file.exists():
-        raise ModelError(sentence("{path} has no {name}.", path=str(file.parent), name=file.name))
+        raise ModelError(
+            sentence("{path} has no {name}. Get the folder again, whole.", path=str(file.parent), name=file.name)
+        )
     try:
         return read_bytes(real_file(file, weights=False), longest)
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise _too_large(file) from error
         raise ModelError(
-            sentence("{path} cannot be read: {reason}.", path=str(file), reason=error.strerror or str(error))
+            sentence(
+                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+                path=str(file),
+                reason=error.strerror or str(error),
+            )
         ) from error
 
 
@@ -261,7 +328,7 @@ def _too_large(file: Path) -> ModelError:
 def _positive(config: dict[str, Any], key: str) -> int:
     value = config.get(key)
     if type(value) is not int or not 0 < value <= LONGEST_CONTEXT:
-        raise ModelError(sentence("config.json gives no usable {key}.", key=key))
+        raise ModelError(sentence("config.json gives no usable {key}. Get the folder again, whole.", key=key))
     return value
 
 

@@ -108,7 +108,9 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
             )
         )
     if not first.architecture:
-        raise ModelError(sentence("{path} names no architecture.", path=str(next(iter(found)))))
+        raise ModelError(
+            sentence("{path} does not say what kind of model it is: get it again.", path=str(next(iter(found))))
+        )
     return msgspec.structs.replace(
         first,
         tensors=sum(file.tensors for file in found.values()),
@@ -137,24 +139,28 @@ def read_gguf(path: Path) -> GgufFile:
             return _read(_Reader(stream, size), path, size)
     except _Endless as endless:
         raise ModelError(
-            sentence("{path} has more to say of itself than any model: get it again.", path=str(path))
+            sentence("{path} is damaged (its description is longer than any model's): get it again.", path=str(path))
         ) from endless
     except _Cut as cut:
         raise ModelError(sentence("{path} is cut short or damaged: get it again.", path=str(path))) from cut
     except OSError as error:
         raise ModelError(
-            sentence("{path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror or error))
+            sentence(
+                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+                path=str(path),
+                reason=str(error.strerror or error),
+            )
         ) from error
 
 
 def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     if reader.take(4) != b"GGUF":
-        raise ModelError(sentence("{path} is no GGUF file.", path=str(path)))
+        raise ModelError(sentence("{path} is no GGUF file. Choose one, or get it again.", path=str(path)))
     version = reader.number("<I")
     if version not in _VERSIONS:
         raise ModelError(
             sentence(
-                "{path} is GGUF version {version}; known are {oldest} and {newest}.",
+                "{path} is GGUF version {version}; known are {oldest} and {newest}. Get the model in one of these.",
                 path=str(path),
                 version=str(version),
                 oldest=_VERSIONS[0],
@@ -165,7 +171,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     if tensors > _MOST_ENTRIES or entries > _MOST_ENTRIES:
         raise ModelError(
             sentence(
-                "{path} announces {tensors} tensors and {entries} entries: it is damaged.",
+                "{path} is damaged (it announces {tensors} tensors and {entries} entries): get it again.",
                 path=str(path),
                 tensors=tensors,
                 entries=entries,
@@ -175,13 +181,21 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     part, parts = _whole(values, "split.no", 0), _whole(values, "split.count", 1) or 1
     kind = values.get("general.type", "model")
     if kind != "model":
-        raise ModelError(sentence("{path} is no model but of the kind '{kind}'.", path=str(path), kind=str(kind)[:40]))
+        raise ModelError(
+            sentence(
+                "{path} holds no model but a file of the kind '{kind}'. Choose another file.",
+                path=str(path),
+                kind=str(kind)[:40],
+            )
+        )
     if tensors == 0 and parts == 1:
-        raise ModelError(sentence("{path} has no tensors: it is a vocabulary, no model.", path=str(path)))
+        raise ModelError(
+            sentence("{path} has no tensors: it is a vocabulary, no model. Choose another file.", path=str(path))
+        )
     found = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
-        raise ModelError(sentence("{path} names no architecture.", path=str(path)))
+        raise ModelError(sentence("{path} does not say what kind of model it is: get it again.", path=str(path)))
     template = values.get("tokenizer.chat_template", "")
     return GgufFile(
         architecture=architecture,
@@ -225,7 +239,9 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
         raise ModelError(
             sentence(
-                "{path} aligns its tensors to {alignment} bytes: it is damaged.", path=str(path), alignment=alignment
+                "{path} is damaged (it aligns its tensors to {alignment} bytes): get it again.",
+                path=str(path),
+                alignment=alignment,
             )
         )
     from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType  # brings numpy, which the worker has no use for
@@ -246,7 +262,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
         if not shape or shape[0] % block or length >= 1 << 50:
             raise ModelError(
                 sentence(
-                    "{path} is damaged: its tensor '{name}' has the shape {shape}.",
+                    "{path} is damaged (its tensor '{name}' has the shape {shape}): get it again.",
                     path=str(path),
                     name=name[:60],
                     shape=str(shape),
@@ -261,7 +277,9 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     end = 0
     for offset, length in sorted(places):
         if offset != _aligned(end, alignment):
-            raise ModelError(sentence("{path} is damaged: its tensors do not follow each other.", path=str(path)))
+            raise ModelError(
+                sentence("{path} is damaged (its tensors do not follow each other): get it again.", path=str(path))
+            )
         end = offset + length
     if count and not start + end <= size <= start + _aligned(end, alignment):
         raise ModelError(

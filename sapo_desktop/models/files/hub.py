@@ -1,6 +1,6 @@
 """What is asked of a hub: which files a revision has, what is known of one, and its bytes from a given place.
 
-huggingface_hub gives addresses and the client; docs/ARCHITECTURE.md says why not the download. Here every answer has a
+huggingface_hub gives addresses and the client; docs/decisions/007 says why not the download. Here every answer has a
 deadline and a size; redirects are followed by hand, so that the token stays with the endpoint that it is for.
 """
 
@@ -288,7 +288,7 @@ class Hub:
             url = target
         raise DownloadError(
             sentence(
-                "{hub} sends us around in circles (more than {most} redirects).",
+                "{hub} redirects without end (more than {most} times): set another hub_endpoint, or try again later.",
                 hub=self.endpoint,
                 most=_MOST_REDIRECTS,
             )
@@ -318,7 +318,9 @@ class Hub:
             except (ImportError, ValueError, httpx2.InvalidURL) as error:
                 raise DownloadError(
                     sentence(
-                        "The proxy that the environment names cannot be used for downloads: {reason}", reason=str(error)
+                        "The environment's proxy cannot be used for downloads: correct HTTPS_PROXY, or "
+                        "unset it. The reason: {reason}",
+                        reason=str(error),
                     )
                 ) from error
         if parts.scheme not in self._near:

@@ -24,8 +24,7 @@ from sapo_desktop.core.files.model_links import real_file
 from sapo_desktop.core.files.reading import create_like, open_regular
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.models.files.check import check_model
-from sapo_desktop.models.files.disk import FreeSpace, check_room, free_space
+from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space
 from sapo_desktop.models.files.folder import check_before_weights
 from sapo_desktop.models.files.gguf_file import parts_of, read_gguf
 from sapo_desktop.models.files.meter import Meter
@@ -105,7 +104,7 @@ def _source(path: Path) -> _Source:
     if path.is_dir():
         return _folder(path)
     if not path.exists():
-        raise ModelError(sentence("There is nothing at {path}.", path=str(path)))
+        raise ModelError(sentence("There is nothing at {path}. Look whether the path is right.", path=str(path)))
     if path.suffix.lower() != ".gguf":
         raise ModelError(_not_taken(path))
     parts = parts_of(path)

@@ -69,11 +69,15 @@ def check(name: str) -> FileKind:
     """
     if not is_plain(name):
         raise ModelError(
-            sentence("The file name '{name}' is not a plain one, so nothing of this model is taken.", name=name)
+            sentence(
+                "This model has a file with an unusual name ('{name}'), so nothing of it is taken. Choose "
+                "another model.",
+                name=name,
+            )
         )
     kind = kind_of(name)
     if kind is None:
         if PurePosixPath(name).suffix.lower() in PROGRAMS:
             raise ModelError(sentence("{name} is not taken: files of that kind can carry programs.", name=name))
-        raise ModelError(sentence("{name} is not taken: files of that kind are none of a model's.", name=name))
+        raise ModelError(sentence("{name} is not taken: models have no files of that kind.", name=name))
     return kind

@@ -18,7 +18,7 @@ from sapo_desktop.core.models import Access, AskRelease, FetchRelease, ReleaseKe
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.updates.manifest import LONGEST, LONGEST_SIGNATURE, NAME, SIGNATURE_NAME
-from sapo_desktop.models.files.disk import RESERVE
+from sapo_desktop.models.files.check import RESERVE
 from sapo_desktop.models.files.download import Reporter, Surface
 from sapo_desktop.models.files.hub import PASSING, Hub, Remote
 from sapo_desktop.models.files.meter import Meter

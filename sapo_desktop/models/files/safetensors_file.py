@@ -67,7 +67,11 @@ def count_numbers(file: Path) -> int:
             tensors = _tensors(stream.read(length), file)
     except OSError as error:
         raise ModelError(
-            sentence("{path} cannot be read: {reason}.", path=str(file), reason=error.strerror or str(error))
+            sentence(
+                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+                path=str(file),
+                reason=error.strerror or str(error),
+            )
         ) from error
     whole = 8 + length + _end(tensors, file)
     if not tensors or whole != size:
@@ -87,7 +91,9 @@ def _end(tensors: Sequence[_Tensor], file: Path) -> int:
     end = 0
     for first, last in sorted(tensor.data_offsets for tensor in tensors):
         if first != end:
-            raise ModelError(sentence("{path} is damaged: its tensors do not follow each other.", path=str(file)))
+            raise ModelError(
+                sentence("{path} is damaged (its tensors do not follow each other): get it again.", path=str(file))
+            )
         end = last
     return end
 
@@ -101,4 +107,9 @@ def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
             raise ValueError("more than any model has")
         return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
     except (ValueError, RecursionError) as error:
-        raise ModelError(sentence("The header of {file} is not that of a safetensors file.", file=str(file))) from error
+        raise ModelError(
+            sentence(
+                "{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.",
+                file=str(file),
+            )
+        ) from error

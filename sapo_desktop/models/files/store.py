@@ -21,7 +21,7 @@ from filelock import lock_descriptor
 
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.files.durable import disk_errors_as, sync_folder, sync_tree, write_atomically
-from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.files.reading import UNREADABLE, read_bytes
 from sapo_desktop.core.models import Contents, Installed, ModelName, Sha256, Unfinished
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.names import is_plain
@@ -114,10 +114,16 @@ class Store:
         """
         folder = self.folder(name)
         if not folder.exists():
-            raise ModelError(sentence("No model '{name}' is installed in {folder}.", name=name, folder=str(self.root)))
+            raise ModelError(
+                sentence(
+                    "No model '{name}' is installed in {folder}. `sapo-desktop models installed` lists those that are.",
+                    name=name,
+                    folder=str(self.root),
+                )
+            )
         path = folder / MANIFEST
         try:
-            raw = path.read_bytes()
+            raw = read_bytes(path)
             form = msgspec.json.decode(raw, type=_Format).format
             model = msgspec.json.decode(raw, type=_Manifest).model if form == _FORMAT else None
         except FileNotFoundError as error:
@@ -221,7 +227,13 @@ class Store:
                 )
             )
         if not found:
-            raise ModelError(sentence("No model '{name}' is installed in {folder}.", name=name, folder=str(self.root)))
+            raise ModelError(
+                sentence(
+                    "No model '{name}' is installed in {folder}. `sapo-desktop models installed` lists those that are.",
+                    name=name,
+                    folder=str(self.root),
+                )
+            )
         return found
 
     def sweep(self) -> None:
@@ -282,7 +294,7 @@ class Store:
     def _first_seen(self) -> _FirstSeen:
         path = self.root / "first-seen.json"
         try:
-            return msgspec.json.decode(path.read_bytes(), type=_FirstSeen)
+            return msgspec.json.decode(read_bytes(path), type=_FirstSeen)
         except FileNotFoundError:
             return _FirstSeen()
         except (OSError, *UNREADABLE) as error:
@@ -309,7 +321,7 @@ def _has_manifest(folder: Path) -> bool:
     """Whether a model was installed there, however damaged it is now. Other programs name files so, too: theirs are
     whole, and of another kind."""
     try:
-        found = msgspec.json.decode((folder / MANIFEST).read_bytes())
+        found = msgspec.json.decode(read_bytes(folder / MANIFEST))
     except (OSError, ValueError, RecursionError):
         return (folder / MANIFEST).is_file()
     return isinstance(found, dict) and not found.keys().isdisjoint(_Manifest.__struct_fields__)

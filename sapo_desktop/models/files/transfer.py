@@ -228,7 +228,10 @@ class FileTransfer:
                 if body.sized:
                     self._begin_anew()
                 raise Trouble(
-                    sentence("What comes of {name} differs from what has arrived of it.", name=wanted.name)
+                    sentence(
+                        "The rest of {name} does not fit what arrived before: the file was changed there.",
+                        name=wanted.name,
+                    )
                 ) from differs
         reached = self._digest.count
         if reached < body.end:
@@ -327,7 +330,7 @@ class FileTransfer:
                 )
             )
         if wanted.remote.blob is not None and self._digest.blob != wanted.remote.blob:
-            raise _WrongBytes(sentence("{name} arrived otherwise than the hub says it is.", name=wanted.name))
+            raise _WrongBytes(sentence("{name} is not what the hub says it is.", name=wanted.name))
 
 
 def _are_other(before: str | None, now: str | None) -> bool:

@@ -248,13 +248,14 @@ class _Look:
         way = best(self.ways)
         if not self.whole:
             return sentence(
-                "{name} fits ({size}) with answers of {tokens} tokens only; a smaller model gets whole ones.",
+                "{name} could learn here ({size}), but only with answers of {tokens} tokens; smaller models get "
+                "whole ones.",
                 name=entry.name,
                 size=Size(bytes=way.estimate),
                 tokens=way.max_tokens,
             )
         return sentence(
-            "{name} fits ({size}) but is not chosen by itself: {reason}. It can be named all the same: {id}.",
+            "{name} could learn here ({size}), but is not recommended: {reason}. You can choose it all the same: {id}.",
             name=entry.name,
             size=Size(bytes=way.estimate),
             reason=_TOO_SLOW if self.here.device == "cpu" else _LARGER_TIER,
@@ -616,7 +617,7 @@ def _badge(way: Way, here: Available) -> Badge:
         return "too big"
     free = _free(way.device, here)
     used = (way.device_memory if way.device == "cuda" else way.memory).total
-    return "tight" if used > TIGHT * free or way.micro_batch == 1 else "fits"
+    return "tight" if used > TIGHT * free else "fits"
 
 
 def _free(device: Device, here: Available) -> int:

@@ -87,5 +87,10 @@ def shape_of(config: dict[str, Any]) -> ModelShape:
             sentence("config.json does not tell the model's shape: {reason}.", reason=str(error))
         ) from error
     if not all(0 < size <= LARGEST_SIZE for size in sizes.values()) or sizes["layers"] > MOST_LAYERS:
-        raise ModelError(sentence("config.json tells sizes that no model has: {sizes}.", sizes=str(sizes)[:300]))
+        raise ModelError(
+            sentence(
+                "config.json gives sizes that no model has: {sizes}. Get the folder again, whole.",
+                sizes=str(sizes)[:300],
+            )
+        )
     return ModelShape(**sizes, tied=bool(config.get("tie_word_embeddings", False)))

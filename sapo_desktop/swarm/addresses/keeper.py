@@ -1,6 +1,6 @@
 """Keeps a node linked: to the peers that a person named, always, and to a few of those it heard of.
 
-Addresses come from the book (address_book.py) and go there; sockets are network.py's. What is worth knowing at the
+Addresses come from the book (book.py) and go there; sockets are network.py's. What is worth knowing at the
 next start (links that held, keys that were pinned, identities with a history) is kept in one small file.
 """
 

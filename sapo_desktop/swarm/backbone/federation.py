@@ -5,25 +5,139 @@ the same checks as anything from a link (exchange.py), and it is never given on:
 came before ends as a duplicate. Whoever can write to the backbone may be an attacker: each relay has a rate, which
 counts before anything is looked at, eight faults, and its share of pool and shelf. Names under which no signature was
 seen yet have one rate together.
+
+What waits its turn, both ways, is bounded (Waiting), and nobody waits for it: sources take turns. Of one that sends too
+much its own oldest is lost; where all together are too much, each in its turn loses its oldest. What was lost is
+counted.
+
+Groups travel as a Batch: a signed body like any other, in an envelope (envelope.py) of at most one frame. The relay's
+signature says only who had the groups from their authors, and under which tag; each keeps its author's own.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Sized
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from sapo_desktop.core.network.bucket import Bucket
-from sapo_desktop.swarm.backbone.batch import open_batch, seal_batch
-from sapo_desktop.swarm.backbone.waiting import Waiting
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.pool.pool import IDENTITY_BYTES
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
-from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from sapo_desktop.swarm.protocol.envelope import Body, GroupBody, Opened, open_envelope, seal
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals, Refused, kind_of
 from sapo_desktop.swarm.protocol.signing import KEY_BYTES, Signer
 from sapo_desktop.swarm.trust.admission import Members
+
+
+class BatchBody(Body, frozen=True, kw_only=True, tag="backbone"):
+    """Groups that `key`, a relay, had from their authors."""
+
+    time: m.Number
+    batch: m.Batch
+    """As in a GROUPS; the relay of each group is this body's key, whatever stands there."""
+
+    @property
+    def written(self) -> int:
+        return self.time
+
+
+def seal_batch(
+    signer: Signer, network: bytes, groups: list[m.Sourced], unix_time: float, admission: bytes = b""
+) -> list[bytes]:
+    """These groups in one message, or in several where one would be larger than a frame."""
+    body = BatchBody(
+        network=network,
+        key=signer.key,
+        admission=admission,
+        time=int(unix_time),
+        batch=codec.pack_sourced(groups),
+    )
+    if len(body.batch) <= limits.MAX_FRAME - limits.KIB:  # a KiB is for all of a message but its batch
+        return [seal(signer, body, limits.MAX_FRAME)]
+    half = len(groups) // 2
+    return [
+        message
+        for part in (groups[:half], groups[half:])
+        for message in seal_batch(signer, network, part, unix_time, admission)
+    ]
+
+
+def open_batch(message: bytes, relay: bytes, network: bytes, members: Members | None, unix_time: float) -> BatchBody:
+    """The body of a message that came under the name of this relay.
+
+    Raises:
+        Refused: as for open_envelope; NOT_ITS_OWN (another relay signed it), TOO_OLD, TOO_NEW (by its own word).
+    """
+    body = open_envelope(message, BatchBody, network, members, limits.MAX_FRAME).body
+    if body.key != relay:
+        raise Refused(Reason.NOT_ITS_OWN)
+    if body.time < unix_time - limits.MOST_CLOCK_ERROR:
+        raise Refused(Reason.TOO_OLD)
+    if body.time > unix_time + limits.MOST_CLOCK_ERROR:
+        raise Refused(Reason.TOO_NEW)
+    return body
+
+
+T = TypeVar("T", bound=Sized)
+
+
+@dataclass
+class _Queue(Generic[T]):
+    items: deque[T] = field(default_factory=deque)
+    size: int = 0
+
+
+class Waiting(Generic[T]):
+    """Items by source. `most_of_one`, `most`: of one source and of all, in what `len` says of the items."""
+
+    def __init__(self, most_of_one: int, most: int) -> None:
+        self._most_of_one = most_of_one
+        self._most = most
+        self._queues: OrderedDict[bytes, _Queue[T]] = OrderedDict()
+        self.size = 0
+        self.lost = 0
+        """Items, since the start."""
+
+    def __bool__(self) -> bool:
+        return bool(self._queues)
+
+    def put(self, source: bytes, item: T) -> None:
+        """Stand in line, in the place of whatever there is no room for any more."""
+        queue = self._queues.setdefault(source, _Queue())
+        queue.items.append(item)
+        queue.size += len(item)
+        self.size += len(item)
+        while queue.size > self._most_of_one:
+            self._drop(source, queue)
+        while self.size > self._most:
+            first = next(iter(self._queues))
+            self._queues.move_to_end(first)
+            self._drop(first, self._queues[first])
+
+    def take(self) -> tuple[bytes, T]:
+        """The oldest of the source whose turn it is. KeyError: nothing waits."""
+        source, queue = next(iter(self._queues.items()), (b"", None))
+        if queue is None:
+            raise KeyError("nothing waits")
+        self._queues.move_to_end(source)
+        return source, self._first(source, queue)
+
+    def _drop(self, source: bytes, queue: _Queue[T]) -> None:
+        self._first(source, queue)
+        self.lost += 1
+
+    def _first(self, source: bytes, queue: _Queue[T]) -> T:
+        item = queue.items.popleft()
+        queue.size -= len(item)
+        self.size -= len(item)
+        if not queue.items:
+            del self._queues[source]
+        return item
+
 
 BATCHES_AT_ONCE, BATCHES_PER_SECOND = 32.0, 5.0
 GROUPS_AT_ONCE, GROUPS_PER_SECOND = 256.0, 32.0

@@ -9,7 +9,7 @@ that holds even where the draw stays short: there, one neighbour can be every pe
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from random import Random
@@ -69,17 +69,18 @@ def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new:
         from_link = Counter(entry.path.link for entry in drawn)
         newcomers = sum(entry.name.author in new for entry in drawn)
         neighbours = sum(entry.path.lan for entry in drawn)
-        tree = _Tree(
+        full = {link for link, count in from_link.items() if count >= caps.of_link}
+        tree = _Branch(
             entry
             for entry in left.values()
-            if from_link[entry.path.link] < caps.of_link
+            if entry.path.link not in full
             and (newcomers < caps.of_new or entry.name.author not in new)
             and (neighbours < caps.of_lan or not entry.path.lan)
         )
-        if not tree.branches:
+        if not tree.steps:
             return
         # One tree serves until a cap is reached.
-        while tree.branches and len(drawn) < n:
+        while tree.steps and len(drawn) < n:
             entry = tree.pick(rng)
             del left[entry.name]
             drawn.append(entry)
@@ -94,32 +95,37 @@ def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new:
                 break
 
 
-class _Tree:
-    """Entries by link, relay, tag, author and slot."""
+_STEPS: tuple[Callable[[Entry], Any], ...] = (
+    lambda entry: entry.path.link,
+    lambda entry: entry.path.relay,
+    lambda entry: entry.path.tag,
+    lambda entry: entry.name.author,
+    lambda entry: entry.name.slot,
+    lambda entry: entry.name,
+)
+_SLOT = 4
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self.branches: dict[Any, Any] = {}
+
+class _Branch:
+    """Entries by one step after the other. A part is taken apart when a pick first goes there: most never are."""
+
+    def __init__(self, entries: Iterable[Entry], depth: int = 0) -> None:
+        self._depth = depth
+        self._parts: dict[Any, list[Entry] | _Branch] = defaultdict(list)
         for entry in entries:
-            branch = self.branches
-            for step in (entry.path.link, entry.path.relay, entry.path.tag, entry.name.author):
-                branch = branch.setdefault(step, {})
-            branch.setdefault(entry.name.slot, []).append(entry)
+            self._parts[_STEPS[depth](entry)].append(entry)  # type: ignore[union-attr]
+        # Sorted, so that the same pool and the same seed draw the same.
+        self.steps = sorted(self._parts)
 
     def pick(self, rng: Random) -> Entry:
         """Take one entry out: uniform down to the author, then the newest slot."""
-        way: list[tuple[dict[Any, Any], Any]] = []
-        branch = self.branches
-        for _ in range(4):
-            # Sorted, so that the same pool and the same seed draw the same.
-            step = rng.choice(sorted(branch))
-            way.append((branch, step))
-            branch = branch[step]
-        slot = max(branch)
-        way.append((branch, slot))
-        groups: list[Entry] = sorted(branch[slot], key=lambda entry: entry.name)
-        entry = rng.choice(groups)
-        branch[slot].remove(entry)
-        for branch, step in reversed(way):
-            if not branch[step]:
-                del branch[step]
+        place = len(self.steps) - 1 if self._depth == _SLOT else rng.randrange(len(self.steps))
+        step = self.steps[place]
+        part = self._parts[step]
+        if isinstance(part, list) and len(part) > 1:
+            part = self._parts[step] = _Branch(part, self._depth + 1)
+        entry = part[0] if isinstance(part, list) else part.pick(rng)
+        if isinstance(part, list) or not part.steps:
+            del self._parts[step]
+            del self.steps[place]
         return entry

@@ -9,7 +9,7 @@ and looked into again only when drawn; no question is made and no answer is mark
 from __future__ import annotations
 
 import heapq
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -83,9 +83,10 @@ class Pool:
         """Relay -> tag -> author -> entries: what a WANT is answered from without looking at all of them."""
         self._tasks: Counter[bytes] = Counter()
         self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
-        self._seen: dict[Name, tuple[bytes, float]] = {}
+        # Ordered: the oldest leave all the time, and a plain dict's first entry takes ever longer to find.
+        self._seen: OrderedDict[Name, tuple[bytes, float]] = OrderedDict()
         """Digest of the first body under a name, and when it came; also of those drawn or pushed out since."""
-        self._instances: dict[tuple[bytes, int], tuple[bytes, float]] = {}
+        self._instances: OrderedDict[tuple[bytes, int], tuple[bytes, float]] = OrderedDict()
         """Author and slot -> the instance that was seen first, and when."""
         self.bytes = 0
 
@@ -167,13 +168,13 @@ class Pool:
         """Which of its author's instances is listened to for that slot: the first that is seen."""
         first, _ = self._instances.setdefault((body.key, body.slot), (body.instance, now))
         if len(self._instances) > _MOST_SEEN:
-            del self._instances[next(iter(self._instances))]
+            self._instances.popitem(last=False)
         return first
 
     def _remember(self, name: Name, digest: bytes, now: float) -> None:
         self._seen[name] = (digest, now)
         if len(self._seen) > _MOST_SEEN:
-            del self._seen[next(iter(self._seen))]
+            self._seen.popitem(last=False)
 
     def _insert(self, entry: Entry) -> None:
         author = entry.name.author
@@ -217,21 +218,32 @@ class Pool:
             self.expire(now)
         if self.bytes <= self._most_bytes:
             return
+        wanted = self._most_bytes - self._most_bytes // 16
         links = _by(self._entries.values(), lambda entry: entry.path.link)
-        share = fair_share([_size(rows) for rows in links], self._most_bytes - self._most_bytes // 16)
-        for rows in links:
-            if _size(rows) > share:
-                self._shrink_link(rows, share)
+        share = fair_share([_size(rows) for rows in links], wanted)
+        # The largest first, and no more than need be: where a share is less than a group, all hold too much.
+        for rows in sorted(links, key=_size, reverse=True):
+            if self.bytes <= wanted:
+                return
+            self._shrink_link(rows, max(int(share), _size(rows) - (self.bytes - wanted)))
 
-    def _shrink_link(self, entries: list[Entry], most: float) -> None:
+    def _shrink_link(self, entries: list[Entry], most: int) -> None:
         """Push out of what came by one link, each of the relays and tags that its peer names having its share."""
+        size = _size(entries)
         places = _by(entries, lambda entry: (entry.path.relay, entry.path.tag))
-        share = fair_share([_size(rows) for rows in places], int(most))
-        for rows in places:
-            self._shrink(_by(rows, lambda entry: entry.name.author), _size(rows), share)
+        share = fair_share([_size(rows) for rows in places], most)
+        for rows in sorted(places, key=_size, reverse=True):
+            if size <= most:
+                return
+            of_place = _size(rows)
+            size -= self._shrink(
+                _by(rows, lambda entry: entry.name.author), of_place, max(share, of_place - (size - most))
+            )
 
-    def _shrink(self, identities: list[list[Entry]], size: int, share: float) -> None:
-        """Push out the oldest group of whoever holds most, until all together hold at most `share`."""
+    def _shrink(self, identities: list[list[Entry]], size: int, share: float) -> int:
+        """Push out the oldest group of whoever holds most, until all together hold at most `share`; returns how many
+        bytes that were."""
+        before = size
         queue = [(-sum(entry.size for entry in rows), n) for n, rows in enumerate(identities)]
         heapq.heapify(queue)
         while size > share:
@@ -241,6 +253,7 @@ class Pool:
             size -= oldest.size
             if identities[n]:
                 heapq.heappush(queue, (negative + oldest.size, n))
+        return before - size
 
 
 def _by(entries: Iterable[Entry], key: Callable[[Entry], object]) -> list[list[Entry]]:

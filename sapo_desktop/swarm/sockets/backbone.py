@@ -1,4 +1,4 @@
-"""NATS between relays: what federation.py gives and takes is carried as core messages, one subject a relay.
+"""NATS between relays: what federation.py gives and takes is carried as core messages, one subject a shard and relay.
 
 Nobody waits for NATS: while it is away or slow, the newest that waits goes out later and the oldest is lost. It is
 dialled anew for ever, each time as a new client, and only at the servers that were named. nats-py comes with the extra
@@ -13,16 +13,18 @@ import logging
 import re
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any, Literal
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.errors import AuthorizationError, Error, SlowConsumerError
 
 from sapo_desktop.swarm.backbone.federation import Federation
+from sapo_desktop.swarm.backbone.shards import SHARDS, heard_by, shard_of
 from sapo_desktop.swarm.sockets.network import Network, now
 from sapo_desktop.swarm.sockets.nkey import UserKey
 
@@ -91,6 +93,7 @@ class Backbone:
         servers: URLs without credentials; tried in any order until one answers.
         tls: the context for tls:// servers.
         subject: the first part of all relays' subjects, of this network.
+        shards: how many of the 256 to listen to (swarm/backbone/shards.py).
     """
 
     def __init__(
@@ -102,6 +105,7 @@ class Backbone:
         *,
         credentials: Credentials | None = None,
         tls: ssl.SSLContext | None = None,
+        shards: int = SHARDS,
     ) -> None:
         self.state: State = "connecting"
         self.connects = 0
@@ -113,6 +117,7 @@ class Backbone:
         self._subject = subject
         self._credentials = credentials or Credentials()
         self._tls = tls
+        self._shards = shards
         self._arrived = asyncio.Event()
         self._client: _Client | None = None
 
@@ -148,7 +153,8 @@ class Backbone:
         if client is None:
             return
         try:
-            await client.subscribe(f"{self._subject}.*", cb=self._on_message, pending_bytes_limit=_MOST_UNREAD)
+            listening = _Listening(client, self._subject, self._on_message)
+            await listening.to(self._heard())
             self.state, self._client = "connected", client
             self.connects += 1
             log.info("The backbone is connected.")
@@ -156,6 +162,7 @@ class Backbone:
             while not closed.is_set():
                 if time.monotonic() >= sends_from:
                     await self._send(client)
+                await listening.to(self._heard())
                 await asyncio.sleep(SEND_SECONDS)
         except _AWAY as error:
             log.info("The backbone's connection broke: %s", type(error).__name__)
@@ -207,8 +214,15 @@ class Backbone:
             messages = self.federation.due(now())
             if not messages:
                 return
+            shard = shard_of(self.federation.key, now().unix)
             for message in messages:
-                await client.publish(f"{self._subject}.{self.federation.key.hex()}", message)
+                await client.publish(f"{self._subject}.{shard}.{self.federation.key.hex()}", message)
+
+    def _heard(self) -> frozenset[str]:
+        """Names of the shards to listen to now, as parts of subjects."""
+        if self._shards >= SHARDS:
+            return frozenset({"*"})
+        return frozenset(str(shard) for shard in heard_by(self.federation.key, self._shards, now().unix))
 
     # -- receiving ---------------------------------------------------------------------------------------------
 
@@ -231,6 +245,28 @@ class Backbone:
                 continue
             await self._network.in_turn(b"backbone", lambda: self.federation.receive(now()))
             await asyncio.sleep(0)
+
+
+class _Listening:
+    """The subscriptions of one connection."""
+
+    def __init__(self, client: Client, subject: str, on_message: Callable[[Msg], Awaitable[None]]) -> None:
+        self._client = client
+        self._subject = subject
+        self._on_message = on_message
+        self._to: dict[str, Subscription] = {}
+
+    async def to(self, shards: frozenset[str]) -> None:
+        """Listen to these shards and to no others."""
+        if self._to.keys() == shards:
+            return
+        limit = _MOST_UNREAD // max(1, len(shards))
+        for shard in shards - self._to.keys():
+            self._to[shard] = await self._client.subscribe(
+                f"{self._subject}.{shard}.*", cb=self._on_message, pending_bytes_limit=limit
+            )
+        for shard in self._to.keys() - shards:
+            await self._to.pop(shard).unsubscribe()
 
 
 async def _closed(client: Client) -> None:

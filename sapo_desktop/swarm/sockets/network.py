@@ -158,7 +158,10 @@ class Network:
 
     async def run(self) -> None:
         """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
-        await asyncio.shield(asyncio.gather(*self._working))
+        # Not gathered: a gathering that is let go of complains about what its parts were ended by.
+        done, _ = await asyncio.wait(self._working, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
 
     def dial(self, address: Address, *, named_by_stranger: bool = False) -> asyncio.Task[None]:
         """Keep a link to this address, for ever; cancel the task to give it up. `named_by_stranger`: as for `link`."""

@@ -12,9 +12,9 @@ from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.system.hardware import taken_by_others
-from sapo_desktop.system.presence import heat, link, programs
+from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.system.presence.idle import CannotTell, Idle
-from sapo_desktop.system.presence.power import power
+from sapo_desktop.system.presence.sensors import power
 
 SLOW_SECONDS = 10.0
 """Between looks at programs, sensors, cards and the link."""
@@ -71,10 +71,10 @@ class Watch:
 
     def _look_slowly(self, settings: Settings) -> Presence:
         return Presence(
-            metered=not settings.silo and settings.on_metered == "pause" and link.is_metered(),
+            metered=not settings.silo and settings.on_metered == "pause" and sensors.is_metered(),
             program=programs.first_of(listed(settings.pause_for)),
             card_share=taken_by_others(self._own()) if settings.card_share and settings.device != "cpu" else 0.0,
-            degrees=heat.degrees() if settings.hottest else None,
+            degrees=sensors.degrees() if settings.hottest else None,
         )
 
     def _look_for_somebody(self) -> tuple[float | None, Text]:

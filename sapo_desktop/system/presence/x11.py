@@ -1,32 +1,30 @@
-"""Seconds since the last input, of an X server's screen saver extension.
+"""What an X server tells: seconds since the last input, by its screen saver extension, and whether there is a tray.
 
-Over its socket, in two questions: Xlib would end our process together with the server.
+Over its socket, in two questions each: Xlib would end our process together with the server.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 _SECONDS = 2.0
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
 _EXTENSION = b"MIT-SCREEN-SAVER"
+_TRAY = b"_NET_SYSTEM_TRAY_S0"
 _QUERY_EXTENSION, _QUERY_INFO = 98, 1
+_INTERN_ATOM, _GET_SELECTION_OWNER = 16, 23
 _LOCAL = re.compile(r"(?:unix)?:(\d+)(?:\.\d+)?")
 
 
 def idle(display: str) -> float:
     """Seconds without input on a display of this computer, such as `:0`. Raises OSError: it cannot be asked."""
-    match = _LOCAL.fullmatch(display)
-    if match is None:
-        raise OSError(f"the display {display} is not of this computer")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.settimeout(_SECONDS)
-        server.connect(f"/tmp/.X11-unix/X{match[1]}")
-        root = _greet(server, _cookie(match[1].encode()))
+    with _speaking(display) as (server, root):
         name = _padded(_EXTENSION)
         server.sendall(struct.pack("=BxHHxx", _QUERY_EXTENSION, 2 + len(name) // 4, len(_EXTENSION)) + name)
         present, opcode = struct.unpack_from("=BB", _reply(server), 8)
@@ -35,6 +33,29 @@ def idle(display: str) -> float:
         server.sendall(struct.pack("=BBHI", opcode, _QUERY_INFO, 2, root))
         (milliseconds,) = struct.unpack_from("=I", _reply(server), 16)
         return float(milliseconds) / 1000
+
+
+def has_tray(display: str) -> bool:
+    """Whether somebody shows tray icons on a display of this computer. Raises OSError: it cannot be asked."""
+    with _speaking(display) as (server, _):
+        name = _padded(_TRAY)
+        server.sendall(struct.pack("=BBHHxx", _INTERN_ATOM, 0, 2 + len(name) // 4, len(_TRAY)) + name)
+        (atom,) = struct.unpack_from("=I", _reply(server), 8)
+        server.sendall(struct.pack("=BxHI", _GET_SELECTION_OWNER, 2, atom))
+        (owner,) = struct.unpack_from("=I", _reply(server), 8)
+        return bool(owner)
+
+
+@contextlib.contextmanager
+def _speaking(display: str) -> Iterator[tuple[socket.socket, int]]:
+    """An open conversation, and the root window."""
+    match = _LOCAL.fullmatch(display)
+    if match is None:
+        raise OSError(f"the display {display} is not of this computer")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.settimeout(_SECONDS)
+        server.connect(f"/tmp/.X11-unix/X{match[1]}")
+        yield server, _greet(server, _cookie(match[1].encode()))
 
 
 def _greet(server: socket.socket, cookie: bytes) -> int:

@@ -13,6 +13,7 @@ import asyncio
 import http
 import logging
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -55,6 +56,7 @@ from sapo_desktop.worker.control.proof import (
     remove_control_file,
     write_control_file,
 )
+from sapo_desktop.worker.hosts.patience import Patience, Sight, look
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,10 @@ MAX_MESSAGE = 16 * 1024 * 1024
 MAX_PROOF = 4096
 """The same before the proof."""
 PROOF_SECONDS = 5.0
+"""For the worker, but for what others keep the processors from it."""
+PROOF_LOOK_SECONDS = 1.0
+STRANGER_SECONDS = 30.0
+"""For a client, which may be starved too: places are few, not time."""
 MAX_UNPROVEN = 32
 """Connections that have not proven themselves; a further one pushes out the oldest."""
 MAX_CALLS = 32
@@ -146,7 +152,7 @@ class ControlServer:
             create_connection=_counted(self._unproven),
             compression=None,
             max_size=MAX_PROOF,
-            open_timeout=PROOF_SECONDS,
+            open_timeout=STRANGER_SECONDS,
             close_timeout=FLUSH_SECONDS,
             ping_interval=None,  # the system tells when a local process ends; a stopped one is not a dead one
             server_header=None,
@@ -206,7 +212,7 @@ class ControlServer:
 
     async def _serve(self, connection: ServerConnection) -> None:
         try:
-            async with asyncio.timeout(PROOF_SECONDS):
+            async with asyncio.timeout(STRANGER_SECONDS):
                 attach = await self._proven(connection)
         except (TimeoutError, *UNREADABLE, ConnectionClosed):
             attach = None
@@ -364,9 +370,7 @@ async def open_link(folder: Path) -> ControlLink:
     """
     worker = read_control_file(folder)
     try:
-        async with asyncio.timeout(PROOF_SECONDS):
-            connection = await _connect(worker.port)
-            await _prove(connection, ClientSide(worker.secret))
+        connection = await _patiently(asyncio.create_task(_proven_to(worker)), worker.pid)
     except TimeoutError as error:
         raise ControlError(
             sentence(
@@ -382,6 +386,29 @@ async def open_link(folder: Path) -> ControlLink:
             )
         ) from error
     return ControlLink(connection, worker)
+
+
+async def _patiently(opening: asyncio.Task[ClientConnection], pid: int) -> ClientConnection:
+    """What it comes to while process `pid` has time left, which stands still where it waits for a processor. Raises
+    TimeoutError."""
+    patience, since = Patience(PROOF_SECONDS), time.monotonic()
+    seen: Sight | None = None
+    try:
+        while not (await asyncio.wait({opening}, timeout=min(PROOF_LOOK_SECONDS, patience.left)))[0]:
+            before, seen = seen, look(pid, time.monotonic(), loading=False)
+            patience.count(seen.at - since, before, seen)
+            since = seen.at
+            if patience.left <= 0:
+                raise TimeoutError
+    finally:
+        opening.cancel()
+    return opening.result()
+
+
+async def _proven_to(worker: ControlFile) -> ClientConnection:
+    connection = await _connect(worker.port)
+    await _prove(connection, ClientSide(worker.secret))
+    return connection
 
 
 async def _connect(port: int) -> ClientConnection:

@@ -1,7 +1,7 @@
 """What the command line and the window use: attach to a worker, ask it, hear its events, start one.
 
 A `Client` may be used by many tasks at once. Events are kept until they are read, so a client that asked for
-them reads them. `ask_worker` is the whole of it for a program without an event loop. How a request is meant,
+them reads them. How a request is meant,
 and what a user is shown, is not known here.
 """
 
@@ -27,14 +27,13 @@ from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import last_lines, log_size, open_log
 from sapo_desktop.worker.control.channel import ControlLink, open_link
-from sapo_desktop.worker.control.last_words import named_error
 from sapo_desktop.worker.control.lock import holder
 from sapo_desktop.worker.control.messages.envelopes import Answer, Attach, Call, Cancel, Failure, Note, ToClient, Watch
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.fitting import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 from sapo_desktop.worker.control.messages.replies import Reply
 from sapo_desktop.worker.control.messages.requests import Request
-from sapo_desktop.worker.control.parent import OPTION, let_go
+from sapo_desktop.worker.control.parent import OPTION, let_go, named_error
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
 
 START_SECONDS = 60.0
@@ -323,17 +322,6 @@ async def start_worker(
             process.terminate()  # nobody is its owner yet, who would end it by leaving
         raise
     return process
-
-
-def ask_worker(folder: Path, request: Request) -> Reply:
-    """One request to the running worker, for programs without an event loop. Raises as `connect` and `call`
-    do."""
-
-    async def ask() -> Reply:
-        async with await connect(folder, events=False) as client:
-            return await client.call(request)
-
-    return asyncio.run(ask())
 
 
 async def appraise(folder: Path, request: FitRequest) -> FitReply:

@@ -13,11 +13,10 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied, HostError
+from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.files.exports import put_in_place, refuse_used
 from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
@@ -43,9 +42,7 @@ from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
-from sapo_desktop.worker.hosts.hosting import Host
-
-ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
+from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 Spoken = Callable[[str, int], None]
 """Called with the text of a single answer so far, and its tokens."""
@@ -81,7 +78,7 @@ class EnginePlan:
 
 
 class Engine:
-    """Generator and trainer of this node, in one process. Where they are two, or one: split_engine.py."""
+    """Generator and trainer of this node, in one process. Where they are two, or one: split.py."""
 
     trains = True
     """Whether anything is learned."""
@@ -383,16 +380,3 @@ class _Said:
         self._tokens = piece.tokens
         if self._spoken is not None:
             self._spoken(self._text, self._tokens)
-
-
-def expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
-    """The reply, where it is of that kind; raises HostError."""
-    if not isinstance(reply, kind):
-        raise HostError(
-            sentence(
-                "The engine answered {found} where {expected} was expected.",
-                found=type(reply).__name__,
-                expected=kind.__name__,
-            )
-        )
-    return reply

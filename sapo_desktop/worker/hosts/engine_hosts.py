@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError, UsageError
@@ -32,8 +33,7 @@ from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
-from sapo_desktop.worker.hosts.remote import RemoteEngine
-from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
+from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, RemoteEngine, SplitEngine, generator_load
 
 _AS_IT_CAME = "f16"
 """Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
@@ -47,12 +47,14 @@ class Hosting:
     threads: int
     low_priority: bool
     on_busy: OnBusy | None = None
+    handed_over: Mapping[str, str] = field(default_factory=dict)
+    """What tells the examiner of own tasks (tasks/own.py)."""
 
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
         threads = self.threads if kind == "engine" else None
         writes: list[Path] = []
-        environment: dict[str, str] = {}
+        environment = dict(self.handed_over) if kind == "examiner" else {}
         if kind in ("engine", "generator"):
             # Of several cards the freest, for the host's whole life: CUDA does not look again.
             card = card_environment(await asyncio.to_thread(gpus))

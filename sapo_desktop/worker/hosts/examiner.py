@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.errors import HostDied, HostError, HostTimeout, TaskError
+from sapo_desktop.core.errors import HostDied, HostTimeout, TaskError
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.questions import Place, training_questions
+from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.tasks.identity import read_ids, read_previous_ids, write_ids
 from sapo_desktop.tasks.limits import Limits
@@ -40,9 +40,8 @@ from sapo_desktop.tasks.service import (
     Truth,
     TruthIs,
 )
-from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
-ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 log = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
@@ -60,6 +59,8 @@ class KeptIds:
 
     path: Path
     key: str
+    unkept: Collection[str] = ()
+    """Families whose ids are made at every start: those of own tasks, which are made at once and change with a file."""
 
     def read(self) -> dict[str, bytes]:
         """Those kept; none where they cannot be read, for they can be made again."""
@@ -80,7 +81,8 @@ class KeptIds:
     def write(self, ids: Mapping[str, bytes]) -> None:
         """Keep them, where that is possible."""
         try:
-            write_ids(self.path, self.key, ids, time.time())
+            kept = {task: value for task, value in ids.items() if family_of(task) not in self.unkept}
+            write_ids(self.path, self.key, kept, time.time())
         except TaskError as error:
             log.warning("%s They are made anew at every start.", error)
 
@@ -194,12 +196,4 @@ class Examiner:
             if self.host.pid is None:
                 await self.host.restart()
         reply = await self.host.call(request, timeout)
-        if not isinstance(reply, kind):
-            raise HostError(
-                sentence(
-                    "The examiner answered {found} where {expected} was expected.",
-                    found=type(reply).__name__,
-                    expected=kind.__name__,
-                )
-            )
-        return reply
+        return expect(reply, kind, "examiner")

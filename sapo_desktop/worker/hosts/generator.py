@@ -26,8 +26,8 @@ from sapo_desktop.engines.protocols import (
     RemoteRequest,
     UseAdapter,
 )
-from sapo_desktop.worker.hosts.engine import LOAD_SECONDS, WORK_SECONDS, expect
-from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.engine import LOAD_SECONDS, WORK_SECONDS
+from sapo_desktop.worker.hosts.hosting import Host, expect
 
 log = logging.getLogger(__name__)
 

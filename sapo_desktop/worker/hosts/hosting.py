@@ -15,7 +15,7 @@ import contextlib
 import contextvars
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -25,19 +25,21 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.hosts.frames import FrameError, pack, read_frame
-from sapo_desktop.worker.hosts.options import HostOptions, command, environment
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, Sight, look
 from sapo_desktop.worker.hosts.services import (
     KINDS,
     Cancel,
     Failed,
     FromHost,
+    HostOptions,
     Progress,
     Ready,
     Reply,
     Request,
+    command,
     decoder,
     encode,
+    environment,
     kind_of_service,
     pack_body,
 )
@@ -51,6 +53,7 @@ grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
 READ_BUFFER = 1 << 20
 OnProgress = Callable[[Any], None]
 OnBusy = Callable[[Text], None]
+ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 """Told in a sentence that loading takes long because the computer is busy."""
 
 
@@ -443,3 +446,17 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.shield(task)
     task.result()
+
+
+def expect(reply: Any, kind: type[ReplyType], host: str = "engine") -> ReplyType:
+    """The reply, if it is of this kind. Raises HostError."""
+    if not isinstance(reply, kind):
+        raise HostError(
+            sentence(
+                "The {host} answered {found} where {expected} was expected.",
+                host=host,
+                found=type(reply).__name__,
+                expected=kind.__name__,
+            )
+        )
+    return reply

@@ -11,20 +11,18 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
-from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer, installed_name
+from sapo_desktop.core.errors import AccessRefused, InSilo, UsageError
+from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreRequest, Transfer, installed_name
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder, shared_models
-from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 OnTransfer = Callable[[Transfer], None]
-ReplyType = TypeVar("ReplyType", bound=StoreReply)
 
 
 def models_folder(settings: Settings) -> Path:
@@ -91,12 +89,4 @@ async def ask(
         reply = await host.call(request, None, on_transfer)
     finally:
         await host.stop()
-    if not isinstance(reply, kind):
-        raise HostError(
-            sentence(
-                "The librarian answered {found} where {expected} was expected.",
-                found=type(reply).__name__,
-                expected=kind.__name__,
-            )
-        )
-    return reply
+    return expect(reply, kind, "librarian")

@@ -38,6 +38,16 @@ def look(pid: int, at: float, *, loading: bool) -> Sight:
     return Sight(at, processes.effort(pid), node_cpu, processes.processors())
 
 
+def others_share(before: processes.Processors, now: processes.Processors, node_cpu: float) -> float | None:
+    """The share of all processors that other programs took in between; None where the computer was not busy, or not
+    for them. `node_cpu`: seconds of processor time of the node meanwhile."""
+    used = now.busy - before.busy
+    others = used - node_cpu
+    if now.share_since(before) < FULL or others < _OTHERS_FROM * used:
+        return None
+    return others / (now.total - before.total)
+
+
 class Patience:
     """The time that one call has left.
 
@@ -77,12 +87,10 @@ class Patience:
         first = self._first
         if first is None or self._told or not self.loading or now.at - first.at < _SAID_AFTER:
             return None
-        used = now.processors.busy - first.processors.busy
-        others = used - (now.node_cpu - first.node_cpu)
-        if now.processors.share_since(first.processors) < FULL or others < _OTHERS_FROM * used:
+        share = others_share(first.processors, now.processors, now.node_cpu - first.node_cpu)
+        if share is None:
             return None
         self._told = True
-        share = others / (now.processors.total - first.processors.total)
         return sentence(
             "The computer is busy: other programs take {share}% of its processors, so starting takes longer.",
             share=round(100 * share),

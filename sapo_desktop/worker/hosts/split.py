@@ -1,8 +1,11 @@
-"""Engines whose generator is llama.cpp in a process of its own: with a trainer beside it, or without any.
+"""Engines whose generator is a process of its own or a server: with a trainer beside it, or without any.
 
 `SplitEngine`: torch learns. The base is written as a GGUF file once and kept in the node's cache by its hash; after
 each step the adapter goes over as a small file. Whatever answers (rounds, held-out scores, `ask`) is llama.cpp, so that
 scores of one node can be compared. Only the trainer's state counts: checkpoints are what they are with torch alone.
+
+`RemoteEngine`: torch learns here, and a server elsewhere answers. The adapter goes over as peft's two files, into a
+folder that the server sees too (engines/remote/server.py copies them there).
 
 `AnswerEngine`: nothing learns. Checkpoints hold the counters, and what was trained before, unchanged.
 """
@@ -19,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, HostError, UsageError
 from sapo_desktop.core.records import Generated, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
@@ -31,13 +34,14 @@ from sapo_desktop.engines.protocols import (
     Loaded,
     LoadGguf,
     Quantise,
+    Save,
     WriteAdapter,
     WriteGguf,
 )
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, ReplyType, expect
+from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
-from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 from sapo_desktop.worker.store.checkpoints import STATE
 from sapo_desktop.worker.store.sealed import MANIFEST
 
@@ -279,3 +283,56 @@ def generator_load(base: GgufBase, plan: EnginePlan) -> LoadGguf:
         cache_bytes=plan.cache_bytes,
         exact=base.exact,
     )
+
+
+_ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
+
+
+class RemoteEngine(SplitEngine):
+    """torch learns in `host`, a server answers behind `generator`."""
+
+    can_change_model = False
+    """A smaller model here would no longer be the server's."""
+
+    def __init__(self, host: Host, plan: EnginePlan, generator: GeneratorHost, folder: Path) -> None:
+        super().__init__(host, plan, generator, None, folder)
+
+    async def stop(self) -> None:
+        """As the base class; the server forgets the adapter first."""
+        await self.generator.unload_adapter()
+        await super().stop()
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        """As the base class; the first adapter goes over at once, so that a server that takes none is found out.
+
+        Raises:
+            AdapterRefused: that is so.
+        """
+        self.generator.use(None)
+        server = await self.generator.start()  # before seconds are spent on the trainer
+        if not server.learns:
+            raise AdapterRefused(
+                sentence(
+                    "The server at remote_url takes no adapter while it runs, so nothing that is learned here "
+                    "gets there. Empty remote_adapters, or use vLLM (docs/remote.md)."
+                )
+            )
+        loaded = await super()._load(checkpoint)
+        await self._hand_over(None)
+        await self.generator.start()
+        self._stale = False
+        return loaded
+
+    async def _write_adapter(self, place: Path, checkpoint: Path | None, averaged: bool) -> Path:
+        place.mkdir()
+        if checkpoint is None:
+            await self._call(Save(folder=str(place), averaged=averaged), Done)
+        else:
+            # A checkpoint may go away while the server still answers with it.
+            await asyncio.to_thread(_copy, checkpoint, place)
+        return place
+
+
+def _copy(source: Path, target: Path) -> None:
+    for name in _ADAPTER:
+        shutil.copyfile(source / name, target / name)

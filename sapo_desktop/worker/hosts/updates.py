@@ -101,6 +101,13 @@ class Looker:
         """Whether it is time to look, and may be looked. Raises SapoError where the memory is damaged."""
         return self.off(settings) is None and is_due(self._memory(), self._clock())
 
+    def standing(self, settings: Settings) -> Standing:
+        """The same as `known`; a memory that cannot be used is said in its place."""
+        try:
+            return self.known(settings)
+        except SapoError as error:
+            return Standing(state="refused", text=error.text)
+
     def known(self, settings: Settings) -> Standing:
         """How things stand by what was seen, without asking. Raises SapoError where the memory is damaged."""
         off, memory = self.off(settings), self._memory()

@@ -1,12 +1,13 @@
 """The steps by which a node and a relay enter the swarm: task ids, port, local network, announcement,
 seeds.
 
-Each does one thing with what it is given; in which order is the caller's (swarm_side.py, relay.py).
+Each does one thing with what it is given; in which order is the caller's (side.py, relay.py).
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.seeds import read_seeds
 from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.tasks.catalogue import TaskKey
+from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined, Linked
 from sapo_desktop.worker.membership.private import announced
-from sapo_desktop.worker.membership.settings import host_and_port, keys_of, place_on_lan
-from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN
+from sapo_desktop.worker.membership.settings import addresses, host_and_port, keys_of, place_on_lan
+from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN, parting_words
 from sapo_desktop.worker.showing import Notify
 
 _IDS_AT_ONCE = 4
@@ -36,6 +39,32 @@ async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[
         show(sentence("Joining the swarm: {done} of {count} tasks compared", done=start, count=count))
         await examiner.task_ids(unknown[start : start + _IDS_AT_ONCE])
     return {task: examiner.known_ids[task] for task in tasks}
+
+
+async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
+    """Dial an address once; one of the list `invited` nowhere but on the public internet.
+
+    Raises:
+        UsageError: nobody answers, or takes no link.
+    """
+    address, began = Address.parse(text), time.monotonic()
+    strangers = address in addresses(invited)
+    link = await network.link(address, named_by_stranger=strangers, only_greet=True)
+    if link is None:
+        raise UsageError(
+            sentence(
+                "Nobody answers at {address}: look whether the address is right, and whether a node or relay runs "
+                "there and can be reached from here.",
+                address=address.url.rstrip("/"),
+            )
+        )
+    if not link.key or link.told is None:
+        why = parting_words(link.goodbye.reason if link.goodbye else "")
+        raise UsageError(
+            sentence("{address} answers, and takes no link: {reason}.", address=address.url.rstrip("/"), reason=why)
+        )
+    milliseconds = 1000 * (time.monotonic() - began)
+    return PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
 
 
 async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:

@@ -33,7 +33,7 @@ from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.swarm.trust.standing import Standing
 from sapo_desktop.system.descriptors import room_for_sockets
-from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
 from sapo_desktop.worker.hosts.engine import Engine
@@ -77,6 +77,12 @@ class Identified:
     def network(self) -> bytes:
         """The network id of the swarm."""
         return self.members.network if self.members else PUBLIC_SWARM
+
+    @property
+    def known_tasks(self) -> dict[TaskKey, bytes]:
+        """The ids that peers are told and take groups under; in the public swarm none of an own task."""
+        own = frozenset() if self.members else self.catalogue.own
+        return {task: identity for task, identity in self.ids.items() if family_of(task) not in own}
 
     @property
     def memory(self) -> Path:
@@ -137,11 +143,12 @@ class Joined(Linked):
 def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links: int = FOUND_LINKS) -> Linked:
     """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs."""
     signer = Signer(identified.seed)
-    catalogues = Catalogues(identified.ids.values(), identified.previous.values())
+    tasks = identified.known_tasks.values()
+    catalogues = Catalogues(tasks, identified.previous.values())
     me = Me(
         signer=signer,
         network=identified.network,
-        tasks=tuple(sorted(identified.ids.values())),
+        tasks=tuple(sorted(tasks)),
         catalogue=catalogues.name,
         previous=catalogues.previous,
         examiner=examiner_fingerprint(version("reasoning_gym")),
@@ -210,22 +217,15 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) ->
     book = IndexBook(joining.folder / "question-indices.json")
     authors = AuthorRates(joining.folder / "authors.json", time.monotonic())
     member = Member(membership, linked.network, own, intake, book, joining.catalogue, authors)
-    return Joined(
-        network=linked.network,
-        links=linked.links,
-        signer=linked.signer,
-        network_id=linked.network_id,
-        members=linked.members,
-        admission=linked.admission,
-        member=member,
-    )
+    return Joined(**vars(linked), member=member)
 
 
 def _keys(identified: Identified) -> dict[bytes, TaskKey]:
     """Local keys by task id; by those of the catalogue before too, where the task is still there. What the library
     makes of it otherwise now shows by the question's hash."""
-    before = {identity: task for task, identity in identified.previous.items() if task in identified.ids}
-    return before | {identity: task for task, identity in identified.ids.items()}
+    tasks = identified.known_tasks
+    before = {identity: task for task, identity in identified.previous.items() if task in tasks}
+    return before | {identity: task for task, identity in tasks.items()}
 
 
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:

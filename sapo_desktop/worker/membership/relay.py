@@ -26,28 +26,31 @@ from typing import TYPE_CHECKING
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.resources import resource
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.proxies import check_environment
+from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, bounded_logs
-from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
+from sapo_desktop.tasks.catalogue import TaskKey
 from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.own import hand_over, load_tasks
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import ControlServer
-from sapo_desktop.worker.control.last_words import last_words
+from sapo_desktop.worker.control.handlers.checks import swarm_checks
 from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import Ok, RelayStatus, Reply
+from sapo_desktop.worker.control.messages.facts import Examine, Facts, Notice
+from sapo_desktop.worker.control.messages.replies import Ok, PeerAnswered, RelayStatus, Reply
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
-from sapo_desktop.worker.membership.entering import announcement, ban, listen_at, task_ids
+from sapo_desktop.worker.membership.entering import announcement, ban, greet, listen_at, task_ids
 from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
 from sapo_desktop.worker.membership.private import members_of
@@ -74,7 +77,7 @@ class Options:
     announce: str
     private_addresses: bool
     started: bool = False
-    """Whether somebody holds our standard input until it has attached (starter.py)."""
+    """Whether somebody holds our standard input until it has attached (control/parent.py)."""
     swarm: str = ""
     admission: str = ""
     """As in the settings of a node (core/settings.py)."""
@@ -89,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_work(options))
     except SapoError as error:
-        print(last_words(error), file=sys.stderr)
+        print(starter.last_words(error), file=sys.stderr)
         return error.exit_code
 
 
@@ -109,6 +112,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--backbone", default="", help="NATS servers where other relays are met, by comma")
     parser.add_argument("--backbone-credentials", type=Path, help="file with nkey seed, USER:PASSWORD or token")
     parser.add_argument("--backbone-ca", type=Path, help="certificates (PEM) that vouch for tls:// servers")
+    parser.add_argument("--backbone-shards", type=int, default=SHARDS, help="how many shards to listen to")
     parser.add_argument("--bans", type=Path, help="file with keys that nothing is taken from")
     parser.add_argument("--metrics", default="", help="HOST:PORT, or PORT, of figures for Prometheus")
     given = parser.parse_args(arguments)
@@ -123,7 +127,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
         started=given.started,
         swarm=given.swarm,
         admission=given.admission,
-        backbone=BackboneOptions(given.backbone, given.backbone_credentials, given.backbone_ca),
+        backbone=BackboneOptions(given.backbone, given.backbone_credentials, given.backbone_ca, given.backbone_shards),
         bans=given.bans,
         metrics=given.metrics,
     )
@@ -132,6 +136,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
     begin_log(sys.stderr, folder.log("worker"))
+    folder.keep_caches()
     for key in ("swarm", "admission"):
         settings_file.parse_value(key, getattr(options, key))
     options.backbone.check()
@@ -146,7 +151,7 @@ class Relay:
     def __init__(self, folder: DataFolder, options: Options) -> None:
         self._folder = folder
         self._options = options
-        self._catalogue = load_catalogue(resource("tasks.toml"))
+        self._catalogue = load_tasks(folder.tasks)
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._quit = asyncio.Event()
         self._found = False
@@ -251,11 +256,15 @@ class Relay:
 
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
         """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
-        key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
-        host = await Host.start("examiner", log=self._folder.log("examiner"), on_busy=self._comparing)
+        catalogue, folder = self._catalogue, self._folder
+        for reason in catalogue.left_out.values():
+            self._say("warning", reason)
+        key = ids_key(catalogue.shipped(), version("reasoning_gym"), sapo_desktop.__version__)
+        handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
+        host = await Host.start("examiner", log=folder.log("examiner"), on_busy=self._comparing, env=handed_over)
         try:
-            kept = KeptIds(self._folder.cache / "task-ids.json", key)
-            ids = await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+            kept = KeptIds(folder.cache / "task-ids.json", key, catalogue.own)
+            ids = await task_ids(Examiner(host, kept), catalogue.tasks(), self._comparing)
             return ids, kept.previous(ids)
         finally:
             await host.stop()
@@ -285,7 +294,25 @@ class Relay:
             return Ok(text=sentence("Ending."))
         if isinstance(request, GetStatus):
             return self._status()
-        raise UsageError(sentence("This folder is a relay's: it answers `status`, `peers` and `quit`."))
+        if isinstance(request, Examine):
+            return await self._examined()
+        raise UsageError(sentence("This folder is a relay's: it answers `status`, `peers`, `doctor` and `quit`."))
+
+    async def _examined(self) -> Facts:
+        """For `doctor`; peers of the command line are dialled."""
+        options, info, linked = self._options, self._status().swarm, self._linked
+        facts = {"relay": sapo_desktop.__version__, "up": f"{time.monotonic() - self._started:.0f} s"}
+        works = Check(name="relay", state="good", found=f"It answers: {info.reason}")
+        if linked is None:
+            return Facts(values=facts, checks=[works])
+        network = linked.network
+
+        async def dial(address: str) -> PeerAnswered:
+            return await greet(network, address, options.invited)
+
+        named = Settings(silo=False, listen=options.listen, peers=options.peers)
+        checks = [works, *await swarm_checks(named, info, dial)]
+        return Facts(values=facts, checks=checks if options.peers else checks[:-1])  # others come to a relay
 
     def _status(self) -> RelayStatus:
         info = self._info

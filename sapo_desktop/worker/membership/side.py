@@ -12,8 +12,8 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
 from sapo_desktop.core import sentences
 from sapo_desktop.core.errors import SapoError, UsageError
@@ -45,6 +45,7 @@ from sapo_desktop.worker.membership.entering import (
     announcement,
     begin_with_seeds,
     block,
+    greet,
     listen_at,
     look_on_lan,
     task_ids,
@@ -61,7 +62,6 @@ from sapo_desktop.worker.membership.view import (
     USED_TWICE,
     linked_info,
     listening_at,
-    parting_words,
     refused_group,
 )
 from sapo_desktop.worker.showing import Notify
@@ -86,6 +86,8 @@ class Surroundings:
     """Of the data folder; it holds until another identity is taken."""
     yardstick: Callable[[], Yardstick]
     """How long this node's own answers are now; the longest foreign ones are measured by it."""
+    handed_over: Mapping[str, str] = field(default_factory=dict)
+    """What tells an examiner of own tasks (tasks/own.py)."""
 
 
 class SwarmSide:
@@ -181,24 +183,7 @@ class SwarmSide:
         answers, or takes no link."""
         if self._joined is None or self._settings is None:
             raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
-        address, began = Address.parse(text), time.monotonic()
-        strangers = address in addresses(self._settings.invited)
-        link = await self._joined.network.link(address, named_by_stranger=strangers, only_greet=True)
-        if link is None:
-            raise UsageError(
-                sentence(
-                    "Nobody answers at {address}: look whether the address is right, and whether a node or relay runs "
-                    "there and can be reached from here.",
-                    address=address.url.rstrip("/"),
-                )
-            )
-        if not link.key or link.told is None:
-            why = parting_words(link.goodbye.reason if link.goodbye else "")
-            raise UsageError(
-                sentence("{address} answers, and takes no link: {reason}.", address=address.url.rstrip("/"), reason=why)
-            )
-        milliseconds = 1000 * (time.monotonic() - began)
-        return PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
+        return await greet(self._joined.network, text, self._settings.invited)
 
     @property
     def member(self) -> Member | None:
@@ -293,6 +278,7 @@ class SwarmSide:
             log=around.folder.log("foreign-examiner"),
             on_busy=lambda text: self._show("joining", text),
             low_priority=settings.low_priority,
+            env=around.handed_over,
         )
         self._foreign = host
         foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)
@@ -302,7 +288,7 @@ class SwarmSide:
         joining = Joining(
             seed=who.seed,
             folder=around.folder.control,
-            catalogue=around.catalogue,
+            catalogue=around.catalogue.in_swarm(private=members is not None),
             ids=ids,
             previous=around.kept_ids.previous(ids),
             book_secret=around.folder.secret("address-book"),

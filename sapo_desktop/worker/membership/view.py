@@ -23,15 +23,14 @@ from sapo_desktop.worker.membership.private import how_to_be_admitted
 
 DRAWS_ONLY = sentence("It draws others' answers and shares none of its own: that needs your consent (run --share).")
 SHOWN_ON_LAN = sentence(
-    "This node shows itself on the local network, under a name of the moment, and looks for others there."
+    "This node can be seen on the local network, under a name that changes each time, and looks for others there."
 )
 LOOKS_ON_LAN = sentence(
     "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
     "address of this network (--listen 0.0.0.0:8765)."
 )
 ONE_SOURCE = sentence(
-    "All that was drawn last came over the only link there is: one peer decides which answers of others this node "
-    "learns from. Add another one."
+    "There is one link only, so a single peer decides which answers of others this node learns from. Add another peer."
 )
 _MOST, _FEWEST_DRAWN = 0.5, 16
 """From this share on one source is named, once so many groups were drawn lately."""
@@ -46,7 +45,7 @@ USED_TWICE = sentence(
     "sapo-desktop identity new"
 )
 _PARTINGS = (
-    ("another network", sentence("it is in another swarm; into a private one leads an invite of its founder")),
+    ("another network", sentence("it is in another swarm; to enter a private one, ask its founder for an invite")),
     ("this is my own key", sentence("it is this node itself")),
     (
         "not the key that this address belongs to",
@@ -236,7 +235,7 @@ def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: b
 def _nobody(*, lan: bool) -> Text:
     if lan:
         return sentence(
-            "No peer is linked: training goes on alone. Name one (peers add URL), or nobody else is on the local "
-            "network so far."
+            "No peer is linked, and nobody else was found on the local network so far: training goes on "
+            "alone. You can name a peer (peers add URL)."
         )
     return sentence("No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan).")

@@ -16,6 +16,7 @@ from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.network.nats_url import is_guarded, nats_servers
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm.backbone.federation import Federation
+from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo
 from sapo_desktop.worker.membership.joining import Linked
@@ -36,6 +37,8 @@ class BackboneOptions:
     credentials: Path | None = None
     ca: Path | None = None
     """Certificates (PEM) that the servers' are signed with; None: those that this computer trusts."""
+    shards: int = SHARDS
+    """How many to listen to."""
 
     def check(self) -> None:
         """Raises UsageError: what is missing, or cannot be used."""
@@ -48,6 +51,8 @@ class BackboneOptions:
             raise UsageError(
                 sentence("Relays are joined by nats-py, which is not installed: {command}", command=INSTALL)
             ) from error
+        if not 1 <= self.shards <= SHARDS:
+            raise UsageError(sentence("--backbone-shards is a number from 1 to {most}.", most=str(SHARDS)))
         credentials = self._credentials()
         if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
             raise UsageError(
@@ -77,6 +82,7 @@ class BackboneOptions:
             f"sapo.v1.{linked.network_id.hex()}",
             credentials=self._credentials(),
             tls=self._tls(),
+            shards=self.shards,
         )
 
     def _credentials(self) -> Credentials | None:
@@ -89,14 +95,17 @@ class BackboneOptions:
         first = _read(self.credentials, _MOST_CREDENTIALS).strip().partition("\n")[0].strip()
         if not first or first.startswith("-"):
             raise UsageError(
-                sentence("The first line of {path} is not USER:PASSWORD, and no token.", path=str(self.credentials))
+                sentence("The first line of {path} has to be USER:PASSWORD or a token.", path=str(self.credentials))
             )
         if first.startswith("SU") and ":" not in first:
             try:
                 return Credentials(key=UserKey(first))
             except ValueError as error:
                 raise UsageError(
-                    sentence("{path} holds no seed of a user's nkey.", path=str(self.credentials))
+                    sentence(
+                        "{path} holds no seed of a user's nkey: it begins with SU. Name the file that holds it.",
+                        path=str(self.credentials),
+                    )
                 ) from error
         user, colon, password = first.partition(":")
         return Credentials(user, password) if colon else Credentials(token=first)
@@ -105,7 +114,9 @@ class BackboneOptions:
         try:
             return ssl.create_default_context(cafile=str(self.ca) if self.ca else None)
         except (OSError, ssl.SSLError) as error:
-            raise UsageError(sentence("{path} holds no certificates (PEM).", path=str(self.ca))) from error
+            raise UsageError(
+                sentence("{path} holds no certificates: name a file with certificates in PEM form.", path=str(self.ca))
+            ) from error
 
 
 def backbone_info(backbone: Backbone) -> BackboneInfo:
@@ -127,8 +138,15 @@ def read_bans(path: Path | None) -> frozenset[bytes]:
     """Keys of 64 hex digits, one a line; what follows a `#` is a remark. Raises UsageError."""
     if path is None:
         return frozenset()
-    lines = _read(path, _MOST_BANS).splitlines()
-    return keys_of(" ".join(line.partition("#")[0] for line in lines))
+    banned: set[bytes] = set()
+    for number, line in enumerate(_read(path, _MOST_BANS).splitlines(), 1):
+        try:
+            banned |= keys_of(line.partition("#")[0])
+        except UsageError as error:
+            raise UsageError(
+                sentence("Line {number} of {path} is no key: write its 64 hex digits.", number=number, path=str(path))
+            ) from error
+    return frozenset(banned)
 
 
 def _read(path: Path, most: int) -> str:
@@ -136,4 +154,10 @@ def _read(path: Path, most: int) -> str:
         return read_text(path, most)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text"
-        raise UsageError(sentence("{path} cannot be read: {reason}.", path=str(path), reason=reason)) from error
+        raise UsageError(
+            sentence(
+                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+                path=str(path),
+                reason=reason,
+            )
+        ) from error

@@ -337,7 +337,11 @@ class CheckpointStore:
             if error.errno == errno.EIO:  # the disk itself lost it
                 raise Unsound(str(error)) from error
             raise CheckpointError(
-                sentence("Checkpoint {number} cannot be read: {error}.", number=str(number), error=str(error))
+                sentence(
+                    "Checkpoint {number} cannot be read ({error}): choose another one.",
+                    number=str(number),
+                    error=str(error),
+                )
             ) from error
         return Checkpoint(
             number=number,

@@ -21,7 +21,7 @@ from sapo_desktop.core.records import EvalReport, Group, Learned, Record, RoundR
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
-from sapo_desktop.worker.store import ahas, curves, rows
+from sapo_desktop.worker.store import ahas, rows
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.manifest import RunManifest
@@ -61,7 +61,8 @@ class Latest(Record, frozen=True):
     last: RoundReport | None = None
     rounds: int = 0
     answers_own: int = 0
-    best_validation: float | None = None
+    validation: float | None = None
+    """The newest score, of however many questions were asked again since the one before."""
     base_validation: float | None = None
     learned: Learned | None = None
 
@@ -73,11 +74,10 @@ class Latest(Record, frozen=True):
     def after_eval(self, report: EvalReport) -> Latest:
         """Once clients are told of this score."""
         now = self if report.learned is None else msgspec.structs.replace(self, learned=report.learned)
-        if report.which != "validation" or report.samples or not report.checkpoint:
+        if report.which != "validation" or report.samples:
             return now
         base = report.score if report.round == 0 else self.base_validation
-        best = report.score if self.best_validation is None else max(self.best_validation, report.score)
-        return msgspec.structs.replace(now, base_validation=base, best_validation=best)
+        return msgspec.structs.replace(now, base_validation=base, validation=report.score)
 
 
 class History:
@@ -256,13 +256,12 @@ class History:
     def latest(self) -> Latest:
         """The last round and the scores that count."""
         totals, last = self.totals(), self.last_rounds(1)
-        scores = self.checkpoint_scores()
         return Latest(
             last=last[0] if last else None,
             rounds=totals.rounds,
             answers_own=totals.answers_own,
-            best_validation=max(scores.values(), default=None),
-            base_validation=self._base_score(),
+            validation=self._validation(),
+            base_validation=self._validation("AND round = 0"),
             learned=self._learned(),
         )
 
@@ -302,13 +301,8 @@ class History:
     def curve(self, after: int = 0, limit: int = 50_000) -> replies.Curve:
         """One point a round after round `after`, at most `limit`; with the first one every held-out score."""
         with self._database.reading() as db:
-            curve, evals = curves.read_curve(db, after, limit), [] if after else curves.read_evals(db)
+            curve, evals = rows.read_curve(db, after, limit), [] if after else rows.read_evals(db)
         return msgspec.structs.replace(curve, evals=evals)
-
-    def task_curve(self, task: str) -> list[tuple[int, float]]:
-        """Round and share solved of one task, oldest first."""
-        with self._database.reading() as db:
-            return curves.read_task_curve(db, task)
 
     def ahas(self) -> list[replies.Aha]:
         """Tasks first solved here after a peer's answer had been learned from, newest first."""
@@ -328,10 +322,11 @@ class History:
             ).fetchall()
             return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
 
-    def _base_score(self) -> float | None:
+    def _validation(self, of: str = "") -> float | None:
+        """The newest validation score, of those that this condition names."""
         with self._database.reading() as db:
             row = db.execute(
-                "SELECT score FROM evals WHERE lost = 0 AND which = 'validation' AND round = 0 ORDER BY id DESC LIMIT 1"
+                f"SELECT score FROM evals WHERE lost = 0 AND which = 'validation' {of} ORDER BY id DESC LIMIT 1"
             ).fetchone()
             return None if row is None else msgspec.convert(row[0], float)
 
@@ -364,7 +359,3 @@ class History:
                 "SELECT written, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)
             ).fetchall()
             return [rows.checked(Written(time=row[0], bytes=row[1])) for row in found]
-
-    def bytes_written_last_day(self) -> int:
-        """Bytes of checkpoints written within the last 24 hours."""
-        return sum(written.bytes for written in self.checkpoints_written(self._clock() - DAY))

@@ -4,13 +4,20 @@ In this order, because a checkpoint without its row could not be reconciled, whi
 is marked lost at the next start. SQLite and file synchronisation run in one thread of their own, so that the
 control channel answers meanwhile. Checkpoints are written as often as the daily allowance lets them (WriteBudget).
 
+What a node has on disk is kept below a cap by deleting what can be spared (tidy): older checkpoints first, then the
+oldest kept answers. Never the newest checkpoint, never the best, and no model: those a person chose, and other nodes
+may use.
+
 Counts that outlive links and starts are in memory for whoever looks, behind that in the history (Lasting).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
 import logging
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -26,7 +33,32 @@ from sapo_desktop.learning.round import RoundResult
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
 from sapo_desktop.worker.store.history import DAY, MOST_PEERS, History, Latest, Written
-from sapo_desktop.worker.store.tidy import tidy
+
+
+def bytes_in(places: Sequence[Path]) -> int:
+    """Bytes of the files below these folders; of one that others are deleting from, what was met."""
+    total = 0
+    for folder, _, names in itertools.chain.from_iterable(map(os.walk, places)):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                total += Path(folder, name).lstat().st_size
+    return total
+
+
+def tidy(store: CheckpointStore, history: History, keep: int, most: int, places: Sequence[Path]) -> int:
+    """Delete until `places` hold at most `most` bytes, or nothing can be spared; returns what they hold then.
+
+    `keep`: checkpoints that are there now beside the best. Raises CheckpointError, HistoryError.
+    """
+    held = bytes_in(places)
+    while held > most and keep > 1:
+        keep -= 1
+        if store.prune(keep):
+            held = bytes_in(places)
+    if held > most and history.shrink(held - most):
+        held = bytes_in(places)
+    return held
+
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ an engine knows (torch's version, device, dtype) are handed in: nothing here imp
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Mapping
@@ -16,7 +15,6 @@ from pathlib import Path
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -96,30 +94,6 @@ def differs(before: RunManifest, after: RunManifest) -> list[Text]:
         if key not in _WITHOUT_EFFECT and new_settings[key] != old:
             changed.append(_change(sentence("setting {name}", name=key), old, new_settings[key]))
     return changed
-
-
-def model_fingerprint(folder: Path) -> str:
-    """SHA-256 (hex) over the names and contents of a model's weights, configuration and tokenizer.
-
-    Raises:
-        ModelError: the folder holds no weights in safetensors, or cannot be read.
-    """
-    if not any(folder.glob("*.safetensors")):
-        raise ModelError(
-            sentence(
-                "{folder} holds no *.safetensors: it is no model folder in transformers' layout.", folder=str(folder)
-            )
-        )
-    total = hashlib.sha256()
-    try:
-        for path in sorted(p for p in folder.iterdir() if p.suffix in {".safetensors", ".json", ".jinja"}):
-            with path.open("rb") as file:
-                total.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "sha256").digest())
-    except OSError as error:
-        raise ModelError(
-            sentence("The model in {folder} cannot be read: {error}.", folder=str(folder), error=str(error))
-        ) from error
-    return total.hexdigest()
 
 
 def processor() -> str:

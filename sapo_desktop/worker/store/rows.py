@@ -1,4 +1,4 @@
-"""The rows behind `worker/store/history.py`: what is inserted for a round, read back, and pruned.
+"""The rows behind `worker/store/history.py`: what is inserted for a round, read back, drawn as curves, and pruned.
 
 Functions on an open transaction; when one begins and ends is decided there. The tables stand in
 `worker/store/migrations.py`.
@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.records import Group, RoundReport, TaskMark
-from sapo_desktop.worker.control.messages.replies import Source
+from sapo_desktop.core.records import Gain, Group, RoundReport, TaskMark
+from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, Source
 
 Checked = TypeVar("Checked", bound=msgspec.Struct)
 _ROUNDS_A_STEP = 10
@@ -176,3 +176,40 @@ def to_json(record: msgspec.Struct) -> str:
 def storable(text: str) -> str:
     """SQLite stores UTF-8: half a surrogate pair, which a tokenizer can yield, has no place in it."""
     return text.encode("utf-8", "replace").decode()
+
+
+_COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
+
+
+def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
+    """The first `limit` counted rounds after round `after`, oldest first, column by column."""
+    found = db.execute(
+        f"SELECT {', '.join(_COLUMNS)} FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
+        (after, limit + 1),
+    ).fetchall()
+    more = len(found) > limit
+    found = found[:limit]
+    columns = [list(column) for column in zip(*found, strict=True)] or [[] for _ in _COLUMNS]
+    *numbers, silo = columns
+    values = dict(zip(_COLUMNS, [*numbers, [None if one is None else bool(one) for one in silo]], strict=True))
+    return checked(Curve(**values, more=more))
+
+
+def read_evals(db: sqlite3.Connection) -> list[EvalPoint]:
+    """Every held-out score that counts, oldest first."""
+    found = db.execute(
+        "SELECT round, which, json_extract(report, '$.checkpoint'), score, json_extract(report, '$.low'), "
+        "json_extract(report, '$.high'), json_extract(report, '$.gain') FROM evals WHERE lost = 0 ORDER BY id"
+    ).fetchall()
+    return [
+        checked(
+            EvalPoint(
+                round=number, which=which, checkpoint=checkpoint, score=score, low=low, high=high, gain=_gain(gain)
+            )
+        )
+        for number, which, checkpoint, score, low, high, gain in found
+    ]
+
+
+def _gain(text: str | None) -> Gain | None:
+    return msgspec.json.decode(text, type=Gain) if text else None

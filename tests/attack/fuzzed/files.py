@@ -298,7 +298,6 @@ def read_all(history: History) -> None:
     history.rounds()
     history.rollouts()
     history.curve()
-    history.task_curve("gcd/easy")
     history.ahas()
     history.sources()
     history.evals()

@@ -1,6 +1,5 @@
 """Micro-batches: where the answer tokens are and which hidden state predicts them."""
 
-import msgspec
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
@@ -66,11 +65,3 @@ def test_a_packed_micro_batch_has_no_more_inputs_than_asked() -> None:
     batch = [LONG, LONG, LONG, SHORT]  # 8 inputs each; SHORT has 6
     assert [part.sequences for part in packed_batches(batch, range(4), 8, CPU, tokens=22)] == [[0, 1], [2, 3]]
     assert [part.sequences for part in packed_batches(batch, range(2), 8, CPU, tokens=5)] == [[0], [1]]
-
-
-def test_shaped_sequences_are_marked_token_by_token() -> None:
-    shaped = msgspec.structs.replace(SHORTER, shaped=True)
-    (part,) = packed_batches([shaped, SHORTER], [0, 1], 8, CPU)
-    assert part.shaped is not None and part.shaped.tolist() == [True, True, False, False]
-    (plain,) = padded_batches([SHORTER], [0], 8, CPU)
-    assert plain.shaped is None

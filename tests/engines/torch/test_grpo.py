@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss, shaped_probability
+from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss, reach
 
 CLIP = Clip(0.2, 0.28)
 
@@ -66,20 +66,17 @@ def test_importance_weights_scale_each_token() -> None:
     assert result.loss.item() == pytest.approx(-(2 * 1 + 0.5 * 2) / 2, abs=1e-6)
 
 
-def test_shaped_tokens_count_by_their_own_probability_and_are_never_clipped() -> None:
-    # p = 0.4: 0.4 / 0.5 = 0.8; d/dlogp of p / (p + g) = p g / (p + g)^2 = 0.04 / 0.25 = 0.16.
-    logprobs = torch.tensor([math.log(0.4), math.log(0.4)], requires_grad=True)
-    old = logprobs.detach() - 1.0  # a ratio of e: far outside the clip
-    shaped = torch.tensor([True, False])
-    result = policy_loss(logprobs, old, torch.ones(2), 2, CLIP, shaped=shaped)
+def test_a_peers_answer_with_a_token_that_we_would_hardly_write_counts_nothing() -> None:
+    assert reach(torch.tensor([0.5, 0.00101, 0.9]).log(), 1e-3).tolist() == [1.0, 1.0, 1.0]
+    assert reach(torch.tensor([0.5, 0.00099, 0.9, 1.0]).log(), 1e-3).tolist() == [0.0] * 4
+    assert reach(torch.tensor([]), 1e-3).tolist() == []
+
+
+def test_what_is_out_of_reach_has_no_gradient_and_stays_in_the_normaliser() -> None:
+    # Two answers of two tokens, r = 1 and A = 1: d loss / d logp = -w / 4, loss = -(1 + 1 + 0 + 0) / 4.
+    logprobs = torch.tensor([0.5, 0.2, 0.0001, 0.9]).log().requires_grad_()
+    old = logprobs.detach()
+    result = policy_loss(logprobs, old, torch.ones(4), 4, CLIP, torch.cat([reach(old[:2], 1e-3), reach(old[2:], 1e-3)]))
     result.loss.backward()
-    assert result.loss.item() == pytest.approx(-(0.8 + 1.28) / 2)
-    assert result.clipped == 1
-    assert logprobs.grad.tolist() == pytest.approx([-0.16 / 2, 0.0])
-
-
-def test_an_unlikely_token_keeps_a_gradient_when_shaped() -> None:
-    # At p = 0.01 the shaped slope is 0.01 * 0.1 / 0.11^2 = 0.0826 against p = 0.9: 0.09 / 1 = 0.09.
-    logprobs = torch.tensor([math.log(0.01), math.log(0.9)], requires_grad=True)
-    shaped_probability(logprobs).sum().backward()
-    assert logprobs.grad.tolist() == pytest.approx([0.0826446, 0.09], abs=1e-6)
+    assert result.loss.item() == pytest.approx(-0.5)
+    assert logprobs.grad.tolist() == pytest.approx([-0.25, -0.25, 0.0, 0.0])

@@ -64,6 +64,17 @@ def test_end_of_sequence_is_trained(engine: TorchEngine) -> None:
     assert token_logprobs_of(engine, batch)[0][-1] > before
 
 
+def test_a_peers_answer_that_this_model_would_hardly_write_is_not_learned(engine: TorchEngine) -> None:
+    own = made_batch(engine)[0]
+    least = float(token_logprobs_of(engine, [own])[0].exp().min())
+    learned = gradients(engine, [own], 1)
+    peers = msgspec.structs.replace(own, least=0.99 * least)
+    assert same(gradients(engine, [peers], 1), learned)
+    peers = msgspec.structs.replace(own, least=1.01 * least)
+    assert not any(gradient.any() for gradient in gradients(engine, [peers], 1).values())
+    assert same(gradients(engine, [own], 1), learned)
+
+
 def test_no_advantage_is_no_step(engine: TorchEngine) -> None:
     batch = [msgspec.structs.replace(s, advantage=0.0) for s in made_batch(engine)]
     start = weights(engine)

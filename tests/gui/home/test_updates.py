@@ -11,7 +11,7 @@ from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.text import Reading
-from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
+from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
 from tests.gui import scenes, staged_home, staged_settings
 from tests.gui.driving import press, shown, texts
 from tests.gui.stage import StageBridge

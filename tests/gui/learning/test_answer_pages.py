@@ -1,6 +1,6 @@
 """Paging through kept answers: what is asked for, and which replies are taken."""
 
-from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
+from sapo_desktop.gui.learning.answers import AnswerPages, Filter
 from sapo_desktop.worker.control.messages.rollouts import Rollouts
 from tests.builders import rollout
 

@@ -15,6 +15,7 @@ from sapo_desktop.gui.learning import answers as learning_answers
 from sapo_desktop.gui.learning.page import LearningPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.table import Table
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.replies import SettingsAre
@@ -433,3 +434,17 @@ def test_what_takes_no_time_is_no_part_of_the_legend(qtbot: QtBot) -> None:
     assert legend["generate"].isVisible() and not legend["share"].isVisible() and not legend["draw"].isVisible()
     together = a_page(qtbot, in_swarm())
     assert together.rounds.round._cells["draw"].isVisible()
+
+
+def test_in_the_first_round_the_legend_says_what_the_bar_shows(qtbot: QtBot) -> None:
+    view = a_view()
+    now = view.clock()
+    view.clock = lambda: now
+    page = a_page(qtbot, view)
+    for phase, seconds in (("generate", 3.0), ("evaluate", 240.0)):
+        view.take(PhaseChanged(round=1, phase=phase))
+        now += seconds
+    page.rounds.tick()
+    cells = page.rounds.round._cells
+    assert cells["generate"]._seconds.text() == "3.0 s"
+    assert cells["evaluate"].isVisible() and cells["evaluate"]._seconds.text() == numbers.span(240.0)

@@ -86,3 +86,12 @@ def test_groups_are_tallied() -> None:
     assert (found.rounds, found.own, found.external, found.wanted) == (2, 27.0, 3.0, 8.0)
     assert found.idle == pytest.approx(0.5) and found.truncated == pytest.approx(0.2)
     assert tally([]) is None
+
+
+def test_the_time_for_held_out_questions_is_part_of_a_round_and_no_pause() -> None:
+    plain = [round_report(number, seconds=2.0) for number in (1, 2, 3)]
+    scored = round_report(4, evaluate_seconds=400.0, seconds=402.0)
+    assert of_report(scored).seconds["evaluate"] == 400.0
+    mean = mean_of([*plain, scored])
+    assert mean is not None and mean.rounds == 4
+    assert mean.seconds["evaluate"] == pytest.approx(100.0) and mean.total == pytest.approx(102.0)

@@ -141,7 +141,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, path: str) -> list[str]:
         suggested.append(suggestion)
         return path
 
-    monkeypatch.setattr("sapo_desktop.gui.log.diagnosis.ask_save_path", ask)
+    monkeypatch.setattr("sapo_desktop.gui.log.page.ask_save_path", ask)
     return suggested
 
 
@@ -173,7 +173,7 @@ def test_nothing_is_written_nowhere(page: LogPage, bridge: StageBridge, monkeypa
 
 
 def test_a_worker_that_comes_back_is_asked_again(page: LogPage, bridge: StageBridge) -> None:
-    bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
+    bridge.tell(Lost(reason="It was killed."))
     assert not page._diagnose.isEnabled() and len(cells(page, 2)) == 40
     bridge.replies[GetNotices] = Notices(items=[Notice(level="info", text="Back.", time=scenes.NOW + 9)])
     bridge.tell(scenes.a_view().link)

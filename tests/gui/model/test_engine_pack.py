@@ -56,3 +56,13 @@ def test_it_moves_and_can_be_stopped(qtbot: QtBot, tmp_path: Path, monkeypatch: 
     press(made.stop)
     qtbot.waitUntil(lambda: "What was fetched is kept" in all_texts(made), timeout=30_000)
     assert made.get.isVisible()
+
+
+def test_it_does_not_outlive_the_window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys; print('waits', sys.argv[-1], flush=True); sys.stdin.read()"
+    made = card(qtbot, tmp_path, monkeypatch, code)
+    press(made.get)
+    qtbot.waitUntil(lambda: "waits --started" in all_texts(made), timeout=30_000)
+    assert made._process is not None and made._process.stdin is not None
+    made._process.stdin.close()  # as the system does once the window has ended
+    qtbot.waitUntil(lambda: "It is here" in all_texts(made), timeout=30_000)

@@ -22,10 +22,11 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.facts import GetModelInfo
-from sapo_desktop.worker.control.messages.fitting import GetCatalogue, GetFit
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
+    GetCatalogue,
+    GetFit,
     GetModels,
     ImportModel,
     ModelFailed,
@@ -98,7 +99,7 @@ def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
 def test_what_fits_is_drawn_named_and_tabled(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
-    assert "16.3 GB of memory; a model can have 11.2 GB of it now" in said and "qwen3-0.6b" in said
+    assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "qwen3-0.6b" in said
     bars = memory._bars.findChildren(model_page.QWidget)
     names = [bar.accessibleName() for bar in bars if bar.accessibleName().startswith("Answers and learns with PyTorch")]
     assert names and "the model itself 2.4 GB" in names[0]
@@ -410,7 +411,7 @@ def test_errors_are_shown_where_they_belong_and_can_be_tried_again(scene: Scene)
 
 def test_without_a_node_it_says_why_and_offers_nothing_in_vain(scene: Scene) -> None:
     scene.choose("smollm2-135m")
-    scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
+    scene.bridge.tell(Lost(reason="It was killed."))
     assert "It was killed." in all_texts(scene.page)
     details, checkpoints = scene.page._models.details, scene.page._checkpoints
     for button in (details.use_button, details.remove_button, checkpoints.score, checkpoints.export):

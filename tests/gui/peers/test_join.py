@@ -61,7 +61,7 @@ class Scene:
 
 def test_an_address_is_joined_in_one_act(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS, peers="wss://a.example:1")
-    assert "This leaves silo" in scene.said and "sees its internet address" in scene.said
+    assert "This leaves silo" in scene.said and "see its internet address" in scene.said
     press(scene.sheet.ok)
     values = {"silo": "off", "share": "off", "peers": f"wss://a.example:1, {ADDRESS}"}
     assert scene.asked(SetSettings) == [SetSettings(values=values)]
@@ -93,6 +93,21 @@ def test_why_nobody_answers_is_said_with_what_to_do(qtbot: QtBot) -> None:
     assert scene.sheet._field.isVisible() and scene.sheet._field.text() == ADDRESS
 
 
+def test_back_undoes_what_joining_changed_under_way_and_after_it_failed(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS, peers="wss://a.example:1")
+    press(scene.sheet.ok)
+    assert scene.sheet.back.isVisible()
+    press(scene.sheet.back)
+    before = {"silo": "on", "share": "off", "peers": "wss://a.example:1"}
+    assert scene.asked(SetSettings)[-1] == SetSettings(values=before)
+    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    scene.bridge.replies[DialPeer] = UsageError("Nobody answers at wss://b.example:2.")
+    press(scene.sheet.ok)
+    assert "out of silo" in scene.said
+    press(scene.sheet.back)
+    assert [one.values for one in scene.asked(SetSettings)].count(before) == 2
+
+
 def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS.upper())
     scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
@@ -118,7 +133,7 @@ def test_what_keeps_it_from_joining_is_said(qtbot: QtBot) -> None:
 def test_a_node_that_dies_meanwhile_is_said_and_waited_for(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS)
     press(scene.sheet.ok)
-    scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
+    scene.bridge.tell(Lost(reason="It was killed."))
     scene.look()
     assert "It was killed." in scene.said
 

@@ -1,5 +1,7 @@
 """The Peers page: what it shows, what it asks of the worker, and how it answers errors and strangers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import msgspec
@@ -17,6 +19,7 @@ from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.peers.private import AdmitSheet, InviteSheet
+from sapo_desktop.gui.peers.refused import Refusal, refusals
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words.states import swarm_sentence
 from sapo_desktop.view.link import Lost
@@ -349,7 +352,7 @@ def test_in_silo_it_says_what_would_be_here_and_leads_out(qtbot: QtBot) -> None:
 
 
 def test_without_a_node_nothing_can_be_pressed_in_vain(scene: Scene) -> None:
-    scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
+    scene.bridge.tell(Lost(reason="It was killed."))
     assert "It was killed." in all_texts(scene.page)
     assert swarm_sentence(scene.view) == "", "a node that is gone is linked to nobody"
     for button in (scene.page.add_peer, scene.page._answer.ask, scene.page._sharing.switch):
@@ -363,3 +366,23 @@ def test_answers_that_come_after_the_page_was_closed_do_no_harm(qtbot: QtBot) ->
     scene.page.hide()
     scene.bridge.deliver()
     assert "in this computer's keyring" in scene.page._me._kept.text()
+
+
+_REFUSED = {
+    "ignored": {"duplicate": 40, "too_old": 0},
+    "invalid": {"malformed": 2, "bad_signature": 9},
+    "unverifiable": {"other_question": 3},
+}
+
+
+def test_the_graver_kind_comes_first_and_in_it_the_more_frequent() -> None:
+    assert refusals(_REFUSED) == [
+        Refusal("invalid", "bad_signature", 9),
+        Refusal("invalid", "malformed", 2),
+        Refusal("unverifiable", "other_question", 3),
+        Refusal("ignored", "duplicate", 40),
+    ]
+
+
+def test_kinds_and_reasons_of_a_newer_worker_are_shown_too() -> None:
+    assert refusals({"odd": {"strange": 1}, "ignored": {"busy": 1}})[-1] == Refusal("odd", "strange", 1)

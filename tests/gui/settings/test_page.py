@@ -16,6 +16,7 @@ from sapo_desktop.gui.settings.groups import GROUPS
 from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.settings.rows import ScheduleControl, SettingRow
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.widgets.text import Title
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
@@ -189,13 +190,13 @@ def test_sharing_begins_only_after_the_consent_was_read(page: SettingsPage, brid
 
     in_dialog(refuse)
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
-    assert not bridge.asked and not switch.isChecked()
+    assert not bridge.asked_for(SetSettings) and not switch.isChecked()
     assert all(any(part in text for text in read) for part in WHAT_IS_PUBLISHED)
     in_dialog(lambda dialog: press(dialog, "Publish from now on"))
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
-    assert bridge.asked == [SetSettings(values={"share": "on"})] and switch.isChecked()
+    assert bridge.asked_for(SetSettings) == [SetSettings(values={"share": "on"})] and switch.isChecked()
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)  # no question to end it
-    assert bridge.asked[1:] == [SetSettings(values={"share": "off"})]
+    assert bridge.asked_for(SetSettings)[1:] == [SetSettings(values={"share": "off"})]
 
 
 def test_a_search_goes_through_all_groups_and_counts(page: SettingsPage, qtbot: QtBot) -> None:
@@ -236,7 +237,7 @@ def test_a_folder_can_be_chosen(page: SettingsPage, bridge: StageBridge, monkeyp
 
 
 def test_without_a_node_nothing_can_be_changed_and_it_is_said(page: SettingsPage, bridge: StageBridge) -> None:
-    bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
+    bridge.tell(Lost(reason="It was killed."))
     assert "The node is not running just now: nothing can be changed." in texts(page)
     assert not row(page, "theme").control.field.isEnabled() and not page._reset_all.isEnabled()
 
@@ -308,3 +309,18 @@ def test_what_is_taken_stands_beside_what_bounds_it(page: SettingsPage, bridge: 
     page._looking.timeout.emit()
     assert "Now: 1.2 GB" in texts(made) and "Now: 0.50 cores" in texts(row(page, "threads"))
     assert any(text.startswith("So far 1.000 kWh") for text in texts(row(page, "price_per_kwh")))
+
+
+def test_all_groups_are_made_ahead_so_that_the_first_letter_of_a_search_does_not_wait(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot)
+    assert len(page._cards) == 1
+    for _ in GROUPS:
+        page._make_next()
+    assert set(page._cards) == set(GROUPS) and not page._making.isActive()
+    assert set(rows_in_sight(page)) == set(GROUPS["window"]), "made, and not shown"
+
+
+def test_a_title_is_one_line_where_there_is_room(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot)
+    titles = page.findChildren(Title)
+    assert titles and all(title.height() < 2 * title.fontMetrics().height() for title in titles if title.isVisible())

@@ -9,6 +9,8 @@ from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.window import SMALL_KEYS
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import language
 from sapo_desktop.worker.control.messages.events import Progressed, StateChanged
 from sapo_desktop.worker.control.messages.requests import Pause, Resume
 from tests.gui.driving import all_texts
@@ -44,6 +46,17 @@ def test_its_button_is_the_large_one(qtbot: QtBot, mini: MiniWindow, bridge: Sta
     assert (mini._bar.value(), mini._bar.maximum()) == (0, 1), "nothing moves while nothing happens"
     qtbot.mouseClick(mini._button, Qt.MouseButton.LeftButton)
     assert bridge.asked_for(Resume)
+
+
+@pytest.mark.parametrize("spoken", ["en", "de"])
+def test_it_is_as_high_as_what_it_says(qtbot: QtBot, spoken: str) -> None:
+    language.speak(spoken)
+    bridge = StageBridge(a_view(silo_curve(), silo=True))
+    mini = MiniWindow(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
+    qtbot.addWidget(mini)
+    mini.show()
+    for label in mini.findChildren(Label):
+        qtbot.waitUntil(lambda label=label: label.height() >= label.heightForWidth(label.width()))
 
 
 def test_the_whole_window_comes_back_by_a_key_and_closing_is_told(qtbot: QtBot, mini: MiniWindow) -> None:

@@ -9,7 +9,7 @@ from sapo_desktop.gui.shell.news import APART, News
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import EvalFinished, Event, StateChanged
-from sapo_desktop.worker.control.messages.updates import UpdatesAre
+from sapo_desktop.worker.control.messages.facts import UpdatesAre
 from tests.builders import eval_report
 from tests.gui import scenes
 
@@ -49,7 +49,7 @@ def test_what_is_wrong_is_told_at_once_and_once() -> None:
     told.happens(HELD)
     for _ in range(2):
         told.happens(FAILED)
-    told.happens(Lost(reason="Gone", retry_at=told.now))
+    told.happens(Lost(reason="Gone"))
     assert told.titles == ["The node stopped", "The node stopped"]
 
 

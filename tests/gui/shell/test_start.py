@@ -13,16 +13,15 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
-from sapo_desktop.gui.first_run.first_run import Choices
-from sapo_desktop.gui.first_run.steps import GentleStep
-from sapo_desktop.gui.shell import display
+from sapo_desktop.gui.first_run.steps import Choices, GentleStep
 from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
 from sapo_desktop.gui.shell.app import opened_link
-from sapo_desktop.gui.shell.display import why_no_window
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.words import language, numbers
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.system.desktop import display
+from sapo_desktop.system.desktop.display import why_no_window
 from sapo_desktop.system.folders import DataFolder
 
 

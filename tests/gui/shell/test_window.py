@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QImage, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -14,12 +14,14 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Paused, Ready, Training
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import ChartCard, HomePage
+from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.shell.away import AwaySheet
+from sapo_desktop.gui.shell.app import Desktop
 from sapo_desktop.gui.shell.tray import Tray
-from sapo_desktop.gui.shell.window import MainWindow
+from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
 from sapo_desktop.view.link import Connecting, Lost
@@ -130,9 +132,42 @@ def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None
     words = card._words.text()
     assert words.startswith("Round 150 · my reward 0.") and "measured on 11 peers" in words
     card._as_table.click()
-    assert card._stack.currentWidget() is card._table
-    assert card._table.model().rowCount() == 200
-    assert card._table.model().index(0, 0).data() == "200"
+    table = card._tables["skill"]
+    assert card._stack.currentWidget() is table, "the chart's own numbers"
+    assert [table.model().headerData(at, Qt.Orientation.Horizontal) for at in range(2)] == ["Round", "Held-out score"]
+    assert table.model().index(0, 1).data().startswith("0.")
+    card.shown.buttons["reward"].click()
+    table = card._tables["reward"]
+    assert card._stack.currentWidget() is table and not table.isColumnHidden(3)
+    assert table.model().rowCount() == 200
+    assert table.model().index(0, 0).data() == "200"
+
+
+def test_the_table_shows_no_empty_columns_of_a_swarm_that_was_never_measured(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    table = home(window)._chart._tables["reward"]
+    assert [at for at in range(8) if table.isColumnHidden(at)] == [3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_the_chart_has_numbers_at_its_axis_however_large_the_text(qtbot: QtBot, percent: int) -> None:
+    theme.wear(theme.DARK, percent)
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    plot = home(window)._chart.chart.getPlotItem()
+    plot.setYRange(0.62, 0.78, padding=0)
+    picture = QImage(900, 400, QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+    painter.setFont(theme.font("caption"))
+    *_, written = plot.getAxis("left").generateDrawSpecs(painter)
+    painter.end()
+    assert {text for *_, text in written} & {"0.65", "0.70", "0.75"}
+
+
+def test_the_first_point_of_the_chart_is_not_cut_off(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    box = home(window)._chart.chart.getPlotItem().getViewBox()
+    low, high = box.viewRange()[0]
+    assert -low / (high - low) * box.width() >= 5
 
 
 def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
@@ -181,21 +216,30 @@ def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
     bridge.tell(Connecting(step=sentence("reading the model {model}, step 3 of 4", model="starter")))
     said = home(window)._hero._sentence.text()
     assert said == "Starting: reading the model starter, step 3 of 4" == home(window)._hero._bar.accessibleName()
-    bridge.tell(Connecting(step="step 3 of 4", busy="The computer is busy."))
+    assert not window._strip.isVisible(), "nobody has said yet whether it is in silo"
+    bridge.tell(Connecting(step="step 3 of 4", busy="The computer is busy.", silo=True))
     assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."
+    assert window._strip.isVisible()
+    figures = home(window)._counts.findChildren(Figure)
+    assert figures and all("known once the node has started" in figure.accessibleName() for figure in figures)
+    bridge.tell(Connecting(step="step 4 of 4", silo=False))
+    assert not window._strip.isVisible()
 
 
 def test_pauses_are_in_the_window_too(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
     hero = home(window)._hero
-    for action in hero._pauses.menu().actions():
+    heading, *actions = hero._pauses.menu().actions()
+    assert heading.text() == "Pause for" and not heading.isEnabled()
+    for action in actions:
         action.trigger()
     assert [pause.seconds for pause in bridge.asked_for(Pause)][:3] == [900.0, 3600.0, 10800.0]
     assert len(bridge.asked_for(Pause)) == 4 and bridge.asked_for(Finish)
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 900), resume_at=NOW + 900))
     assert hero._sentence.text().endswith(", 15 min left")
+    assert not hero._pauses.isVisible(), "beside Go on there is nothing to pause"
     bridge.tell(StateChanged(state="idle", reason="", why=Ready()))
-    assert not hero._pauses.isEnabled()
+    assert not hero._pauses.isVisible()
 
 
 def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
@@ -229,7 +273,7 @@ def test_an_answer_of_the_round_in_hand_is_shown_as_it_was_marked(qtbot: QtBot) 
     )
     home(window)._tick()
     said = {label.text() for label in card.findChildren(QLabel) if label.isVisible()}
-    assert {"<i>6, 4</i>", "2"} <= said and card._mark.text().startswith("Right · ")
+    assert "<i>6, 4</i>" in said and card._answer.text() == "2" and card._mark.text().startswith("Right · ")
 
 
 def test_the_wheel_is_left_to_the_page_and_zooms_the_chart_with_ctrl_alone(qtbot: QtBot) -> None:
@@ -271,7 +315,7 @@ def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
 
 def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
-    bridge.tell(Lost(reason="Killed by the system", retry_at=NOW + 3))
+    bridge.tell(Lost(reason="Killed by the system"))
     page = home(window)
     assert page._hero._sentence.text() == "The node stopped: Killed by the system. It is started again by itself."
     assert page._banner.isVisible()
@@ -346,7 +390,7 @@ def test_the_tray_shows_each_state_and_its_reason(qtbot: QtBot, a_tray: list[boo
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 60), resume_at=NOW + 60))
     assert tray._face == "paused" and tray._icon.toolTip().endswith(", 1 min left")
     assert tray._clock.isActive(), "a countdown runs"
-    bridge.tell(Lost(reason="Gone", retry_at=NOW + 1))
+    bridge.tell(Lost(reason="Gone"))
     assert tray._face == "attention"
     tray.close()
 
@@ -394,9 +438,7 @@ def test_a_refused_switch_shows_what_holds(qtbot: QtBot, a_tray: list[bool]) -> 
 def idle(qapp: object) -> StageBridge:
     """To a node that has not begun."""
     bridge = StageBridge(a_view(state="idle"))
-    bridge.replies[PreviewEnvelope] = EnvelopePreview(
-        text='{"a": "<b>"}', bytes=742, signed=False, task="gcd/easy", visible=["All of it."]
-    )
+    bridge.replies[PreviewEnvelope] = EnvelopePreview(text='{"a": "<b>"}', bytes=742, signed=False, task="gcd/easy")
     return bridge
 
 
@@ -447,7 +489,7 @@ def test_whom_to_join_is_asked_after_the_first_run_and_until_then_it_is_silo(
 
 
 def test_a_node_that_cannot_start_is_said_in_the_first_run(wizard: Wizard, idle: StageBridge) -> None:
-    idle.tell(Lost(reason="The disk is full", retry_at=NOW))
+    idle.tell(Lost(reason="The disk is full"))
     assert wizard._trouble.isVisible() and "The disk is full" in wizard._trouble._text.text()
     wizard._trouble.button.click()
     assert idle.tries == 1
@@ -518,3 +560,23 @@ def test_what_a_notification_offered_is_done_only_while_it_still_means_that(qtbo
         tray._act("pause")
     assert not bridge.asked_for(Resume)
     tray.close()
+
+
+def test_what_takes_long_to_change_shows_a_wait_cursor_first(qtbot: QtBot) -> None:
+    seen: list[bool] = []
+    Desktop._soon(QObject(QApplication.instance()), lambda: seen.append(QApplication.overrideCursor() is not None))  # type: ignore[arg-type]
+    assert not seen and QApplication.overrideCursor() is not None
+    qtbot.waitUntil(lambda: bool(seen))
+    assert seen == [True] and QApplication.overrideCursor() is None
+
+
+def test_another_window_takes_over_what_was_tried(qtbot: QtBot) -> None:
+    view = a_view(silo_curve())
+    window, _ = a_window(qtbot, view)
+    window.go("try")
+    window.page._question.fill_in("Half a quest")  # type: ignore[attr-defined]
+    window.go("home")
+    after, _ = a_window(qtbot, view)
+    after.take_over(window.hand_over())
+    after.go("try")
+    assert after.page._question.typed == "Half a quest"  # type: ignore[attr-defined]

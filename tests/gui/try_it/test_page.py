@@ -101,11 +101,11 @@ def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes
     assert bridge.asked_for(SetQuestion) == [SetQuestion(task=page._question._task.question.task)]
     assert QUESTION in texts(page) and "Asked for: a whole number, like 42" in texts(page)
     assert not bridge.asked_for(Ask)
-    press(page, "drawn")
+    press(page, "words drawn at random")
     press(page, "Ask both")
     assert [(ask.question, ask.checkpoint, ask.greedy) for ask in bridge.asked_for(Ask)] == [(QUESTION, "base", False)]
     assert "Marking" in texts(page) and "Comes after the other one" in texts(page)
-    assert "The right answer is shown when both are there." in texts(page)
+    assert "The right answer is shown once both have answered." in texts(page)
     bridge.deliver(1)
     bridge.deliver(1)
     marks = bridge.asked_for(TryTask)
@@ -189,7 +189,7 @@ def test_the_history_shows_an_earlier_try_again(page: TryPage, bridge: StageBrid
 
 def test_without_a_node_nothing_can_be_asked_and_it_is_said(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Why?")
-    bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
+    bridge.tell(Lost(reason="It was killed."))
     assert "The node is not running just now: it cannot answer." in texts(page)
     assert not button(page, "Ask both").isEnabled()
 
@@ -209,3 +209,35 @@ def test_tasks_that_cannot_be_had_are_asked_for_again(bridge: StageBridge, qtbot
 def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:
     side = Side("base", 1, tokens=5, seconds=0.0)
     assert figures(side) == tr("%n token(s)", None, 5)
+
+
+def test_what_was_tried_and_typed_is_handed_to_the_page_in_another_language(
+    qtbot: QtBot, page: TryPage, bridge: StageBridge
+) -> None:
+    ask_own(page, "Why?")
+    page._question._own.setPlainText("Half a quest")
+    after = a_page(qtbot, bridge)
+    after.take_over(page.hand_over())
+    assert after._history.isVisible() and "Half a quest" in after._question.typed
+    assert [one.draft.question for one in after._history.table.rows] == ["Why?"]
+
+
+def test_an_answer_under_way_ends_where_the_language_changes(qtbot: QtBot, slow: tuple[TryPage, LateBridge]) -> None:
+    page, bridge = slow
+    after = a_page(qtbot, bridge)
+    after.take_over(page.hand_over())
+    assert "Stopped by you" in texts(after)
+
+
+def test_a_question_of_no_task_is_told_so_and_a_task_s_is_proposed(page: TryPage, bridge: StageBridge) -> None:
+    ask_own(page, "Capital of France?")
+    assert any("has practised its tasks" in text for text in texts(page))
+    press(page, "Draw a question of a task")
+    assert bridge.asked_for(SetQuestion) and page._question._task.isVisible()
+
+
+def test_the_focus_stays_with_asking(qtbot: QtBot, page: TryPage) -> None:
+    page._question._own.setPlainText("Why?")
+    page._question._go.setFocus()
+    QTest.keyClick(page._question._go, Qt.Key.Key_Space)
+    assert page._question._go.hasFocus(), "not on how the words are chosen"

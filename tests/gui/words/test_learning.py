@@ -6,7 +6,7 @@ import pytest
 
 from sapo_desktop.core.records import Verdict, WeightingName
 from sapo_desktop.gui.words import learning as learning_words
-from sapo_desktop.gui.words import refusals as refusal_words
+from sapo_desktop.gui.words import peers as refusal_words
 from sapo_desktop.learning.external import WEIGHTINGS
 from sapo_desktop.swarm.protocol.refusals import Reason, kind_of
 from sapo_desktop.view.viewmodel import PHASES

@@ -4,6 +4,7 @@ The sentences here are made up, with a dictionary of their own, so that no wordi
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.consent import WHAT_LEAVES
 from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.sentences import Size, Text, joined, sentence
 from sapo_desktop.core.why import Failed
@@ -28,7 +30,7 @@ from sapo_desktop.view.plain import plain
 from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages.events import StateChanged, SwarmChanged
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, GetNotices, Notice, Notices
-from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
+from sapo_desktop.worker.control.messages.models import FitIs, GetFit
 from sapo_desktop.worker.control.messages.replies import SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetSwarm
 from tests.gui import scenes, staged_log, staged_model, staged_peers
@@ -127,7 +129,7 @@ def test_the_reason_of_a_node_and_of_its_swarm_are_german() -> None:
     why = Failed(text=river(), failures=5)
     bridge.tell(StateChanged(state="failed", reason="", why=why), SwarmChanged(state="failed", reason=river(), peers=0))
     assert IN_GERMAN in reason_sentence(view.why, 0.0) and IN_GERMAN in swarm_sentence(view)
-    bridge.tell(Lost(reason=sentence("Nobody is at {place}.", place="home"), retry_at=0.0))
+    bridge.tell(Lost(reason=sentence("Nobody is at {place}.", place="home")))
     assert "Niemand ist bei home." in state_sentence(view)
 
 
@@ -161,3 +163,8 @@ def test_what_strangers_put_into_a_sentence_is_made_plain() -> None:
     assert in_words(made).startswith("Niemand ist bei redxxx") and len(in_words(made)) < 500
     told = notices.shown(Notice(level="info", text=sentence("Nobody is at {place}.", place=hostile), time=1.0))
     assert "\u202e" not in in_words(told.text) and "\x1b" not in in_words(told.text)
+
+
+def test_what_leaves_is_one_list_of_the_same_words_in_the_readme() -> None:
+    readme = " ".join((Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").split())
+    assert all(f"- {text}" in readme for text in WHAT_LEAVES)

@@ -48,7 +48,7 @@ def test_all_parts_of_one_quantisation_belong_together() -> None:
 def test_files_make_one_layout_or_none() -> None:
     assert kind_of_files(["a.gguf", "README.md"]) == "gguf"
     assert kind_of_files(["model.safetensors", "config.json"]) == "transformers"
-    for names, said in ((["config.json"], "No weights"), (["a.gguf", "b.safetensors"], "together")):
+    for names, said in ((["config.json"], "hold no weights"), (["a.gguf", "b.safetensors"], "together")):
         with pytest.raises(ModelError, match=said):
             kind_of_files(names)
 

@@ -50,7 +50,6 @@ def test_a_good_folder_is_described(folder: Path) -> None:
     found = read_folder(folder)
     assert (found.architecture, found.parameters) == ("LlamaForCausalLM", 12)
     assert (found.vocabulary, found.context) == (300, 512)
-    assert found.weight_bytes == (folder / "model.safetensors").stat().st_size
 
 
 def test_shards_are_counted_together(folder: Path) -> None:
@@ -110,6 +109,12 @@ def gone(path: Path) -> Path:
     return path
 
 
+def grown(folder: Path, place: str) -> None:
+    """A tokenizer that writes 10,000 characters for each 1."""
+    replace = {"type": "Replace", "pattern": {"String": "1"}, "content": "1" * 100}
+    write(folder, "tokenizer.json", {place: {"type": "Sequence", f"{place}s": [replace, replace]}})
+
+
 def link(path: Path, target: str) -> None:
     gone(path).symlink_to(target)
 
@@ -167,6 +172,16 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("a template like a book", lambda f: (f / "chat_template.jinja").write_text("x" * 1_000_001), "too large"),
     ("a vocabulary without end", lambda f: os.truncate(touched(f / "vocab.json"), 64_000_001), "too large"),
     ("a pipe for a template", lambda f: os.mkfifo(f / "chat_template.jinja"), "is not a file"),
+    ("templates elsewhere", lambda f: (f / "additional_chat_templates").symlink_to(f.parent), "is not a file"),
+    *(
+        (f"a {place} that makes texts long", lambda f, place=place: grown(f, place), "many times as long")
+        for place in ("normalizer", "decoder")
+    ),
+    (
+        "a normalizer like a book",
+        lambda f: write(f, "tokenizer.json", {"normalizer": {"x": "y" * 1_000_001}}),
+        "many times as long",
+    ),
     ("a pipe for a configuration", lambda f: os.mkfifo(gone(f / "config.json")), "not a file"),
     ("a device for weights", lambda f: link(f / "model.safetensors", "/dev/zero"), "no regular file"),
     ("a configuration from elsewhere", lambda f: link(f / "config.json", "/etc/passwd"), "no part of the model"),

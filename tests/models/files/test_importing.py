@@ -160,7 +160,7 @@ def test_what_takes_a_files_place_is_not_imported(
     [
         ({}, "holds no weights"),
         ({"pytorch_model.bin": b"x"}, "only as pytorch_model.bin"),
-        (transformers_files(auto_map={"AutoModel": "x.Y"}), "code of the model's own"),
+        (transformers_files(auto_map={"AutoModel": "x.Y"}), "run code of its own"),
         (transformers_files() | {"model.safetensors": b"cut"}, "not a whole safetensors file"),
         (transformers_files(architectures=["Strange"]), "Strange"),
         ({"a.gguf": gguf()[:-500]}, "should have"),

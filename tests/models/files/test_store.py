@@ -2,7 +2,9 @@
 
 import json
 import multiprocessing.synchronize
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -145,6 +147,19 @@ def test_first_hashes_are_kept_for_good(store: Store) -> None:
     (store.root / "first-seen.json").write_text("[")
     with pytest.raises(ModelError, match="delete it to begin anew"):
         store.known_hash("o/n", "c", "f")
+
+
+@pytest.mark.parametrize("put_there", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_what_never_ends_or_begins_in_the_folder_is_damaged(store: Store, put_there: Callable[[Path], None]) -> None:
+    """The folder may be anybody's: a home, a shared disk."""
+    path = put(store, "model") / "manifest.json"
+    path.unlink()
+    put_there(path)
+    put_there(store.root / "first-seen.json")
+    assert "cannot be read" in str(store.contents().damaged["model"])
+    for act in (lambda: store.known_commit("o/n"), lambda: store.remove("model")):
+        with pytest.raises(ModelError, match=r"delete it to begin anew|is no model"):
+            act()
 
 
 def _hold(root: Path, held: multiprocessing.synchronize.Event, go: multiprocessing.synchronize.Event) -> None:

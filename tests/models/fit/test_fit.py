@@ -4,10 +4,21 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import TooBig
-from sapo_desktop.core.fitting import Fit, Way
+from sapo_desktop.core.fitting import Fit, Parts, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit.fit import BESIDE_ENGINE, Model, available, badges, described, fit, plan, way_for, ways
+from sapo_desktop.models.fit.fit import (
+    BESIDE_ENGINE,
+    Model,
+    _badge,
+    available,
+    badges,
+    described,
+    fit,
+    plan,
+    way_for,
+    ways,
+)
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.builders import MACHINE
 
@@ -58,7 +69,7 @@ def test_more_memory_never_means_a_smaller_model() -> None:
 
 def test_what_is_not_chosen_is_explained_with_numbers() -> None:
     found = chosen(8)
-    told = {line.split(":")[0].split(" fits")[0].split(" is never")[0]: line for line in map(str, found.bigger)}
+    told = {line.split(":")[0].split(" could")[0].split(" is never")[0]: line for line in map(str, found.bigger)}
     larger = [entry for entry in CATALOGUE.models if entry.exact_parameters > model(found.chosen.model).parameters]
     assert set(told) == {entry.name for entry in larger}
     assert "weights 6.2 GB" in told["Qwen2.5 1.5B Instruct"] and "6.4 GB are free" in told["Qwen2.5 1.5B Instruct"]
@@ -230,3 +241,12 @@ def test_cards_that_torch_cannot_use_are_named_and_not_counted() -> None:
     here = msgspec.structs.replace(MACHINE, idle_gpus=["GeForce 4 MX"])
     assert available(here, SETTINGS).device == "cpu"
     assert "GeForce 4 MX: not used" in str(available(here, SETTINGS).notes[0])
+
+
+def test_a_model_is_tight_by_its_memory_alone() -> None:
+    here = available(MACHINE, Settings())
+    way = msgspec.structs.replace(
+        chosen(32).chosen, memory=Parts(weights=here.memory_free // 2), micro_batch=1, fits=True
+    )
+    assert _badge(way, here) == "fits", "one answer a pass is slow, and takes no more"
+    assert _badge(msgspec.structs.replace(way, memory=Parts(weights=here.memory_free)), here) == "tight"

@@ -144,3 +144,13 @@ def test_the_books_balance(steps: list[tuple[int, int, int, int, int]]) -> None:
 
 def test_the_largest_group_fits() -> None:
     assert isinstance(added(Pool(ALICE.key), received(size=limits.MAX_GROUP)), Entry)
+
+
+def test_many_links_with_a_group_each_lose_no_more_than_need_be() -> None:
+    """Where a link's share is less than a group, all hold too much: not all of them may go for it."""
+    pool = Pool(ALICE.key, 200 * 1000)
+    paths = [Path(number.to_bytes(32, "big"), number.to_bytes(32, "big"), b"") for number in range(300)]
+    for number, path in enumerate(paths):
+        added(pool, received(number.to_bytes(32, "big"), size=400), path=path)
+        assert pool.bytes <= 200 * 1000
+        assert pool.bytes > 180 * 1000 or number < 200

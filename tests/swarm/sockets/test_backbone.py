@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
-from sapo_desktop.swarm.backbone.batch import seal_batch
-from sapo_desktop.swarm.backbone.federation import Federation
+from sapo_desktop.swarm.backbone.federation import Federation, seal_batch
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.refusals import Reason
@@ -185,19 +184,46 @@ async def test_rubbish_and_floods_on_the_backbone_change_nothing_for_the_others(
             await until(lambda: alice.heard)
             first = alice.share(0)
             await until(lambda: first in b.served)
-            subject = f"{SUBJECT}.{stranger.key.hex()}"
+            subject = f"{SUBJECT}.7.{stranger.key.hex()}"
             for number in range(3000):
                 await hostile.publish(subject, bytes([number % 256]) * (number % 5000))
-                await hostile.publish(f"{SUBJECT}.{number:064x}", b"\x93\x01\xc4\xff")
+                await hostile.publish(f"{SUBJECT}.7.{number:064x}", b"\x93\x01\xc4\xff")
             await hostile.publish(subject, bytes(limits.MAX_FRAME + 1))
-            await hostile.publish(f"{SUBJECT}.odd", b"x")
-            await hostile.publish(f"{SUBJECT}.{b.signer.key.hex()}", batch(fresh(9), signer=stranger))
+            await hostile.publish(f"{SUBJECT}.7.odd", b"x")
+            await hostile.publish(f"{SUBJECT}.7.{b.signer.key.hex()}", batch(fresh(9), signer=stranger))
             await hostile.flush()
             second = alice.share(1)
             await until(lambda: second in b.served, WITHIN)
             await until(lambda: b.refused.get(Reason.MALFORMED) and b.refused.get(Reason.OVERSIZE))
             assert b.refused[Reason.TOO_OFTEN] > 5000 and b.served == {first, second}
             assert b.backbone.state == "connected" and b.federation.waiting_bytes < 2 * limits.KIB * limits.KIB
+
+
+@pytest.mark.slow
+async def test_a_relay_hears_the_shards_that_it_listens_to_now(
+    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent_in, heard = [3], [frozenset({3, 9})]
+    monkeypatch.setattr(backbone, "shard_of", lambda relay, unix_time: sent_in[0])
+    monkeypatch.setattr(backbone, "heard_by", lambda relay, count, unix_time: heard[0])
+    server = Server(tmp_path)
+    with running(server):
+        async with relays([[server.url]] * 2, shards=2) as (a, b), nodes(1) as (alice,):
+            await until(connected(a, b))
+            alice.network.dial(a.address(a.signer.key))
+            await until(lambda: alice.heard)
+            first = alice.share(0)
+            await until(lambda: first in b.served)
+            sent_in[0] = 4
+            second = alice.share(1)
+            await until(lambda: a.federation.tally.groups_out == 2)
+            await asyncio.sleep(1)
+            assert second not in b.served
+            heard[0] = frozenset({4, 200})
+            await asyncio.sleep(1)
+            third = alice.share(2)
+            await until(lambda: third in b.served)
+            assert b.served == {first, third}
 
 
 @pytest.mark.slow
@@ -216,7 +242,7 @@ async def test_an_nkey_lets_a_relay_publish_under_its_own_key_alone(tmp_path: Pa
     seeds = [written_seed(bytes([n]) * 32) for n in (1, 2)]
     own = [Signer((100 + n).to_bytes(32, "big")).key.hex() for n in (0, 1)]
     users = ", ".join(
-        f'{{ nkey: {UserKey(seed).public}, permissions: {{ publish: "sapo.*.{key}", subscribe: "sapo.>" }} }}'
+        f'{{ nkey: {UserKey(seed).public}, permissions: {{ publish: "sapo.*.*.{key}", subscribe: "sapo.>" }} }}'
         for seed, key in zip(seeds, own, strict=True)
     )
     server = Server(tmp_path, config=f"authorization {{ users = [{users}] }}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator, Callable
 from random import Random
 from typing import Any
@@ -64,6 +65,21 @@ async def nodes(count: int, **more: Any) -> AsyncIterator[list[Node]]:
         yield made
     finally:
         await asyncio.gather(*(node.network.close() for node in made))
+
+
+async def test_who_ends_a_network_that_runs_hears_no_complaint() -> None:
+    said: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: said.append(context))
+    node = await Node(1).listen()
+    running = asyncio.create_task(node.network.run())
+    await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.wait({running})
+    await node.network.close()
+    del running
+    gc.collect()
+    await asyncio.sleep(0)
+    assert not said
 
 
 def knock(node: Node, **more: Any) -> connect:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,20 @@ def test_an_x_server_tells() -> None:
     with a_display() as environment:
         display = environment["DISPLAY"]
         assert 0 <= x11.idle(display) < 60
+        assert not x11.has_tray(display), "nobody shows icons on a bare server"
         with pytest.raises(OSError, match="not of this computer"):
             x11.idle("elsewhere.example:0")
     with pytest.raises(OSError):
         x11.idle(":4711")
+
+
+@pytest.mark.allowed_skip("X11 is what Linux desktops have")
+@pytest.mark.skipif(not can_be_had() or not shutil.which("trayer"), reason="Xvfb or trayer is not installed")
+def test_an_x_server_tells_of_a_tray() -> None:
+    deadline = time.monotonic() + 60
+    with a_display(tray=True) as environment:
+        while not x11.has_tray(environment["DISPLAY"]):
+            assert time.monotonic() < deadline, "the tray is there and is not seen"
 
 
 def event(number: int, opcode: int, body: bytes = b"") -> bytes:
@@ -102,12 +113,12 @@ SERVICE = textwrap.dedent(
     from jeepney.bus_messages import message_bus
     from jeepney.io.blocking import open_dbus_connection
     from sapo_desktop.system.desktop import notification
-    from sapo_desktop.system.presence import link
+    from sapo_desktop.system.presence import sensors
     from sapo_desktop.system.presence.idle import Idle
 
     os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = os.environ["DBUS_SESSION_BUS_ADDRESS"]
     os.environ["WAYLAND_DISPLAY"] = "none"
-    assert not link.is_metered(), "no NetworkManager"
+    assert not sensors.is_metered(), "no NetworkManager"
     serving = open_dbus_connection("SESSION")
     for name in ("org.gnome.Mutter.IdleMonitor", "org.freedesktop.NetworkManager", "org.freedesktop.Notifications"):
         serving.send_and_get_reply(message_bus.RequestName(name))
@@ -131,7 +142,7 @@ SERVICE = textwrap.dedent(
 
     threading.Thread(target=serve, daemon=True).start()
     assert Idle().seconds() == 61.5
-    assert link.is_metered() and not link.is_metered()
+    assert sensors.is_metered() and not sensors.is_metered()
     assert notification.show("Title", "Text", {"default": "Open"}) == "action 2"
     assert shown == [("Title", "Text", ["default", "Open"])], shown
     print("told")

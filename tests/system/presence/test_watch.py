@@ -6,7 +6,7 @@ import pytest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.presence import programs, watch
 from sapo_desktop.system.presence.idle import CannotTell, Idle
-from sapo_desktop.system.presence.power import Power
+from sapo_desktop.system.presence.sensors import Power
 
 
 class Looked:
@@ -17,8 +17,8 @@ class Looked:
         self.found: list[str] = []
         self.watch = watch.Watch(lambda: [7], lambda: self.now)
         patch.setattr(watch, "power", lambda: Power(True, 55))
-        patch.setattr(watch.link, "is_metered", lambda: self._saw("link", True))
-        patch.setattr(watch.heat, "degrees", lambda: self._saw("heat", 61.0))
+        patch.setattr(watch.sensors, "is_metered", lambda: self._saw("link", True))
+        patch.setattr(watch.sensors, "degrees", lambda: self._saw("heat", 61.0))
         patch.setattr(watch.programs, "first_of", lambda names: self._saw("programs", names[0] if names else None))
         patch.setattr(watch, "taken_by_others", lambda own: self._saw(f"card of others than {own}", 12.0))
         patch.setattr(Idle, "seconds", lambda idle: self._saw("idle", 33.0))

@@ -398,7 +398,7 @@ async def test_an_unknown_message_after_the_proof_ends_the_connection(worker: Wo
 
 
 async def test_without_a_proof_the_connection_ends_in_time(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel, "PROOF_SECONDS", 0.05)
+    monkeypatch.setattr(channel, "STRANGER_SECONDS", 0.05)
 
     silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
     assert await silent.read() == b""

@@ -17,7 +17,6 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import client as client_module
 from sapo_desktop.worker.control.client import (
     Client,
-    ask_worker,
     connect,
     connect_or_start,
     start_and_connect,
@@ -28,6 +27,7 @@ from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import GetSettings, GetStatus, Pause, Quit
 from sapo_desktop.worker.control.proof import FILE
+from sapo_desktop.worker.hosts.patience import Sight
 
 
 @pytest.fixture(autouse=True)
@@ -132,13 +132,6 @@ async def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataF
     await stop(folder, process)
 
 
-async def test_one_question_without_an_event_loop(folder: DataFolder) -> None:
-    process = await start_worker(folder.root)
-    assert await asyncio.to_thread(ask_worker, folder.root, Ask(question="well?")) == Ok(text="well?")
-    await asyncio.to_thread(ask_worker, folder.root, Quit())
-    assert await asyncio.to_thread(process.wait, 5) == 0
-
-
 async def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     from sapo_desktop.worker.control import channel
 
@@ -149,6 +142,30 @@ async def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest
         await connect(folder.root)
     monkeypatch.undo()
     os.kill(process.pid, signal.SIGCONT)
+    await stop(folder, process)
+
+
+async def test_a_starved_worker_is_waited_for(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sapo_desktop.worker.control import channel
+
+    process = await start_worker(folder.root)
+    os.kill(process.pid, signal.SIGSTOP)
+    looks = 0
+
+    def look(pid: int, at: float, *, loading: bool) -> Sight:
+        nonlocal looks
+        looks += 1
+        if looks == 12:
+            os.kill(pid, signal.SIGCONT)
+        return Sight(at, processes.Effort(0.001 * looks, 0), 0.0, processes.Processors(looks, looks))
+
+    monkeypatch.setattr(channel, "PROOF_SECONDS", 0.3)
+    monkeypatch.setattr(channel, "PROOF_LOOK_SECONDS", 0.05, raising=False)
+    monkeypatch.setattr(channel, "look", look, raising=False)
+    async with asyncio.timeout(30):
+        await (await connect(folder.root)).close()
+    assert looks >= 12, "twice its time"
+    monkeypatch.undo()
     await stop(folder, process)
 
 

@@ -1,4 +1,8 @@
-"""No process outlives whoever began to start it, and none works on a folder that is gone."""
+"""No process outlives whoever began to start it, and none works on a folder that is gone;
+the error that a worker ends with, as whoever started it reads it in the log.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import shutil
@@ -8,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from sapo_desktop.core.errors import ModelError, SapoError, SettingsError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Starting
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker.control import lock
@@ -18,6 +25,7 @@ from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages.events import StateChanged
 from sapo_desktop.worker.control.messages.replies import StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus
+from sapo_desktop.worker.control.parent import last_words, named_error
 from sapo_desktop.worker.main import Options, Worker
 
 WAITS = """
@@ -100,6 +108,8 @@ async def test_a_status_is_told_while_there_is_no_node_and_says_that_the_compute
     async with starting.channel(), await connect(tmp_path) as early:
         found = await early.call(GetStatus(wait=False))
         assert isinstance(found, StartingStatus) and found.why.busy == ""
+        event = await anext(early.events())
+        assert isinstance(event, StateChanged) and isinstance(event.why, Starting) and event.why.silo
         starting._busy("The computer is busy.")
         async with await connect(tmp_path) as late:
             for client in (early, late):
@@ -130,3 +140,23 @@ async def test_a_folder_that_changed_is_noticed(tmp_path: Path, monkeypatch: pyt
         ended = worker(tmp_path / "other")
         ended.abandon(losing)
         assert ended._quit.is_set() and ended._stopped(None) == error.exit_code
+
+
+def test_an_error_keeps_its_kind_and_its_sentence() -> None:
+    error = ModelError(sentence("There is no model '{name}'.", name="x\ny"))
+    read = named_error("2026-11-22 INFO loading\n" + last_words(error))
+    assert type(read) is ModelError and read.text == error.text
+    assert last_words(error).endswith("ModelError: There is no model 'x\ny'.")
+
+
+@pytest.mark.parametrize("cut", [10, 25])
+def test_where_the_data_was_cut_off_the_words_are_left(cut: int) -> None:
+    read = named_error(last_words(SettingsError(sentence("{key} is wrong.", key="model")))[cut:])
+    assert type(read) is SettingsError and str(read) == "model is wrong."
+
+
+def test_what_names_no_error_of_ours_is_none() -> None:
+    assert named_error("Traceback (most recent call last):\nValueError: no") is None
+    assert named_error("told as data: {}\nnothing else") is None
+    read = named_error("SapoError: The starter is missing.")
+    assert type(read) is SapoError and str(read) == "The starter is missing."

@@ -154,7 +154,7 @@ async def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_r
 
 
 async def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
-    service = "sapo_desktop.engines.scripted:create"
+    service = "tests.engines.scripted:create"
     host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
     try:
         engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))

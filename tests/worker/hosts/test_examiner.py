@@ -1,5 +1,11 @@
-"""The worker's side of the examiner: how long it is waited for, and what a hanging answer costs."""
+"""The worker's side of the examiner: how long it is waited for, and what a hanging answer costs.
 
+Task ids that cannot be kept are made anew; that never ends the worker.
+"""
+
+from __future__ import annotations
+
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +56,33 @@ async def test_what_strangers_make_hang_is_waited_for_seconds_not_minutes(tmp_pa
     with pytest.raises(HostTimeout):
         await foreign.set_questions([])
     assert waited.waited == [("MarkAnswers", FOREIGN_SECONDS + MARK_SECONDS), *[("SetQuestions", FOREIGN_SECONDS)] * 2]
+
+
+IDS = {"gcd/easy": bytes(32)}
+
+
+def test_ids_that_cannot_be_written_are_only_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kept = KeptIds(tmp_path / "missing" / "task-ids.json", "key")
+    with caplog.at_level(logging.WARNING):
+        kept.write(IDS)
+    assert "They are made anew at every start." in caplog.text
+    assert kept.read() == {}
+
+
+def test_ids_that_cannot_be_read_are_made_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "task-ids.json"
+    folder.mkdir()  # whoever runs the tests, a folder cannot be read as a file
+    assert KeptIds(folder, "key").read() == {}
+    assert "They are made anew." in caplog.text
+
+
+def test_kept_ids_come_back(tmp_path: Path) -> None:
+    kept = KeptIds(tmp_path / "task-ids.json", "key")
+    kept.write(IDS)
+    assert kept.read() == IDS
+
+
+def test_ids_of_own_tasks_are_not_kept(tmp_path: Path) -> None:
+    kept = KeptIds(tmp_path / "ids.json", "key", {"sums"})
+    kept.write({"gcd/easy": b"g" * 32, "sums/easy": b"s" * 32})
+    assert kept.read() == {"gcd/easy": b"g" * 32}

@@ -13,14 +13,22 @@ import pytest
 
 from sapo_desktop.worker.hosts.frames import FrameReader, pack
 from sapo_desktop.worker.hosts.host import Desk, failure
-from sapo_desktop.worker.hosts.options import HostOptions, command, environment
-from sapo_desktop.worker.hosts.services import Cancel, FromHost, Ready, Request, kind_of_service
+from sapo_desktop.worker.hosts.services import (
+    Cancel,
+    FromHost,
+    HostOptions,
+    Ready,
+    Request,
+    command,
+    environment,
+    kind_of_service,
+)
 
 HERE = Path(__file__).parent
 PARENT = """
 import subprocess, sys
 from pathlib import Path
-from sapo_desktop.worker.hosts.options import HostOptions, command, environment
+from sapo_desktop.worker.hosts.services import HostOptions, command, environment
 from sapo_desktop.worker.hosts.services import kind_of_service
 options = HostOptions(kind=kind_of_service("hosted_service:create"), log=Path("unused"))
 pipe = subprocess.PIPE

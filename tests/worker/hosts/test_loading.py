@@ -23,7 +23,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.client import appraise as appraise_apart
 from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
-from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, GetCatalogue, GetFit
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model

@@ -22,8 +22,7 @@ from sapo_desktop.worker.hosts import generator
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
-from sapo_desktop.worker.hosts.remote import RemoteEngine
-from sapo_desktop.worker.hosts.split import AnswerEngine
+from sapo_desktop.worker.hosts.split import AnswerEngine, RemoteEngine
 from tests.worker.hosts.test_split import LOADED, Recorder
 from tests.worker.test_node import SETTINGS, Scene
 

@@ -195,7 +195,6 @@ def test_a_smaller_model_is_converted_for_the_generator_too(split: Split) -> Non
         parameters=1,
         vocabulary=8,
         context=64,
-        weight_bytes=4,
         hash="ab" * 32,
     )
     split.answer()

@@ -15,8 +15,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Release
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.updates import GetUpdates, UpdatesAre
+from sapo_desktop.worker.control.messages.facts import GetUpdates, Notice, UpdatesAre
 from sapo_desktop.worker.hosts.updates import Looker, Memory, is_due
 from sapo_desktop.worker.updates import Updates
 from tests.core.updates.signing import DAY, FILE, INSTALLER, NOW, RELEASE, manifest, public, served, signed

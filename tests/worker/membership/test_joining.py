@@ -6,19 +6,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.records import Generated, Question, Sampling
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import RoundPlan, RoundResult, run_round
+from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets import network
 from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.worker.control.handlers.human import HumanAnswers
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
-from sapo_desktop.worker.membership.joining import Joined, Joining, group_check, join
+from sapo_desktop.worker.membership.joining import Identified, Joined, Joining, group_check, join
 from sapo_desktop.worker.store.history import History
 from tests.builders import run_manifest
 from tests.swarm.peers import group_body
@@ -65,10 +68,8 @@ class Seat:
             seed=name.to_bytes(32, "big"),
             instance=bytes([name]) * 16,
             folder=folder,
-            catalogue=CATALOGUE,
-            ids=IDS,
             book_secret=bytes(32),
-            **{"yardstick": lambda: OURS, **more},
+            **{"catalogue": CATALOGUE, "ids": IDS, "yardstick": lambda: OURS, **more},
         )
         self.engine = Solver(skill)
         self.joined: Joined = join(joining, Marker(), Marker(), Encoder())
@@ -157,6 +158,28 @@ async def test_a_persons_answer_is_told_apart_elsewhere(tmp_path: Path, monkeypa
         assert (source.origin, source.author) == ("human", asked.key)
         assert [one.kind for one in history.rollouts().items if one.author] == ["human"]
     await asyncio.gather(asked.joined.close(), other.joined.close(), node.close())
+
+
+async def test_own_tasks_are_told_to_members_of_a_private_swarm_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    family = CATALOGUE.family("gcd")
+    own = msgspec.structs.replace(family, name="sums", own=True, levels=family.levels[:1])
+    catalogue = msgspec.structs.replace(CATALOGUE, families=(*CATALOGUE.families, own))
+    ids = {**IDS, "sums/easy": b"o" * 32}
+    seat = Seat(tmp_path / "own", 1, 1, catalogue=catalogue.in_swarm(private=False), ids=ids)
+    other = Seat(tmp_path / "other", 2, 1)
+    seat.joined.links.keep([await other.joined.listen("127.0.0.1", 0, None)])
+    await until(lambda: [link for link in other.joined.network.exchange.links if link.session.is_open])
+    (link,) = other.joined.network.exchange.links
+    assert link.told is not None and link.told.catalogue == catalogue_id(IDS.values())
+    assert await seat.joined.member.questions(["sums/easy"]), "they are trained on at home"
+    assert not seat.joined.member.is_shared("sums/easy")
+    await asyncio.gather(seat.joined.close(), other.joined.close())
+    alike = {"seed": bytes(32), "folder": tmp_path, "catalogue": catalogue, "ids": ids, "book_secret": bytes(32)}
+    assert Identified(**alike).known_tasks == IDS
+    assert Identified(**alike, members=Members(bytes(32))).known_tasks == ids
 
 
 def test_the_door_knows_our_catalogue() -> None:

@@ -75,3 +75,10 @@ def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.Monkey
     assert relay._metrics("") is None
     with pytest.raises(UsageError, match="pip install nats-py prometheus-client"):
         relay._metrics("127.0.0.1:0")
+
+
+def test_a_line_of_the_bans_that_is_no_key_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "bans"
+    path.write_text(f"{'ab' * 32}  # a flood\n\nnot a key\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"Line 3 of .*bans is no key"):
+        read_bans(path)

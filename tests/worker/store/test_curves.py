@@ -64,13 +64,6 @@ def test_a_curve_has_one_point_a_round_and_nothing_of_lost_ones(book: Book) -> N
     assert book.history.curve(after=2).round == []
 
 
-def test_a_task_has_a_curve_of_its_own(book: Book) -> None:
-    book.play(1, solved=0.25)
-    book.play(2, solved=0.5)
-    assert book.history.task_curve(HARD) == [(1, 0.25), (2, 0.5)]
-    assert book.history.task_curve("no/such") == []
-
-
 def test_a_task_first_solved_after_a_peers_answer_was_learned_from(book: Book) -> None:
     book.play(1)
     book.play(2, group("peer", False, True))

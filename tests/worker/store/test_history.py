@@ -136,7 +136,7 @@ def test_rounds_after_the_checkpoint_are_lost_and_replaced(run: int, history: Hi
     assert history.reconcile(3, 3) == 2
     assert [(r.round, r.checkpoint) for r in history.rounds().rounds] == [(1, None), (2, None), (3, 3)]
     assert [e.round for e in history.evals()] == [3]
-    assert history.latest().best_validation == 0.3
+    assert history.latest().validation == 0.3
     run = history.begin_run(manifest())
     for number in (4, 5):
         record(history, run, number, solved=1.0)
@@ -157,7 +157,7 @@ def test_without_a_checkpoint_all_is_lost(history: History) -> None:
     assert history.reconcile(0) == 1
     assert history.rounds().rounds == []
     assert history.rollouts().items == []
-    assert history.latest().best_validation is None
+    assert history.latest().validation is None
 
 
 def test_a_round_counts_once(run: int, history: History) -> None:
@@ -185,7 +185,7 @@ def test_totals_weigh_by_answers(run: int, history: History) -> None:
 def test_scores(run: int, history: History) -> None:
     for each in (evaluation(1, 0.2), evaluation(2, 0.4), evaluation(2, 0.9, "test")):
         history.record_eval(run, each)
-    assert history.latest().best_validation == 0.4
+    assert history.latest().validation == 0.4
     assert history.evals("test") == [evaluation(2, 0.9, "test")]
     assert len(history.evals()) == 3
 
@@ -194,9 +194,6 @@ def test_bytes_of_the_last_day(history: History, clock: Clock) -> None:
     history.record_checkpoint(1, 1, 100)
     clock.now += 86_000
     history.record_checkpoint(2, 2, 30)
-    assert history.bytes_written_last_day() == 130
-    clock.now += 500
-    assert history.bytes_written_last_day() == 30
     assert history.checkpoints_written(0) == [Written(time=1_000_000.0, bytes=100), Written(time=1_086_000.0, bytes=30)]
 
 

@@ -1,4 +1,8 @@
-"""Counts that outlive links and starts, the latest results as clients were told, how often checkpoints are written."""
+"""Counts that outlive links and starts, the latest results as clients were told, how often checkpoints are written;
+a cap on disk deletes what can be spared, and never what was best.
+"""
+
+from __future__ import annotations
 
 import itertools
 from pathlib import Path
@@ -11,9 +15,11 @@ from hypothesis import strategies as st
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.worker.store import history as history_module
 from sapo_desktop.worker.store import keeper as keeper_module
+from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import DAY, History, Latest, Totals, Written
-from sapo_desktop.worker.store.keeper import KEEP_SECONDS, MOST_AT_ONCE, Lasting, WriteBudget
+from sapo_desktop.worker.store.keeper import KEEP_SECONDS, MOST_AT_ONCE, Lasting, WriteBudget, bytes_in, tidy
 from tests.builders import round_report, run_manifest
+from tests.worker.store.test_checkpoints import write
 from tests.worker.store.test_history import Clock, database_of_before, evaluation, record
 
 ANNA, BERT = "aa" * 32, "bb" * 32
@@ -124,7 +130,7 @@ def test_the_latest_results_are_those_that_were_told(history: History) -> None:
         latest = latest.after_eval(score)
     latest = latest.after_round(report)
     assert latest == history.latest()
-    assert (latest.base_validation, latest.best_validation, latest.answers_own) == (0.3, 0.4, 8)
+    assert (latest.base_validation, latest.validation, latest.answers_own) == (0.3, 0.4, 8)
 
 
 # -- how often checkpoints are written --------------------------------------------------------------------------------
@@ -217,3 +223,29 @@ def test_who_was_helped_once_stays_counted(history: History) -> None:
     assert it.helped == lasting(history).helped == 1
     it.claimed(ANNA, 4)
     assert it.helped == 2
+
+
+def test_older_checkpoints_go_and_the_best_and_the_newest_stay(tmp_path: Path) -> None:
+    store, history = CheckpointStore(tmp_path / "checkpoints"), History(tmp_path / "history.sqlite")
+    for number in range(1, 7):
+        write(store, number)
+    store.mark_best(2, 0.5)
+    places = [tmp_path / "checkpoints"]
+    each = bytes_in(places) // 6
+    assert tidy(store, history, 5, bytes_in(places), places) <= 6 * each + 5
+    assert store.numbers() == [1, 2, 3, 4, 5, 6], "within the cap nothing goes"
+    assert tidy(store, history, 5, 4 * each, places) <= 4 * each
+    assert store.numbers() == [2, 4, 5, 6] or store.numbers() == [2, 5, 6]
+    tidy(store, history, 5, 0, places)
+    assert store.numbers() == [2, 6]
+
+
+def test_then_the_oldest_answers_go_and_the_file_shrinks(tmp_path: Path) -> None:
+    store, history = CheckpointStore(tmp_path / "checkpoints"), History(tmp_path / "history.sqlite")
+    run = history.begin_run(run_manifest())
+    for number in range(1, 41):
+        record(history, run, number, text="x" * 20_000)
+    before = bytes_in([tmp_path])
+    assert tidy(store, history, 5, before // 2, [tmp_path]) <= before // 2
+    assert len(history.rounds().rounds) == 40 and history.rollouts().items, "the rounds' results stay"
+    assert not history.shrink(10**9) or not history.shrink(10**9), "in the end nothing can go"

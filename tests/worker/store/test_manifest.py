@@ -1,12 +1,8 @@
 """A manifest names what a bit-for-bit repetition needs, and says what changed."""
 
-from pathlib import Path
-
 import msgspec
-import pytest
 
-from sapo_desktop.core.errors import ModelError
-from sapo_desktop.worker.store.manifest import RunManifest, differs, model_fingerprint
+from sapo_desktop.worker.store.manifest import RunManifest, differs
 from tests.builders import run_manifest as manifest
 
 
@@ -35,26 +31,3 @@ def test_what_changed_is_named() -> None:
 
 def test_settings_that_change_no_number_do_not_count() -> None:
     assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False)) == []
-
-
-def model(folder: Path) -> Path:
-    folder.mkdir()
-    (folder / "model.safetensors").write_bytes(b"weights")
-    (folder / "config.json").write_bytes(b"{}")
-    (folder / "README.md").write_bytes(b"about")
-    return folder
-
-
-def test_the_fingerprint_follows_weights_and_configuration_only(tmp_path: Path) -> None:
-    one, two = model(tmp_path / "one"), model(tmp_path / "two")
-    (two / "README.md").write_bytes(b"other")
-    assert model_fingerprint(one) == model_fingerprint(two)
-    for name in ("model.safetensors", "config.json"):
-        changed = model(tmp_path / name)
-        (changed / name).write_bytes(b"other")
-        assert model_fingerprint(changed) != model_fingerprint(one)
-
-
-def test_a_folder_without_weights_is_no_model(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="holds no"):
-        model_fingerprint(tmp_path)

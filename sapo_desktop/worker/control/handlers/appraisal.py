@@ -27,7 +27,7 @@ from sapo_desktop.models.fit.fit import badges, described, fit
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.installation import can_learn
-from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 NOT_BUILT = sentence(

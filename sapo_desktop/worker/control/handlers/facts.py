@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +12,17 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.fit.fit import available
 from sapo_desktop.system import diagnosis, processes
+from sapo_desktop.system.checks import computer_checks
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import probe
 from sapo_desktop.system.logs import log_tail
+from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.worker.control.handlers.checks import swarm_checks
 from sapo_desktop.worker.control.messages.facts import (
     Diagnose,
     Examine,
@@ -32,19 +37,36 @@ from sapo_desktop.worker.control.messages.facts import (
 )
 from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.hosts.choice import GGUF
+from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.hosts.updates import Looker
+from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
+
+_JOIN_SECONDS = 120.0
+"""A node that was started for the checks joins the swarm first."""
+_LOOK_SECONDS = 0.2
 
 
 class FactRequests:
     """Answers them. `notices`: those that are kept, oldest first."""
 
-    def __init__(self, node: Node, folder: DataFolder, notices: Callable[[], list[Notice]]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        side: SwarmSide,
+        folder: DataFolder,
+        notices: Callable[[], list[Notice]],
+        catalogue: Catalogue,
+    ) -> None:
         self._node = node
+        self._side = side
+        self._catalogue = catalogue
         self._folder = folder
         self._notices = notices
 
     async def facts(self, request: Examine) -> Facts:
-        return Facts(values=self._known() | await self._limits())
+        checks, limits = await asyncio.gather(self._checks(), self._limits())
+        return Facts(values=self._known() | limits, checks=checks)
 
     async def notices(self, request: GetNotices) -> Notices:
         return Notices(items=self._notices())
@@ -63,9 +85,21 @@ class FactRequests:
         except SapoError as error:
             facts["examiner limits"] = f"not known: {error}"  # what is broken is what the file is for
         log = await asyncio.to_thread(log_tail, self._folder.log("worker"), diagnosis.LOG_LINES)
-        private = diagnosis.private_words(self._folder.root)
-        await asyncio.to_thread(diagnosis.write_report, path, facts, self._node.settings, log, private)
+        standing = Looker(self._folder).standing(self._node.settings)
+        settings, private = self._node.settings, diagnosis.private_words(self._folder.root)
+        here = await asyncio.to_thread(computer_checks, self._folder, models_folder(settings), settings, standing)
+        checks = [*here, *await self._checks()]
+        await asyncio.to_thread(diagnosis.write_report, path, checks, facts, settings, log, private)
         return Exported(folder=str(path.parent), files=[path.name])
+
+    async def _checks(self) -> list[Check]:
+        """Of the node itself."""
+        deadline = time.monotonic() + _JOIN_SECONDS
+        while self._side.info(()).state == "joining" and time.monotonic() < deadline:
+            await asyncio.sleep(_LOOK_SECONDS)
+        gate = self._node.gate
+        works = Check(name="node", state="good", found=f"It answers ({gate.state.value}): {gate.reason}")
+        return [works, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
 
     async def model(self, request: GetModelInfo) -> ModelInfo:
         return await asyncio.to_thread(self._model)
@@ -106,6 +140,8 @@ class FactRequests:
             "threads": str(node.engine.plan.threads),
             "examiner": "running" if node.examiner.host.pid else "not running",
             "engine": "running" if node.engine.running else "not running",
+            "own tasks": ", ".join(sorted(self._catalogue.own)) or "none",
+            **{f"own tasks left out: {name}": str(reason) for name, reason in self._catalogue.left_out.items()},
         }
         if loaded is not None:
             values |= {

@@ -254,15 +254,16 @@ def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
     if posed.member is not None and not shared:
         notes.append(
             sentence(
-                "It was not shared: meanwhile this node left the swarm or consent was taken back, or an answer of the "
-                "model's beside it may not travel."
+                "It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of "
+                "the model's answers beside it cannot be shared."
             )
         )
     if not learned:
         notes.append(
             sentence(
-                "It is not learned from: no answer to this question can be read in it, it is longer than the model's "
-                "own may be, too many others wait for a round, or nothing is trained here."
+                "The model does not learn from it. Either no answer to this question can be read in it, or "
+                "it is longer than the model's own may be, or too many others wait for a round, or this node "
+                "does not train."
             )
         )
     return joined(notes) if notes else ""

@@ -18,7 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HostError, IdentityError, SapoError
 from sapo_desktop.core.records import Completion, Group, Question, Sampling
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.plan import draw_task
 from sapo_desktop.learning.questions import Place, training_questions
@@ -43,33 +43,7 @@ _TRIES = 4
 _KEPT_ANSWERS = 64
 """Own answers that are looked through where no engine answers."""
 
-THROWN_AWAY = sentence(
-    "This node has no identity that could sign now, so this example was signed with a key that was thrown away. The "
-    "real one is made, or opened, when you join the swarm."
-)
-_IN_IT = sentence(
-    "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
-    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has."
-)
-_IN_IT_LABELLED = sentence(
-    "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
-    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has, and your label "
-    "'{label}'."
-)
-_BESIDE_IT = sentence(
-    "Whoever this node links to, a relay's operator among them, sees its internet address beside that key."
-)
-_NOT_IN_IT = sentence(
-    "Not in it: the question's words, the right answer, the marks, your name, and anything from your files."
-)
-_NOT_SENT = sentence(
-    "It was made for you to look at. Nothing was sent, and nobody would take it: the time in it is made up (1970), and "
-    "so is the question's number."
-)
-_KEPT_ONES = sentence(
-    "No model answers just now, so these are answers of an earlier round. How many tokens they had was not kept: it is "
-    "0 here."
-)
+
 _SLOT = 0
 """Of 1970: far from all that peers accept (swarm/protocol/limits.py)."""
 
@@ -110,7 +84,6 @@ class Preview:
             bytes=len(frame),
             signed=signed,
             task=task,
-            visible=_visible(settings, signed=signed, kept=not any(c.tokens for c in group.completions)),
         )
 
     async def _signer(self) -> tuple[Signer, bool]:
@@ -139,10 +112,13 @@ class Preview:
             task = self._task()
             question = await self._question(signer, settings, task)
             group = Group(question=question, completions=await self._completions(question), marks=[])
-            if may_travel(group, self._catalogue):
+            if may_travel(group, self._taken):
                 return group
         raise SapoError(
-            sentence("No group of answers came out that may travel: they have signs or lengths that peers refuse.")
+            sentence(
+                "None of these answers can be shared: they have characters or lengths that peers refuse. Try "
+                "again after the next round."
+            )
         )
 
     def _task(self) -> TaskKey:
@@ -150,9 +126,14 @@ class Preview:
         node = self._node
         for _ in range(100):
             task = draw_task(node.settings, node.counters, node.levels, self._random)
-            if is_shared(task, self._catalogue):
+            if is_shared(task, self._taken):
                 return task
-        return next(task for task in self._catalogue.tasks() if is_shared(task, self._catalogue))
+        return next(task for task in self._taken.tasks() if is_shared(task, self._taken))
+
+    @property
+    def _taken(self) -> Catalogue:
+        """What the swarm of the settings takes."""
+        return self._catalogue.in_swarm(private=bool(self._node.settings.swarm))
 
     async def _question(self, signer: Signer, settings: Settings, task: TaskKey) -> Question:
         node = self._node
@@ -182,7 +163,10 @@ class Preview:
         """The newest own group whose answers are kept."""
         keeper = self._node.keeper
         wanted = GetRollouts(origin="own", newest_first=True, limit=_KEPT_ANSWERS)
+        known = self._taken.tasks()
         for first in (found := await keeper.call(keeper.history.rollouts, wanted)).items:
+            if first.task not in known:
+                continue  # own tasks that were removed since
             rows = [row for row in found.items if (row.round, row.seed) == (first.round, first.seed)][::-1]
             question = Question(
                 task=first.task,
@@ -194,7 +178,7 @@ class Preview:
             )
             completions = [Completion(tokens=[], logprobs=[], text=row.completion, finish="stop") for row in rows]
             group = Group(question=question, completions=completions[: limits.MAX_ANSWERS], marks=[])
-            if may_travel(group, self._catalogue):
+            if may_travel(group, self._taken):
                 return group
         raise SapoError(
             sentence("There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.")
@@ -223,14 +207,6 @@ def _membership(signer: Signer, settings: Settings, instance: bytes, ids: dict[T
         label=settings.label,
         admission=bytes.fromhex(settings.admission) if members else b"",
     )
-
-
-def _visible(settings: Settings, *, signed: bool, kept: bool) -> list[Text]:
-    in_it = _IN_IT
-    if settings.label:
-        in_it = msgspec.structs.replace(_IN_IT_LABELLED, values={"label": settings.label})
-    told: list[Text] = [in_it, _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
-    return told if signed else [*told, THROWN_AWAY]
 
 
 def _silent(done: int, total: int) -> None:

@@ -28,12 +28,12 @@ from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
 from sapo_desktop.worker.control.handlers.asking import Asking
 from sapo_desktop.worker.control.handlers.facts import FactRequests
 from sapo_desktop.worker.control.handlers.human import HumanAnswers
-from sapo_desktop.worker.control.handlers.identity import IdentityRequests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
 from sapo_desktop.worker.control.handlers.preview import Preview
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
-from sapo_desktop.worker.control.handlers.swarm import SwarmRequests
+from sapo_desktop.worker.control.handlers.swarm import IdentityRequests, SwarmRequests
 from sapo_desktop.worker.control.messages.asking import Ask, PreviewEnvelope, SetQuestion, TryTask
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import (
@@ -42,14 +42,17 @@ from sapo_desktop.worker.control.messages.facts import (
     GetLog,
     GetModelInfo,
     GetNotices,
+    GetUpdates,
     GetUsage,
     Notice,
     Usage,
 )
-from sapo_desktop.worker.control.messages.fitting import FitRequest, GetCatalogue, GetFit
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
+    FitRequest,
+    GetCatalogue,
+    GetFit,
     GetModels,
     ImportModel,
     RemoveModel,
@@ -68,11 +71,11 @@ from sapo_desktop.worker.control.messages.replies import (
     Sources,
     Status,
     SwarmIs,
-    TaskCurve,
     TaskInfo,
     Tasks,
 )
 from sapo_desktop.worker.control.messages.requests import (
+    AddTasks,
     AdmitPeer,
     AskForQuestion,
     ChangeIdentity,
@@ -89,13 +92,13 @@ from sapo_desktop.worker.control.messages.requests import (
     GetSources,
     GetStatus,
     GetSwarm,
-    GetTaskCurve,
     GiveAnswer,
     JoinSwarm,
     ListCheckpoints,
     ListTasks,
     Pause,
     Quit,
+    RemoveTasks,
     Request,
     ResetSettings,
     Resume,
@@ -107,7 +110,6 @@ from sapo_desktop.worker.control.messages.requests import (
 )
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRefused, GetRollouts
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
-from sapo_desktop.worker.control.messages.updates import GetUpdates
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
@@ -143,6 +145,7 @@ class Requests:
         notices: Callable[[], list[Notice]],
         give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
+        tasks_changed: Callable[[], None],
         quit: Callable[[], None],
         updates: Updates,
         usage: Callable[[], Usage] = Usage,
@@ -168,9 +171,10 @@ class Requests:
             give_way=give_way,
             follow=follow,
         )
-        facts = FactRequests(node, folder, notices)
+        facts = FactRequests(node, side, folder, notices, catalogue)
         rollouts = RolloutRequests(node.keeper, side.refused)
         asking = Asking(node, catalogue, publish)
+        own_tasks = OwnTaskRequests(folder.tasks, catalogue, lambda: node.settings.tasks, tasks_changed)
         human = HumanAnswers(node, side, catalogue)
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
@@ -201,13 +205,14 @@ class Requests:
             Ask: asking.ask,
             ExportModel: self._export,
             ListTasks: self._tasks,
+            AddTasks: own_tasks.add,
+            RemoveTasks: own_tasks.remove,
             TryTask: asking.try_task,
             SetQuestion: asking.set_question,
             AskForQuestion: human.pose,
             GiveAnswer: human.give,
             GetHistory: self._history,
             GetCurve: self._curve,
-            GetTaskCurve: self._task_curve,
             GetAhas: self._ahas,
             GetRollouts: rollouts.page,
             GetRefused: rollouts.refused,
@@ -287,7 +292,7 @@ class Requests:
             device=node.engine.loaded.device if node.engine.loaded else "",
             checkpoint=keeper.newest.number if keeper.newest else None,
             last=latest.last,
-            best_validation=latest.best_validation,
+            validation=latest.validation,
             base_validation=latest.base_validation,
             resume_in=node.gate.resumes_in,
             pid=os.getpid(),
@@ -414,7 +419,8 @@ class Requests:
         keys = self._catalogue.tasks()
         examples = await self._examples(keys) if request.examples else {}
         return Tasks(
-            items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys]
+            items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys],
+            left_out=[*self._catalogue.left_out.values()],
         )
 
     async def _examples(self, keys: Sequence[TaskKey]) -> dict[TaskKey, str]:
@@ -438,6 +444,7 @@ class Requests:
             answers=recent.answers if recent else 0,
             reward=recent.reward if recent else None,
             training=training,
+            own=family.own,
         )
 
     # -- history -------------------------------------------------------------------------------------------
@@ -449,10 +456,6 @@ class Requests:
     async def _curve(self, request: GetCurve) -> Curve:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.curve, request.after, request.limit)
-
-    async def _task_curve(self, request: GetTaskCurve) -> TaskCurve:
-        keeper = self._node.keeper
-        return TaskCurve(points=await keeper.call(keeper.history.task_curve, request.task))
 
     async def _ahas(self, request: GetAhas) -> Ahas:
         keeper = self._node.keeper

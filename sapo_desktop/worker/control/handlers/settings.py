@@ -18,7 +18,7 @@ from sapo_desktop.core.sentences import Size, Text, joined, sentence
 from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.presence import heat, programs
+from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.system.presence.idle import Idle
 from sapo_desktop.system.presence.watch import wants_idle
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
@@ -32,7 +32,7 @@ from sapo_desktop.worker.hosts.loading import Fitting
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.store.tidy import bytes_in
+from sapo_desktop.worker.store.keeper import bytes_in
 
 NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
@@ -43,7 +43,7 @@ def check_facts(settings: Settings, keys: Collection[str]) -> None:
     """Refuse what this computer cannot tell. Raises CannotTell, UsageError."""
     if not {"when_in_use", "threads_away"}.isdisjoint(keys) and wants_idle(settings):
         Idle().seconds()
-    if "hottest" in keys and settings.hottest and heat.degrees() is None:
+    if "hottest" in keys and settings.hottest and sensors.degrees() is None:
         raise UsageError(
             sentence(
                 "This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer "
@@ -178,7 +178,8 @@ class SettingsRequests:
 
     async def _take(self, settings: Settings, keys: set[str]) -> Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
-        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
+        if "tasks" in keys:
+            parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
         check(settings)
         await asyncio.to_thread(check_facts, settings, keys)
         node = self._node

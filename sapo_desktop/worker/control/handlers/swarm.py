@@ -1,17 +1,35 @@
-"""What clients ask about the swarm: to try a peer, and to found, enter or open up a private swarm."""
+"""What clients ask about the swarm: to try a peer, and to found, enter or open up a private swarm; about the identity:
+to see it, to open, protect, take along or replace it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
+import msgspec
+
+from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.worker.control.messages.replies import InviteIs, Ok, PeerAnswered
-from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm, GetInvite, JoinSwarm, TestPeer
+from sapo_desktop.swarm.trust.admission import network_of
+from sapo_desktop.swarm.trust.rotation import rotate
+from sapo_desktop.system import identity
+from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, Ok, PeerAnswered
+from sapo_desktop.worker.control.messages.requests import (
+    AdmitPeer,
+    ChangeIdentity,
+    CreateSwarm,
+    GetIdentity,
+    GetInvite,
+    JoinSwarm,
+    TestPeer,
+)
 from sapo_desktop.worker.membership import private as private_swarm
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SESSION_IDENTITY
 
@@ -77,3 +95,97 @@ class SwarmRequests:
         """Go to the swarm of these settings; returns what else a person should know."""
         settings = await self._change(values)
         return [sentence("It is in silo until `sapo-desktop silo off`.")] if settings.silo else []
+
+
+class IdentityRequests:
+    """Answers them. `in_force`: the settings of this run."""
+
+    def __init__(self, side: SwarmSide, in_force: Callable[[], Settings]) -> None:
+        self._side = side
+        self._own = side.identity
+        self._in_force = in_force
+
+    async def show(self, request: GetIdentity) -> IdentityIs:
+        if self._own.is_closed:
+            return IdentityIs(key="", kept="file")
+        found = await self._own.known()
+        if found is None and request.create and self._own.can_be_kept:
+            return _identity_is(await self._own.identify(), created=True)
+        return _identity_is(found)
+
+    async def change(self, request: ChangeIdentity) -> IdentityIs:
+        """Do the action of that name: each is one method."""
+        actions = {
+            "unlock": self._unlock,
+            "export": self._export,
+            "protect": self._protect,
+            "import": self._import,
+            "rotate": self._rotate,
+            "new": self._new,
+        }
+        return await actions[request.action](request)
+
+    async def _unlock(self, request: ChangeIdentity) -> IdentityIs:
+        await self._side.use(await self._own.unlock(request.passphrase or ""))
+        return await self.show(GetIdentity())
+
+    async def _export(self, request: ChangeIdentity) -> IdentityIs:
+        # The passphrase of the export need not be the one that the identity is kept behind.
+        held = await self._held(self._own.passphrase or request.passphrase)
+        sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
+        return msgspec.structs.replace(_identity_is(held), sealed=sealed)
+
+    async def _protect(self, request: ChangeIdentity) -> IdentityIs:
+        held = await self._own.known()
+        return await self._be(held.seed if held else identity.fresh_seed(), request.passphrase or "", renewed=not held)
+
+    async def _import(self, request: ChangeIdentity) -> IdentityIs:
+        seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
+        # Where there is no keyring the passphrase that opened it closes it here too.
+        return await self._be(seed, None if identity.usable_keyring() else request.passphrase, renewed=True)
+
+    async def _new(self, request: ChangeIdentity) -> IdentityIs:
+        given = None if identity.usable_keyring() else request.passphrase or self._own.passphrase
+        return await self._be(identity.fresh_seed(), given, renewed=True)
+
+    async def _rotate(self, request: ChangeIdentity) -> IdentityIs:
+        """A new key in place of the old one, where the old one was, and what shows peers that it is."""
+        given = request.passphrase or self._own.passphrase
+        held = await self._held(given)
+        if held.where == "file" and given is None:
+            raise PassphraseNeeded(
+                sentence("The new key is kept where the old one is: give the passphrase of that file.")
+            )
+        seed = identity.fresh_seed()
+        shown = rotate(Signer(held.seed), Signer(seed).key, self._network(), time.time())
+        return await self._be(seed, given if held.where == "file" else None, rotation=shown)
+
+    async def _held(self, passphrase: str | None) -> identity.Identity:
+        """The identity there is. Raises UsageError where there is none."""
+        held = await self._own.known(passphrase)
+        if held is None:
+            raise UsageError(sentence("There is no identity yet: it is made when the node first joins the swarm."))
+        return held
+
+    async def _be(
+        self, seed: bytes, passphrase: str | None, rotation: bytes = b"", *, renewed: bool = False
+    ) -> IdentityIs:
+        """Keep this seed, and be that identity from now on. `rotation`: what ties it to the one before; `renewed`:
+        nothing may, the instance neither."""
+        if renewed:
+            self._own.renew_instance()
+        kept = await self._own.keep(seed, passphrase, rotation)
+        await self._side.use(kept)
+        note = private_swarm.how_to_be_admitted(Signer(kept.seed).key) if self._in_force().swarm else ""
+        return msgspec.structs.replace(_identity_is(kept), note=note)
+
+    def _network(self) -> bytes:
+        """The network id of the swarm that this node is in, or would be."""
+        swarm = self._in_force().swarm
+        return network_of(bytes.fromhex(swarm)) if swarm else PUBLIC_SWARM
+
+
+def _identity_is(held: identity.Identity | None, *, created: bool = False) -> IdentityIs:
+    if held is None:
+        return IdentityIs(key="", kept="")
+    return IdentityIs(key=Signer(held.seed).key.hex(), kept=held.where, created=created)

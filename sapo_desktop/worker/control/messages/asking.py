@@ -69,7 +69,7 @@ class QuestionSet(Message, frozen=True, kw_only=True):
 
 
 class EnvelopePreview(Message, frozen=True, kw_only=True):
-    """A message with real answers, and who can see what of it."""
+    """A message with real answers."""
 
     text: str
     """All of it as JSON: bytes as hex, what travels compressed as what it holds."""
@@ -78,8 +78,6 @@ class EnvelopePreview(Message, frozen=True, kw_only=True):
     signed: bool
     """Whether this node's own key signed it; else one that was thrown away."""
     task: str
-    visible: list[Text]
-    """Sentences for a person."""
 
 
 # -- events ------------------------------------------------------------------------------------------------

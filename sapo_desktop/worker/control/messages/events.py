@@ -7,11 +7,10 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.why import Why
 from sapo_desktop.worker.control.messages.asking import AskProgressed
 from sapo_desktop.worker.control.messages.base import Message
-from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.facts import Notice, UpdatesAre
 from sapo_desktop.worker.control.messages.models import ModelEvent
 from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import SwarmState
-from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 
 class Snapshot(Message, frozen=True):

@@ -1,4 +1,4 @@
-"""What the worker says of itself: facts, its model, notices and log."""
+"""What the worker says of itself: facts, its model, notices and log, and whether there is a newer version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.worker.control.messages.base import Message
 
 Level = Literal["info", "warning", "error"]
@@ -16,7 +18,8 @@ Level = Literal["info", "warning", "error"]
 
 
 class Examine(Message, frozen=True, kw_only=True):
-    """Facts for `doctor`: versions, hosts, limits, folders (no private data)."""
+    """Facts and checks for `doctor`: versions, hosts, limits, the node's part in the swarm. Peers that are named in the
+    settings are dialled for it, except in silo."""
 
 
 class GetModelInfo(Message, frozen=True, kw_only=True):
@@ -45,6 +48,7 @@ class Diagnose(Message, frozen=True, kw_only=True):
 
 class Facts(Message, frozen=True, kw_only=True):
     values: dict[str, str]
+    checks: list[Check] = msgspec.field(default_factory=list)
 
 
 class ModelInfo(Message, frozen=True, kw_only=True):
@@ -117,3 +121,15 @@ class LogIs(Message, frozen=True, kw_only=True):
 
 FactRequest = Examine | GetUsage | GetModelInfo | GetNotices | GetLog | Diagnose
 FactReply = Facts | Usage | ModelInfo | Notices | LogIs
+
+
+class GetUpdates(Message, frozen=True):
+    """How this version stands. `look`: ask the release address now; InSilo or UsageError where that may not be."""
+
+    look: bool = False
+
+
+class UpdatesAre(Message, frozen=True):
+    """Reply to GetUpdates, and an event where it changed."""
+
+    standing: Standing

@@ -1,4 +1,4 @@
-"""What clients and the worker say to each other about the models that are kept: requests, replies and events.
+"""What clients and the worker say to each other about models: those that are kept, and which fit the memory here.
 
 A download or import belongs to the worker: the request begins it and is answered at once, events tell how it goes, and
 it goes on when the client leaves. One is under way at a time.
@@ -6,8 +6,12 @@ it goes on when the client leaves. One is under way at a time.
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated
 
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.core.fitting import Fit, ModelBadge
 from sapo_desktop.core.models import Contents, Installed, Transfer
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control.messages.base import Message
@@ -108,3 +112,31 @@ class ModelFailed(Message, frozen=True, kw_only=True):
 
 ModelReply = ModelsAre | ModelRemoved
 ModelEvent = ModelProgressed | ModelInstalled | ModelFailed
+
+
+Gibibytes = Annotated[float, Meta(ge=0, le=1_000_000)]
+
+
+class GetFit(Message, frozen=True, kw_only=True):
+    """What would run here, or on a machine with so much memory (GiB) of its own and on its card."""
+
+    ram: Gibibytes | None = None
+    vram: Gibibytes | None = None
+
+
+class GetCatalogue(Message, frozen=True, kw_only=True):
+    """Every model of the catalogue, and whether it fits here."""
+
+
+class FitIs(Message, frozen=True, kw_only=True):
+    fit: Fit
+
+
+class CatalogueIs(Message, frozen=True, kw_only=True):
+    models: list[ModelBadge]
+    disk_free: int = 0
+    """Bytes on the disk that models are kept on."""
+
+
+FitRequest = GetFit | GetCatalogue
+FitReply = FitIs | CatalogueIs

@@ -11,12 +11,10 @@ from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Starting, Why
 from sapo_desktop.worker.control.messages.asking import AskReply
 from sapo_desktop.worker.control.messages.base import Message
-from sapo_desktop.worker.control.messages.facts import FactReply, Usage
-from sapo_desktop.worker.control.messages.fitting import FitReply
-from sapo_desktop.worker.control.messages.models import ModelReply
+from sapo_desktop.worker.control.messages.facts import FactReply, UpdatesAre, Usage
+from sapo_desktop.worker.control.messages.models import FitReply, ModelReply
 from sapo_desktop.worker.control.messages.rollouts import RolloutReply
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, SwarmInfo
-from sapo_desktop.worker.control.messages.updates import UpdatesAre
 
 
 class Ok(Message, frozen=True):
@@ -44,7 +42,7 @@ class Status(Message, frozen=True):
     device: str
     checkpoint: int | None
     last: RoundReport | None
-    best_validation: float | None
+    validation: float | None
     base_validation: float | None
     resume_in: float | None
     """Seconds until a timed pause ends."""
@@ -145,10 +143,14 @@ class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Own recent mean reward, likewise."""
     training: bool = False
     """Whether rounds ask for it now."""
+    own: bool = False
+    """Whether it is a file of this node's owner."""
 
 
 class Tasks(Message, frozen=True):
     items: list[TaskInfo]
+    left_out: list[Text] = msgspec.field(default_factory=list)
+    """Why files of own tasks cannot be used."""
 
 
 class PosedQuestion(Message, frozen=True):
@@ -219,12 +221,6 @@ class Curve(Message, frozen=True):
     evals: list[EvalPoint] = msgspec.field(default_factory=list)
     more: bool = False
     """Whether there are rounds after these."""
-
-
-class TaskCurve(Message, frozen=True):
-    """Reply to GetTaskCurve: round and share solved, oldest first."""
-
-    points: list[tuple[int, float]]
 
 
 class Aha(msgspec.Struct, frozen=True, kw_only=True):
@@ -304,7 +300,6 @@ Reply = (
     | HumanMarked
     | History
     | Curve
-    | TaskCurve
     | Ahas
     | Sources
     | PeerAnswered

@@ -8,11 +8,9 @@ from msgspec import Meta
 
 from sapo_desktop.worker.control.messages.asking import AskRequest
 from sapo_desktop.worker.control.messages.base import CheckpointName, Message
-from sapo_desktop.worker.control.messages.facts import FactRequest
-from sapo_desktop.worker.control.messages.fitting import FitRequest
-from sapo_desktop.worker.control.messages.models import ModelRequest
+from sapo_desktop.worker.control.messages.facts import FactRequest, GetUpdates
+from sapo_desktop.worker.control.messages.models import FitRequest, ModelRequest
 from sapo_desktop.worker.control.messages.rollouts import RolloutRequest
-from sapo_desktop.worker.control.messages.updates import GetUpdates
 
 
 class GetStatus(Message, frozen=True):
@@ -156,6 +154,19 @@ class ListTasks(Message, frozen=True):
     """Whether a question of each is set."""
 
 
+class AddTasks(Message, frozen=True):
+    """Take this file up as a family of own tasks, in the place of one of the same name. `path`: a full one, on this
+    computer."""
+
+    path: str
+
+
+class RemoveTasks(Message, frozen=True):
+    """Delete a family of own tasks."""
+
+    name: str
+
+
 class AskForQuestion(Message, frozen=True):
     """A question for a person. `task`: a family, or family/level; None: drawn from the tasks in training."""
 
@@ -184,12 +195,6 @@ class GetCurve(Message, frozen=True):
 
     after: int = 0
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 50_000
-
-
-class GetTaskCurve(Message, frozen=True):
-    """How much of one task (family/level) was solved, round by round."""
-
-    task: str
 
 
 class GetAhas(Message, frozen=True):
@@ -224,11 +229,12 @@ Request = (
     | ExportModel
     | GetSwarm
     | ListTasks
+    | AddTasks
+    | RemoveTasks
     | AskForQuestion
     | GiveAnswer
     | GetHistory
     | GetCurve
-    | GetTaskCurve
     | GetAhas
     | GetSources
     | AskRequest

@@ -3,15 +3,20 @@
 import dataclasses
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sapo_desktop.core.errors import HostDied, SapoError, UsageError
+from sapo_desktop.core.records import Check
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.limits import Limits
+from sapo_desktop.worker.control.handlers import facts
 from sapo_desktop.worker.control.handlers.facts import FactRequests, model_size
-from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetModelInfo, GetNotices, Notice
-from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.facts import Diagnose, Examine, GetLog, GetModelInfo, GetNotices, Notice
+from sapo_desktop.worker.control.messages.replies import Exported, PeerAnswered
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from tests.builders import loaded
 from tests.worker.fakes import FakeExaminer
 from tests.worker.test_node import SETTINGS, Scene
@@ -29,6 +34,19 @@ class Examiner(FakeExaminer):
         return Limits(**dict.fromkeys(Limits.__struct_fields__, "held"))
 
 
+class Outside:
+    """The swarm's side of a node that is in none; whoever has it dial is wrong."""
+
+    def info(self, tasks: tuple[str, ...]) -> SwarmInfo:
+        return SwarmInfo(state="silo", reason="In silo: no network at all.")
+
+    async def test(self, address: str) -> PeerAnswered:
+        raise AssertionError(f"{address} was dialled in silo")
+
+
+HERE = Check(name="disk", state="bad", found="No room for /home/anna.", advice="Make room.")
+
+
 class Asked:
     """A node of which one asks facts."""
 
@@ -39,11 +57,14 @@ class Asked:
         self.engine = self.scene.engine
         self.engine.said, self.engine.versions = ["One card."], {"torch": "2.13.0"}  # type: ignore[attr-defined]
         self.folder = DataFolder.at(folder / "node")
-        self.facts = FactRequests(self.node, self.folder, lambda: SAID)
+        catalogue = Catalogue(families=(), left_out={"bad": "It is bad."})
+        side: Any = Outside()
+        self.facts = FactRequests(self.node, side, self.folder, lambda: SAID, catalogue)
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Asked:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    monkeypatch.setattr(facts, "computer_checks", lambda *about: [HERE])
     (tmp_path / "node" / "logs").mkdir(parents=True)
     return Asked(tmp_path)
 
@@ -100,8 +121,16 @@ async def test_the_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_pa
         "engine: running" in text and "answers = 8" in text and "read <data folder>/settings.toml of <address>" in text
     )
     assert str(tmp_path) not in text
+    assert "bad      disk" in text and "to do:         Make room." in text
+    assert "good     peers          In silo: nothing was sent" in text
 
 
 async def test_where_the_file_goes_is_named_in_full(asked: Asked) -> None:
     with pytest.raises(UsageError, match="full path"):
         await asked.facts.diagnose(Diagnose(to="report.txt"))
+
+
+async def test_facts_come_with_the_checks_of_the_node(asked: Asked) -> None:
+    told = await asked.facts.facts(Examine())
+    assert told.values["engine"] == "running"
+    assert [check.name for check in told.checks] == ["node", "listening port", "clock by peers", "peers"]

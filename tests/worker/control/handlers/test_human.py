@@ -285,7 +285,7 @@ async def test_without_the_models_answers_it_is_a_group_of_one(tmp_path: Path, s
 async def test_what_the_model_can_not_read_is_marked_and_not_learned_from(tmp_path: Path) -> None:
     async with desk(tmp_path) as it:
         marked = await it.give(await it.pose(), "12", "<q>")
-        assert not marked.learned and "not learned from" in str(marked.note)
+        assert not marked.learned and "does not learn from it" in str(marked.note)
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["beside the model's", "alone"])

@@ -15,7 +15,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.system.presence import heat, programs
+from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
@@ -72,6 +72,7 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         give_way=give_way,
         notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
         follow=lambda settings: None,
+        tasks_changed=lambda: None,
         updates=Updates(Looker(DataFolder.at(folder)), lambda: scene.node.settings, lambda: True, scene.publish),
         quit=lambda: scene.events.append(Stopping(failed=False, reason="asked")),
     )
@@ -120,7 +121,7 @@ async def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp
 async def test_a_condition_that_cannot_be_is_refused_at_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str, said: str
 ) -> None:
-    monkeypatch.setattr(heat, "degrees", lambda: None)
+    monkeypatch.setattr(sensors, "degrees", lambda: None)
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     _, served = requests(tmp_path)

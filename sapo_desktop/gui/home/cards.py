@@ -1,0 +1,256 @@
+"""The small cards of Home: what it could not do and can do now, tasks first solved here after a peer's answer had been
+learned from (after, not because of), what it answers just now; and the banner of a newer version.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from sapo_desktop.core.plain_text import clean, one_line, shortened
+from sapo_desktop.core.updates.manifest import Standing
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.layout import Card, column, holding, row
+from sapo_desktop.gui.widgets.notes import Banner, Empty, Picture
+from sapo_desktop.gui.widgets.text import Elided, Label, Reading, Tone
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.view.completion import in_plain_signs, parted
+from sapo_desktop.view.viewmodel import AnswerShown, View
+from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas
+from sapo_desktop.worker.control.messages.requests import GetAhas
+
+_SHOWN = 4
+
+
+class AhaCard(Card):
+    """The newest few; a click shows both answers."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(
+            tr("Aha"),
+            tr(
+                "Tasks never solved here before, first solved after a peer's answer had been learned from: "
+                "after, not because of."
+            ),
+        )
+        self._view = view
+        self._bridge = bridge
+        self._list = QVBoxLayout()
+        self._empty = Empty("spark", tr("None yet"), tr("It takes 64 unsolved tries, and a peer who can do it."))
+        self.add(self._list, self._empty, 1)
+        self._items: list[Aha] | None = None
+        self._asked_at = -1
+
+    def refresh(self) -> None:
+        """Ask again where a round has passed since."""
+        if self._view.attached and self._asked_at != self._view.curves.last_round:
+            self._asked_at = self._view.curves.last_round
+            self._bridge.ask(GetAhas(), self._show, lambda error: None, of=self)
+
+    def _show(self, reply: Ahas) -> None:
+        if reply.items == self._items:
+            return
+        self._items = reply.items
+        while (item := self._list.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        self._empty.setVisible(not reply.items)
+        for aha in reply.items[:_SHOWN]:
+            self._list.addWidget(_line(self, aha))
+        if len(reply.items) > _SHOWN:
+            self._list.addWidget(Label(tr("and %n earlier", None, len(reply.items) - _SHOWN), "caption"))
+
+
+def _line(parent: QWidget, aha: Aha) -> QWidget:
+    text = tr("{task}, round {round}").format(task=task_name(aha.task), round=numbers.count(aha.round))
+    button = Button(text, lambda: show_aha(parent, aha), kind="quiet", icon="spark")
+    button.setAccessibleDescription(tr("Show both answers"))
+    return button
+
+
+def show_aha(parent: QWidget, aha: Aha) -> None:
+    """Both questions and answers. They are strangers' texts: shown as they are, plain."""
+    about = tr(
+        "%n own answers were wrong. In round {peer_round} a peer's answer was learned from; "
+        "in round {round} an own one was right.",
+        None,
+        aha.tries,
+    ).format(peer_round=numbers.count(aha.peer_round), round=numbers.count(aha.round))
+    sheet = Sheet(parent, task_name(aha.task), about)
+    mine = [
+        Label(tr("Mine, round {round}").format(round=numbers.count(aha.round)), "strong"),
+        Reading(tr("My question"), aha.question, lines=4),
+        Reading(tr("My answer"), aha.answer or tr("(not kept)"), lines=4),
+    ]
+    theirs = [
+        Label(tr("The peer's, {peer}").format(peer=aha.peer[:8] or tr("unknown")), "strong"),
+        Reading(tr("The peer's question"), aha.peer_question, lines=4),
+        Reading(tr("The peer's answer"), aha.peer_answer, lines=4),
+    ]
+    left, right = QVBoxLayout(), QVBoxLayout()
+    for box, parts in ((left, theirs), (right, mine)):
+        for part in parts:
+            box.addWidget(part)
+    sheet.add(row(left, right, spacing=2))
+    sheet.add_buttons(Button(tr("Close"), sheet.accept))
+    sheet.open()
+
+
+_LEARNED_QUESTION, _LEARNED_ANSWER = 220, 60
+"""Characters shown on the card; the rest is in the dialog."""
+
+
+class LearnedCard(Card):
+    """The newest of the questions that it learned to answer. They are never trained on."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(tr("Could not, now can"))
+        self._view = view
+        self._question = Label("")
+        self._before = _Answered(tr("As it came"), "cross", "danger")
+        self._now = _Answered(tr("Now"), "check", "accent")
+        self._from = Label("", "caption")
+        self._more = Button(tr("Show both in full"), self._open, kind="quiet", icon="chevron-right")
+        self._full = holding(
+            column(self._question, self._before, self._now, self._from, row(self._more, 1), spacing=1.25)
+        )
+        self._empty = Empty(
+            "spark",
+            tr("Nothing yet"),
+            tr("Once the model answers a question that it could not answer when it came, you see it here."),
+        )
+        self.add(self._full, self._empty, 1)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what the view has."""
+        learned = self._view.learned
+        self._full.setVisible(learned is not None)
+        self._empty.setVisible(learned is None)
+        if learned is None:
+            return
+        self._question.setText(shortened(in_plain_signs(learned.question), _LEARNED_QUESTION))
+        self._before.show_answer(learned.before)
+        self._now.show_answer(learned.now)
+        self._from.setText(
+            tr("{task}: first right after round {round}. It is never trained on this question.").format(
+                task=task_name(learned.task), round=numbers.count(learned.round)
+            )
+        )
+
+    def _open(self) -> None:
+        learned = self._view.learned
+        if learned is None:
+            return
+        sheet = Sheet(self, tr("Could not, now can"), self._from.text())
+        for name, text in (
+            (tr("Question"), learned.question),
+            (tr("As it came"), learned.before),
+            (tr("Now"), learned.now),
+        ):
+            sheet.add(Label(name, "strong"), Reading(name, text, lines=4))
+        sheet.add_buttons(Button(tr("Close"), sheet.accept))
+        sheet.open()
+
+
+class _Answered(QWidget):
+    """One answer, large, with whether it is right."""
+
+    def __init__(self, name: str, icon: str, tone: Tone) -> None:
+        super().__init__()
+        self._name = name
+        self._answer = Label("", "title", tone)
+        self.setLayout(
+            column(Label(name, "caption"), row(Picture(icon, 20, tone or "muted"), (self._answer, 1)), spacing=0.25)
+        )
+
+    def show_answer(self, completion: str) -> None:
+        answer = shortened(in_plain_signs(parted(completion).answer), _LEARNED_ANSWER) or tr("(no answer)")
+        self._answer.setText(answer)
+        self.setAccessibleName(f"{self._name}: {answer}")
+
+
+class UpdateBanner(Banner):
+    """Stays while there is a newer version."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(action=tr("What is new"), on_press=self._ask)
+        self._view, self._bridge = view, bridge
+
+    def refresh(self) -> None:
+        """Show what the view has."""
+        found = self._view.updates
+        newer = found is not None and found.state in ("newer", "urgent")
+        if found is None or not newer:
+            self.say("")
+        else:
+            self.say(one_line(in_words(found.text)), "danger" if found.state == "urgent" else "plain")
+
+    def _ask(self) -> None:
+        self._bridge.ask(GetUpdates(), self._open, of=self)
+
+    def _open(self, reply: UpdatesAre) -> None:
+        what_is_new(self, reply.standing).open()
+
+
+def what_is_new(parent: QWidget, found: Standing) -> Sheet:
+    """The changelog of a version, and the way to its page where it has one."""
+    title = tr("What is new in {version}").format(version=one_line(found.version))
+    about = tr(
+        "Nothing is installed by itself. “sapo-desktop updates get DIR” downloads a file of it and checks that it is "
+        "the one that was signed."
+    )
+    sheet = Sheet(parent, title, about)
+    sheet.add(Reading(title, clean(found.changelog), lines=14))
+    close = Button(tr("Close"), sheet.accept, kind="primary")
+    if found.page.startswith("https://"):
+        page = Button(tr("Open its page"), lambda: QDesktopServices.openUrl(QUrl(found.page)), icon="chevron-right")
+        sheet.add_buttons(page, close)
+    else:
+        sheet.add_buttons(close)
+    return sheet
+
+
+_QUESTION = 160
+"""Characters shown; Learning has all of it."""
+
+
+class NowCard(Card):
+    """The newest of this computer's own answers, looked for once a second: faster nobody reads."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(tr("Just now"))
+        self._view = view
+        self._shown: AnswerShown | None = None
+        self._question = Label("", "muted")
+        self._icon = Picture("check", 18)
+        self._answer = Elided("", "subtitle")
+        self._mark = Elided("", "caption")
+        self._full = holding(column(self._question, row(self._icon, (self._answer, 1)), self._mark, spacing=0.75))
+        self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
+        self.add(self._full, self._empty)
+        self._full.hide()
+
+    def refresh(self) -> None:
+        """Show the newest one."""
+        newest = self._view.answers[-1] if self._view.answers else None
+        self._full.setVisible(newest is not None)
+        self._empty.setVisible(newest is None)
+        if newest is None or newest is self._shown:
+            return
+        self._shown = newest
+        verdict = "solved" if newest.solved else "wrong"
+        self._question.setText(shortened(in_plain_signs(newest.question), _QUESTION))
+        answer = in_plain_signs(parted(newest.completion).answer)
+        self._answer.set_text(one_line(answer) or tr("(no answer)"))
+        self._icon.show_icon(*verdict_icon(verdict))
+        self._mark.set_text(f"{verdict_name(verdict)} · {task_name(newest.task)}")

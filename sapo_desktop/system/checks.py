@@ -1,0 +1,360 @@
+"""What `doctor` looks at on this computer: one check each, with what to do where something is not as it should be.
+
+Nothing is sent anywhere for it. Each check is decided from what was seen; `computer_checks` does the looking. What the
+running node has to say (its links, its port, its peers' clocks) is in worker/control/handlers/checks.py.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+from keyring.errors import KeyringError
+
+from sapo_desktop import __version__
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.records import Check
+from sapo_desktop.core.sentences import Size
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.updates.manifest import Standing
+from sapo_desktop.system import installation
+from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.system.identity import SERVICE, usable_keyring
+from sapo_desktop.system.presence import bus, x11
+
+DISTRIBUTIONS = (
+    *("msgspec", "tomlkit", "filelock", "platformdirs", "psutil", "reasoning_gym", "jinja2", "numpy", "gguf"),
+    *("transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2", "websockets", "python-socks"),
+    *("zeroconf", "PyNaCl", "cryptography", "keyring", "rich", "PySide6-Essentials", "pyqtgraph"),
+    *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
+    *(("jeepney",) if sys.platform == "linux" else ()),
+)
+"""What the program needs beside what learns (torch and peft), which may come later as the engine pack."""
+_SET_UP_AGAIN = "Set SAPO Desktop up again: the installer, or `python3 installers/bootstrap.py setup` in a clone."
+_FIRST_RELEASE = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+_CLOCK_ERROR = 600.0
+"""Seconds that a file may seem to come from the future: shared folders have clocks of their own."""
+SET_CLOCK = "Let the system set its clock from the network (its date and time settings)."
+_NEEDED_DISK, _COMFORTABLE_DISK = 500_000_000, 2_000_000_000
+"""Bytes: checkpoints and history of the starter for weeks; what downloads leave free."""
+_NEEDED_MEMORY = 600_000_000
+"""Bytes that a node of the starter takes, all its processes together."""
+_KEYRING_SECONDS = 5.0
+_NVIDIA = "0x10de"
+
+
+def computer_checks(folder: DataFolder, models: Path, settings: Settings, standing: Standing) -> list[Check]:
+    """All of them. `models`: where models are kept; `standing`: what is known of newer versions."""
+    here = probe(_existing(folder.root))
+    no_window = why_no_window()
+    return [
+        versions(standing),
+        libraries({name: _version(name) for name in DISTRIBUTIONS}),
+        engine_pack(can_learn=installation.can_learn(), by_installer=installation.payload() is not None),
+        display(no_window),
+        tray(bool(no_window), _has_tray()),
+        _look_at_keyring(),
+        ports(_loopback_error()),
+        clock(time.time(), _newest_file(folder), _is_synchronised()),
+        disk("disk", folder.root, here.disk_free),
+        _models_disk(models, settings),
+        memory(here, settings),
+        graphics(here, settings, _nvidia_cards_on_the_bus()),
+    ]
+
+
+# -- what is installed ----------------------------------------------------------------------------------------
+
+
+def versions(standing: Standing) -> Check:
+    """This program's and Python's, and what is known of newer ones."""
+    here = f"SAPO Desktop {__version__}, Python {platform.python_version()}. {standing.text}"
+    if standing.state in ("urgent", "newer"):
+        advice = "Get it: sapo-desktop updates get DIR, end the node, and install it."
+        return Check(
+            name="versions", state="bad" if standing.state == "urgent" else "limited", found=here, advice=advice
+        )
+    return Check(name="versions", state="good", found=here)
+
+
+def libraries(installed: Mapping[str, str | None]) -> Check:
+    """`installed`: version by name; None where a library is not there."""
+    missing = [name for name, version in installed.items() if version is None]
+    if missing:
+        return Check(name="libraries", state="bad", found=f"Not installed: {', '.join(missing)}.", advice=_SET_UP_AGAIN)
+    return Check(name="libraries", state="good", found=f"All {len(installed)} are installed.")
+
+
+def engine_pack(*, can_learn: bool, by_installer: bool) -> Check:
+    """`by_installer`: the program was installed by one, so what learns comes later."""
+    if can_learn:
+        return Check(name="engine pack", state="good", found="What learns is here.")
+    if by_installer:
+        return Check(
+            name="engine pack",
+            state="limited",
+            found="The engine pack is not here, or is of another version: this node answers and does not learn.",
+            advice="Get it: sapo-desktop engine install",
+        )
+    return Check(name="engine pack", state="bad", found="PyTorch is not installed.", advice=_SET_UP_AGAIN)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+# -- the desktop ----------------------------------------------------------------------------------------------
+
+
+def display(why_not: str) -> Check:
+    """`why_not`: there can be a window; empty where there can."""
+    if why_not:
+        return Check(name="display", state="limited", found=why_not, advice=f"{TERMINAL}.")
+    return Check(name="display", state="good", found="A window can be opened.")
+
+
+def tray(no_window: bool, there: bool) -> Check:
+    """`there`: somebody shows icons."""
+    if no_window:
+        return Check(name="tray", state="limited", found="Without a window there is no icon.", advice=f"{TERMINAL}.")
+    if there:
+        return Check(name="tray", state="good", found="This desktop shows tray icons.")
+    return Check(
+        name="tray",
+        state="limited",
+        found="This desktop shows no tray icons: a closed window is minimised instead.",
+        advice="On GNOME the extension AppIndicator shows them; elsewhere look for a tray in the panel's settings.",
+    )
+
+
+def _has_tray() -> bool:
+    if not sys.platform.startswith("linux"):
+        return True
+    watcher = "org.kde.StatusNotifierWatcher"
+    try:
+        if bus.get_property("SESSION", watcher, "/StatusNotifierWatcher", watcher, "IsStatusNotifierHostRegistered"):
+            return True
+    except SapoError:
+        pass  # older desktops have the tray of X11
+    try:
+        return x11.has_tray(os.environ.get("DISPLAY", ""))
+    except OSError:
+        return False
+
+
+def keyring(found: str, error: str = "") -> Check:
+    """`found`: what keeps secrets here, empty where nothing does; `error`: why it does not open."""
+    if not found:
+        return Check(
+            name="keyring",
+            state="limited",
+            found="This computer has no keyring that keeps secrets: the node's identity lasts until it ends.",
+            advice="Keep the identity in a file that a passphrase closes: sapo-desktop identity protect",
+        )
+    if error:
+        return Check(
+            name="keyring",
+            state="bad",
+            found=f"The keyring does not open: {error}",
+            advice="Unlock it in the system's password program, or keep the identity in a file: "
+            "sapo-desktop identity protect",
+        )
+    return Check(name="keyring", state="good", found=f"It opens ({found}).")
+
+
+def _look_at_keyring() -> Check:
+    """Read what nobody ever wrote. A keyring that waits for a person to unlock it is not waited for."""
+    backend = usable_keyring()
+    if backend is None:
+        return keyring("")
+    said = ["it does not answer, or waits for its password."]
+
+    def read() -> None:
+        try:
+            backend.get_password(SERVICE, "doctor")
+            said[0] = ""
+        except KeyringError as error:
+            said[0] = f"{error}."
+
+    reading = threading.Thread(target=read, daemon=True)
+    reading.start()
+    reading.join(_KEYRING_SECONDS)
+    return keyring(type(backend).__module__.rpartition(".")[2], said[0])
+
+
+# -- the computer ---------------------------------------------------------------------------------------------
+
+
+def ports(error: str) -> Check:
+    """`error`: why no port can be opened on this computer for itself; empty where one can."""
+    if error:
+        return Check(
+            name="ports",
+            state="bad",
+            found=f"No port can be opened at 127.0.0.1 ({error}): window and commands do not reach the node.",
+            advice="Allow SAPO Desktop local connections in the firewall or security program of this computer.",
+        )
+    return Check(name="ports", state="good", found="Window and commands can reach a node on this computer.")
+
+
+def _loopback_error() -> str:
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname(), 2.0):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def clock(now: float, newest: float, synchronised: bool | None) -> Check:
+    """`now`: Unix time; `newest`: when the node last wrote, 0: never; `synchronised`: whether the system says that its
+    clock was set from the network, None: it does not say."""
+    shown = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(now))
+    if now < _FIRST_RELEASE:
+        return Check(name="clock", state="bad", found=f"It shows {shown}, which is long ago.", advice=SET_CLOCK)
+    if newest > now + _CLOCK_ERROR:
+        return Check(
+            name="clock",
+            state="bad",
+            found=f"It shows {shown}, and the node wrote a file {(newest - now) / 60:,.0f} minutes later: it was put "
+            "back. Peers refuse answers whose time is wrong.",
+            advice=SET_CLOCK,
+        )
+    if synchronised is False:
+        return Check(
+            name="clock",
+            state="limited",
+            found=f"It shows {shown}, and the system has not set it from the network: it goes wrong slowly.",
+            advice=f"{SET_CLOCK[:-1]}: sudo timedatectl set-ntp true",
+        )
+    return Check(name="clock", state="good", found=f"It shows {shown}.")
+
+
+def _is_synchronised() -> bool | None:
+    if not sys.platform.startswith("linux"):
+        return None
+    name = "org.freedesktop.timedate1"
+    try:
+        return bool(bus.get_property("SYSTEM", name, "/org/freedesktop/timedate1", name, "NTPSynchronized"))
+    except SapoError:
+        return None
+
+
+def _newest_file(folder: DataFolder) -> float:
+    times = [path.stat().st_mtime for path in (folder.history, folder.log("worker")) if path.exists()]
+    return max(times, default=0.0)
+
+
+def disk(name: str, folder: Path, free: int) -> Check:
+    """`free`: bytes that this user can still write where `folder` is, or will be."""
+    there = _existing(folder)
+    said = f"{Size(bytes=free)} free for {folder}."
+    if not os.access(there, os.W_OK | os.X_OK):
+        return Check(
+            name=name,
+            state="bad",
+            found=f"{there} cannot be written.",
+            advice="Take another folder (--data, or the setting models_folder), or let this user write there.",
+        )
+    if free < _NEEDED_DISK:
+        advice = "Make room, or take a folder on another disk (--data, or the setting models_folder)."
+        return Check(name=name, state="bad", found=said, advice=advice)
+    if free < _COMFORTABLE_DISK:
+        advice = f"Make room before you download a model: {Size(bytes=_COMFORTABLE_DISK)} are kept free."
+        return Check(name=name, state="limited", found=said, advice=advice)
+    return Check(name=name, state="good", found=said)
+
+
+def _models_disk(models: Path, settings: Settings) -> Check:
+    if settings.models_folder and not models.exists():
+        return Check(
+            name="models' disk",
+            state="bad",
+            found=f"The models' folder {models} is not there.",
+            advice="Connect its disk, or go back to the usual place: sapo-desktop settings reset models_folder",
+        )
+    return disk("models' disk", models, psutil.disk_usage(str(_existing(models))).free)
+
+
+def memory(here: Hardware, settings: Settings) -> Check:
+    """Enough for the smallest node, beside what the settings leave to others."""
+    left = here.memory_free - int(settings.memory_reserve * 1e9)
+    said = f"{Size(bytes=here.memory_free)} of {Size(bytes=here.memory)} free"
+    said += " in this container." if here.memory_limited else "."
+    if left < _NEEDED_MEMORY:
+        return Check(
+            name="memory",
+            state="limited",
+            found=f"{said} A node needs {Size(bytes=_NEEDED_MEMORY)} with the smallest model, and leaves "
+            f"{Size(bytes=int(settings.memory_reserve * 1e9))} to others.",
+            advice="Close programs that need much memory, or lower the setting memory_reserve.",
+        )
+    return Check(name="memory", state="good", found=said)
+
+
+def graphics(here: Hardware, settings: Settings, on_the_bus: int | None) -> Check:
+    """`on_the_bus`: NVIDIA cards that are built in, whoever drives them; None: not known."""
+    name = "graphics card"
+    if here.gpus:
+        cards = "; ".join(
+            f"{card.name}, {Size(bytes=card.free)} of {Size(bytes=card.memory)} free" for card in here.gpus
+        )
+        return Check(name=name, state="good", found=f"{cards}.")
+    if here.idle_gpus:
+        return Check(
+            name=name,
+            state="limited",
+            found=f"{', '.join(here.idle_gpus)}: not used, since PyTorch computes on the processor only here.",
+            advice="Get the PyTorch for this card: `sapo-desktop engine install`, or set a clone up again.",
+        )
+    if on_the_bus:
+        return Check(
+            name=name,
+            state="limited",
+            found="An NVIDIA card is built in, and its driver does not answer.",
+            advice="Install NVIDIA's driver, restart the computer, and look again.",
+        )
+    if settings.device == "cuda":
+        return Check(
+            name=name,
+            state="bad",
+            found="The setting device asks for an NVIDIA card, and there is none.",
+            advice="Let the program choose: sapo-desktop settings reset device",
+        )
+    if here.unified:
+        return Check(name=name, state="good", found="It shares the computer's memory (Apple silicon).")
+    return Check(name=name, state="good", found="None that is used: the processor computes.")
+
+
+def _nvidia_cards_on_the_bus(devices: Path = Path("/sys/bus/pci/devices")) -> int | None:
+    if not devices.is_dir():  # not Linux
+        return None
+    return sum(
+        _read(device / "vendor") == _NVIDIA and _read(device / "class").startswith("0x03")
+        for device in devices.iterdir()
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)

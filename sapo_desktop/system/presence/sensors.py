@@ -1,0 +1,78 @@
+"""What the system says of the computer: how hot processor and card are, whether it runs on its battery, and whether the
+link to the internet is paid by volume.
+
+Of the link: NetworkManager's word on Linux, the system's own on Windows. macOS tells no process without a window of its
+own, and counts as not metered.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import NamedTuple
+
+import psutil
+
+from sapo_desktop.system.hardware import card_degrees
+from sapo_desktop.system.presence import bus
+
+_PROCESSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "acpitz", "soc_thermal")
+"""Sensors of Linux that are the processor's; a disk has its own limits."""
+
+
+def degrees() -> float | None:
+    """Of the hottest of them, in Celsius; None where nothing says (psutil has no sensors of Windows and macOS)."""
+    try:
+        sensors = psutil.sensors_temperatures() if hasattr(psutil, "sensors_temperatures") else {}
+    except (OSError, ValueError):  # as with batteries: what drivers write
+        sensors = {}
+    found = [entry.current for name in _PROCESSORS for entry in sensors.get(name, ()) if entry.current]
+    return max([*found, *card_degrees()], default=None)
+
+
+class Power(NamedTuple):
+    on_battery: bool = False
+    charge: int | None = None
+    """Percent; None without a battery, or where it does not say."""
+
+
+def power() -> Power:
+    """On battery where there is one and no plug; not where that cannot be told."""
+    try:
+        battery = psutil.sensors_battery()
+    except (OSError, ValueError, RuntimeError):  # what drivers write is not always what psutil expects
+        return Power()
+    return Power() if battery is None else Power(battery.power_plugged is False, round(battery.percent))
+
+
+_MANAGER = "org.freedesktop.NetworkManager"
+_YES = (1, 3)
+"""NM_METERED_YES, and a guess that it is."""
+_ASK_WINDOWS = (
+    "[void][Windows.Networking.Connectivity.NetworkInformation,Windows,ContentType=WindowsRuntime];"
+    "[Windows.Networking.Connectivity.NetworkInformation]::GetInternetConnectionProfile()"
+    ".GetConnectionCost().NetworkCostType"
+)
+
+
+def is_metered() -> bool:
+    """False where it cannot be told."""
+    if sys.platform == "win32":
+        return _windows() in ("Fixed", "Variable")
+    elif sys.platform == "darwin":
+        return False
+    else:
+        try:
+            found = bus.get_property("SYSTEM", _MANAGER, f"/{_MANAGER.replace('.', '/')}", _MANAGER, "Metered")
+        except bus.NoBus:
+            return False
+        return found in _YES
+
+
+def _windows() -> str:
+    command = ("powershell", "-NoProfile", "-NonInteractive", "-Command", _ASK_WINDOWS)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()

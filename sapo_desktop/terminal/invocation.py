@@ -1,0 +1,41 @@
+"""How people type our commands here: `sapo-desktop`, or the way this process was started where that command is not.
+
+In a clone nothing is installed: there it is `.venv/bin/python -m sapo_desktop`. An installed application's launcher
+names itself in SAPO_DESKTOP_PROGRAM. For people only, never in JSON lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import shutil
+import sys
+
+PROGRAM = "sapo-desktop"
+_COMMAND = re.compile(rf"(?<![\w./@'\"-]){PROGRAM}(?=\s[a-zA-Z-])")
+"""With a word after it; as a name of files, packages and addresses it stays."""
+
+
+def as_started(text: str) -> str:
+    """`text` with every `sapo-desktop WORD` as it is typed here."""
+    return _COMMAND.sub(lambda _: program(), text)
+
+
+@functools.cache
+def program() -> str:
+    """What is typed for the program itself."""
+    started = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if started is None or started.name != "sapo_desktop.__main__" or shutil.which(PROGRAM):
+        return PROGRAM
+    if launcher := os.environ.get("SAPO_DESKTOP_PROGRAM"):
+        return _shortest(launcher)
+    return f"{_shortest(sys.executable)} -m sapo_desktop"
+
+
+def _shortest(path: str) -> str:
+    """The path, from the working directory where that is shorter; as one word of a shell's command line."""
+    with contextlib.suppress(OSError, ValueError):  # it is on another drive, or the working directory has gone
+        path = min(path, os.path.relpath(path), key=len)
+    return f'"{path}"' if " " in path else path

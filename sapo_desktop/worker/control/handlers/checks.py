@@ -1,0 +1,148 @@
+"""What `doctor` asks the node itself: whether it works, where it listens, its clock beside its peers', and who of those
+that the user has named can be reached. In silo nothing is sent for it, and that is what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.records import Check
+from sapo_desktop.core.settings import Settings, listed
+from sapo_desktop.swarm.protocol.limits import MOST_CLOCK_ERROR
+from sapo_desktop.system.checks import SET_CLOCK
+from sapo_desktop.worker.control.messages.replies import PeerAnswered
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.membership.settings import host_and_port
+
+Dial = Callable[[str], Awaitable[PeerAnswered]]
+_DIAL_SECONDS = 20.0
+_WORTH_SETTING = 120.0
+"""Seconds that a clock may be off without a word."""
+_ANOTHER_PORT = "To take another port: sapo-desktop settings set listen=HOST:PORT"
+_NOTHING_SENT = "In silo: nothing was sent, and nobody was asked."
+
+
+async def swarm_checks(settings: Settings, info: SwarmInfo, dial: Dial) -> list[Check]:
+    """The node's part in the swarm. `dial`: raises SapoError where nobody answers; never called in silo."""
+    found = [listening(settings, info), clock(info)]
+    return [*found, await peers(settings, info, dial)]
+
+
+def listening(settings: Settings, info: SwarmInfo) -> Check:
+    """The port that others link to."""
+    name = "listening port"
+    if not settings.listen:
+        return Check(name=name, state="good", found="None is set: this node dials others, and takes no links.")
+    if info.address:
+        if any(not link.dialled for link in info.links):
+            return Check(name=name, state="good", found=f"Open at {info.address}, and others have linked to it.")
+        return Check(
+            name=name,
+            state="limited",
+            found=f"Open at {info.address}; nobody has linked to it so far.",
+            advice="If others should reach it from outside, let the firewall pass this port and have the router "
+            "forward it.",
+        )
+    if info.state == "failed":
+        return Check(name=name, state="bad", found=str(info.reason), advice=_ANOTHER_PORT)
+    if error := _taken(settings.listen):
+        return Check(
+            name=name,
+            state="bad",
+            found=f"{settings.listen} cannot be opened: {error}.",
+            advice=f"End the program that has the port. {_ANOTHER_PORT}",
+        )
+    return Check(name=name, state="good", found=f"{settings.listen} is closed now, and can be opened.")
+
+
+def _taken(listen: str) -> str:
+    """Why it cannot be opened; nothing is sent for it."""
+    try:
+        host, port = host_and_port(listen)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family):
+            return ""
+    except SapoError as error:
+        return str(error).rstrip(".")
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def clock(info: SwarmInfo) -> Check:
+    """This computer's clock beside those of the linked peers."""
+    name = "clock by peers"
+    if info.state == "silo":
+        return Check(name=name, state="good", found=_NOTHING_SENT)
+    if info.clock_wrong:
+        return Check(
+            name=name,
+            state="bad",
+            found=f"It differs from the peers' by more than {MOST_CLOCK_ERROR / 60:.0f} minutes: they refuse what this "
+            "node shares.",
+            advice=SET_CLOCK,
+        )
+    if not info.links:
+        return Check(name=name, state="good", found="No peer is linked to compare it with.")
+    seconds = abs(info.clock_offset)
+    if seconds >= _WORTH_SETTING:
+        return Check(
+            name=name,
+            state="limited",
+            found=f"It is {seconds / 60:,.0f} minutes off the peers'. The node allows for that, up to "
+            f"{MOST_CLOCK_ERROR / 60:.0f} minutes.",
+            advice=SET_CLOCK,
+        )
+    return Check(name=name, state="good", found=f"Within {max(1, round(seconds)):.0f} s of the peers'.")
+
+
+async def peers(settings: Settings, info: SwarmInfo, dial: Dial) -> Check:
+    """Whether those answer that the user has named; each is dialled, all at once."""
+    name = "peers"
+    if info.state == "silo":
+        return Check(name=name, state="good", found=_NOTHING_SENT if settings.silo else str(info.reason))
+    if info.state == "joining":
+        again = "Ask again in a minute."
+        return Check(name=name, state="limited", found="The node is still joining the swarm.", advice=again)
+    if info.state == "failed":
+        advice = "Do what the sentence says, then: sapo-desktop silo on, and silo off"
+        return Check(name=name, state="bad", found=str(info.reason), advice=advice)
+    named = listed(settings.peers)
+    if not named:
+        if info.links:
+            return Check(name=name, state="good", found=f"None is named; {_linked(len(info.links))}.")
+        return Check(
+            name=name,
+            state="limited",
+            found="None is named, and none was found.",
+            advice="Name one: sapo-desktop peers add URL, or look on the local network: settings set lan=true",
+        )
+    silent = [said for said in await asyncio.gather(*(_asked(address, dial) for address in named)) if said]
+    found = f"{len(named) - len(silent)} of {len(named)} named ones answer; {_linked(len(info.links))}."
+    if not silent:
+        return Check(name=name, state="good", found=found)
+    bad = len(silent) == len(named) and not info.links
+    advice = "Look whether this computer is online and needs a proxy; else ask whoever runs the peer, or take it out: "
+    return Check(
+        name=name,
+        state="bad" if bad else "limited",
+        found=" ".join([found, *silent]),
+        advice=f"{advice}sapo-desktop peers remove URL",
+    )
+
+
+def _linked(count: int) -> str:
+    return "1 is linked" if count == 1 else f"{count} are linked"
+
+
+async def _asked(address: str, dial: Dial) -> str:
+    """Why this peer is of no use; empty where it answers."""
+    try:
+        async with asyncio.timeout(_DIAL_SECONDS):
+            await dial(address)
+    except SapoError as error:
+        return str(error)
+    except TimeoutError:
+        return f"{address} did not answer in {_DIAL_SECONDS:.0f} seconds."
+    return ""

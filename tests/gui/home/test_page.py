@@ -1,0 +1,24 @@
+"""Home's sentence, and the line below it that says why nothing seems to go on."""
+
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.why import Training
+from sapo_desktop.gui.home.page import HomePage
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.worker.control.messages.events import StateChanged
+from tests.gui import scenes, staged_home
+from tests.gui.driving import shown, texts
+from tests.gui.stage import StageBridge
+
+
+def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view())
+    staged_home.stage(bridge)
+    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    said = "Other programs take 88% of the processor: this waits its turn."
+    busy = sentence("Other programs take {share}% of the processor: this waits its turn.", share=88)
+    for why in (Training(round=1, busy=busy), Training(round=1)):
+        page.refresh(page.view.take(StateChanged(state="working", reason="", why=why)))
+        assert (said in texts(page)) == bool(why.busy)
+        assert page._hero._busy.isHidden() != bool(why.busy)

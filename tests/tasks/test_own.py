@@ -1,0 +1,170 @@
+"""A CSV of questions and answers is a family, or is refused with the line and the reason."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.tasks import own
+from sapo_desktop.tasks.catalogue import Catalogue, Family, load_catalogue, parse_tasks, still_there
+from sapo_desktop.tasks.charset import belongs
+from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.split import held_out_side
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "roman_numbers.csv"
+PAGE = EXAMPLE.parent.parent / "own-tasks.md"
+ROWS = [f"What is {n} plus one?,{n + 1}" for n in range(100)]
+
+
+def family(*rows: str, header: str = "question,answer", name: str = "sums") -> Family:
+    return own.parse_family(name, "\n".join([header, *rows]).encode(), {"gcd"})
+
+
+def refused(*rows: str, **more: str) -> str:
+    with pytest.raises(TaskError) as error:
+        family(*rows, **more)
+    return str(error.value)
+
+
+def test_a_csv_is_a_family_whose_rows_follow_from_the_seed() -> None:
+    made = family(*ROWS, name="Sums_up_to_100")
+    assert (made.title, made.grammar, made.own) == ("Sums up to 100", "integer", True)
+    (level,) = made.levels
+    assert (level.name, level.config["rows"], level.shared) == ("easy", 100, True)
+    rows = own.Rows(level)
+    asked = set()
+    for seed in range(100):
+        rows.seed = seed
+        asked.add((rows[0]["question"], rows[0]["answer"]))
+    assert asked == {tuple(row.split(",")) for row in ROWS}
+    rows.seed = 2**63 - 1
+    assert rows[0] == {"question": level.rows[(2**63 - 1) % 100][0], "answer": rows[0]["answer"], "metadata": {}}
+
+
+def test_how_a_program_saved_the_rows_is_no_matter_and_what_they_say_is() -> None:
+    plain = family(*ROWS).levels[0]
+    saved = "\ufeffQuestion;Answer\r\n" + "\r\n".join(f'"{row.replace(",", chr(34) + ";")}' for row in reversed(ROWS))
+    assert own.parse_family("sums", saved.encode(), set()).levels[0] == plain
+    assert family(*ROWS[:-1], "What is 99 plus one?,101").levels[0].config != plain.config
+
+
+@pytest.mark.parametrize(
+    ("answer", "grammar", "given"),
+    [
+        ("7", "integer", "+7.0"),
+        ("1.50", "decimal", "1.5"),
+        ("3/4", "fraction", "3 / 4"),
+        ("São  Tomé", "text", "são tomé"),
+    ],
+)
+def test_answers_are_read_by_the_strictest_grammar_that_takes_them_all(answer: str, grammar: str, given: str) -> None:
+    made = family(*(f"Which is number {n}?,{answer}" for n in range(100)))
+    assert made.grammar == grammar
+    parsed = own.parse_answer(grammar, given)
+    assert parsed is not None and own.Rows(made.levels[0]).score_answer(parsed, own.Rows(made.levels[0])[0]) == 1.0
+    assert not made.levels[0].shared, "one answer is always right"
+
+
+def test_levels_are_played_from_easy_to_hard() -> None:
+    rows = [f"{row},{level}" for row, level in zip(ROWS, ["hard", "easy"] * 50, strict=True)]
+    assert [level.name for level in family(*rows, header="question,answer,level").levels] == ["easy", "hard"]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("What?", "line 102: it has 1 columns and not 2"),
+        ("Why, or how?,1", "line 102: it has 3 columns and not 2"),
+        (",1", "line 102: the question must have 1 to"),
+        ("What?,", "line 102: the answer must have 1 to"),
+        ("What?,</answer>", "line 102: the answer must have 1 to"),
+        (f"What?,{'x' * 201}", "line 102: the answer must have 1 to"),
+        (f"{'x' * 2001},1", "line 102: the question must have 1 to"),
+        ("What\u202e?,1", "line 102: the question must have 1 to"),
+        ('"What?\n",\x001', "line 103: the answer must have 1 to"),
+        ("what is 7  plus ONE?,8", "line 102: line 9 asks the same"),
+        ('"What?" really,1', "line 102: it is no CSV"),
+        (f"{'x' * 200_000},1", "line 102: it is no CSV"),
+    ],
+)
+def test_a_bad_row_is_named_with_its_line(row: str, reason: str) -> None:
+    assert f"sums.csv, {reason}" in refused(*ROWS, row)
+
+
+def test_a_bad_file_is_refused_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "line 1: the first line must be" in refused(*ROWS, header="q,a")
+    assert "the level easy has 12 questions beside those that are held out, and needs 16" in refused(*ROWS[:15])
+    trained = [row for row in ROWS if not held_out_side("sums", row.partition(",")[0])]
+    assert f"of its {len(trained)} questions 0 fall to the score while learning and 0 to" in refused(*trained)
+    assert "level easy, which every family" in refused(*(f"{row},hard" for row in ROWS), header="question,answer,level")
+    assert "must be one of easy, middle, hard" in refused("What?,1,paper", header="question,answer,level")
+    for name in ("gcd", "easy", "all"):
+        assert "this name is taken" in refused(*ROWS, name=name)
+    for name in ("a/b", "..", "", "größe", "a" * 41):
+        assert "the file's name is the family's" in refused(*ROWS, name=name)
+    with pytest.raises(TaskError, match="line 2: it is no UTF-8"):
+        own.parse_family("sums", b"question,answer\nGr\xf6\xdfe?,1", set())
+    monkeypatch.setattr(own, "MOST_ROWS", 50)
+    assert "line 52: it has more than 50 questions" in refused(*ROWS)
+    (tmp_path / "large.csv").write_bytes(b"x" * (own.MOST_BYTES + 1))
+    with pytest.raises(TaskError, match="more than 1,000,000 bytes"):
+        own.read_file(tmp_path / "large.csv")
+
+
+@given(st.binary(max_size=300) | st.text(alphabet='ab,;\t"\n\r\0\ud7ff', max_size=300).map(str.encode))
+def test_any_other_bytes_are_refused_with_a_sentence(content: bytes) -> None:
+    for given_bytes in (content, b"question,answer\n" + content):
+        with pytest.raises(TaskError):
+            own.parse_family("sums", given_bytes, ())
+
+
+def test_what_cannot_be_used_is_left_out_and_said(tmp_path: Path) -> None:
+    for name in ("sums", "good", ".hidden"):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["question,answer", *ROWS]))
+    (tmp_path / "bad.csv").write_text("nothing")
+    os.mkfifo(tmp_path / "pipe.csv")
+    loaded = own.load_tasks(tmp_path)
+    assert loaded.own == {"sums", "good"} and loaded.tasks()[-1] == "sums/easy"
+    assert set(loaded.left_out) == {"bad", "pipe"} and "no regular file" in str(loaded.left_out["pipe"])
+    assert parse_tasks(loaded, still_there(loaded, "bad/easy, sums,pipe")) == ("sums/easy",)
+    assert still_there(loaded, "bad,pipe") == "all" and still_there(loaded, "gdc") == "gdc"
+    assert own.load_tasks(tmp_path / "none") == load_catalogue(resource("tasks.toml"))
+
+
+def test_an_examiner_is_handed_the_catalogue_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = load_catalogue(resource("tasks.toml"))
+    assert own.hand_over(shipped, tmp_path / "catalogue") == {} and own.handed_over() is None
+    catalogue = Catalogue(families=(*shipped.families, family(*ROWS)), left_out={"bad": own.sentence("It is bad.")})
+    monkeypatch.setenv(*next(iter(own.hand_over(catalogue, tmp_path / "catalogue").items())))
+    assert own.handed_over() == catalogue
+    (tmp_path / "catalogue").write_text("{}")
+    with pytest.raises(TaskError, match="cannot be read"):
+        own.handed_over()
+
+
+def test_groups_of_own_tasks_travel_in_private_swarms_alone() -> None:
+    shipped = load_catalogue(resource("tasks.toml"))
+    catalogue = Catalogue(families=(*shipped.families, family(*ROWS)))
+    assert catalogue.in_swarm(private=True).find("sums/easy")[1].shared
+    assert not catalogue.in_swarm(private=False).find("sums/easy")[1].shared
+    assert catalogue.in_swarm(private=False).shipped() == catalogue.shipped() == shipped
+    assert ids_key(catalogue, "1", "1") != ids_key(shipped, "1", "1")
+
+
+def test_answers_in_words_may_hold_letters_of_every_script() -> None:
+    assert belongs("São Tomé, 東京", "text") and not belongs("São Tomé", "word")
+    assert not any(belongs(text, "text") for text in ("a\u202eb", "\x1b[2J", "😀"))
+
+
+def test_the_worked_example_is_what_its_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    exec(script, {})
+    assert capsys.readouterr().out == EXAMPLE.read_text(encoding="utf-8")
+    made = own.parse_family(EXAMPLE.stem, own.read_file(EXAMPLE), ())
+    assert [(level.name, len(level.rows), level.shared) for level in made.levels] == [
+        (name, 50, True) for name in ("easy", "middle", "hard")
+    ]

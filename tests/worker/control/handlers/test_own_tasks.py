@@ -1,0 +1,69 @@
+"""Files of own tasks come and go; the node is told, and nothing leads out of their folder."""
+
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import SapoError, TaskError, UsageError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.tasks import own
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
+from sapo_desktop.worker.control.messages.requests import AddTasks, RemoveTasks
+
+EXAMPLE = Path(__file__).resolve().parents[4] / "docs" / "examples" / "roman_numbers.csv"
+
+
+class Scene:
+    def __init__(self, folder: Path, chosen: str = "all") -> None:
+        self.folder, self.changes = folder / "tasks", 0
+        self.served = OwnTaskRequests(
+            self.folder, load_catalogue(resource("tasks.toml")), lambda: chosen, self._changed
+        )
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+
+async def test_a_file_is_copied_and_removed_again(tmp_path: Path) -> None:
+    it = Scene(tmp_path)
+    said = str((await it.served.add(AddTasks(path=str(EXAMPLE)))).text)
+    assert "150 questions (easy, middle, hard)" in said and "a whole number" in said
+    assert (it.folder / EXAMPLE.name).read_bytes() == EXAMPLE.read_bytes()
+    assert "is removed" in str((await it.served.remove(RemoveTasks(name="roman_numbers"))).text)
+    assert (it.changes, list(it.folder.iterdir())) == (2, [])
+
+
+async def test_what_is_no_family_is_refused_and_leaves_the_one_before(tmp_path: Path) -> None:
+    it = Scene(tmp_path)
+    await it.served.add(AddTasks(path=str(EXAMPLE)))
+    bad = tmp_path / EXAMPLE.name
+    bad.write_text("question,answer\nWhy?")
+    paths = [str(bad), EXAMPLE.name, str(tmp_path), str(tmp_path / "none.csv"), "/dev/zero"]
+    for path in paths:
+        with pytest.raises((TaskError, UsageError)):
+            await it.served.add(AddTasks(path=path))
+    assert (it.changes, own.load_tasks(it.folder).own) == (1, {"roman_numbers"})
+
+
+@pytest.mark.parametrize("name", ["gcd", "", "../settings", "none"])
+async def test_only_own_tasks_are_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / "settings.csv").write_text("")
+    with pytest.raises(UsageError, match="no own tasks"):
+        await Scene(tmp_path).served.remove(RemoveTasks(name=name))
+    assert (tmp_path / "settings.csv").exists()
+
+
+async def test_a_family_that_the_settings_name_stays_and_so_does_the_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Scene(tmp_path, "gcd, roman_numbers/easy")
+    await it.served.add(AddTasks(path=str(EXAMPLE)))
+    with pytest.raises(UsageError, match="The setting `tasks` names"):
+        await it.served.remove(RemoveTasks(name="roman_numbers"))
+    monkeypatch.setattr(own, "MOST_FILES", 1)
+    await it.served.add(AddTasks(path=str(EXAMPLE)))  # in its own place
+    other = tmp_path / "other.csv"
+    other.write_bytes(EXAMPLE.read_bytes())
+    with pytest.raises(SapoError, match="no more are read"):
+        await it.served.add(AddTasks(path=str(other)))
