@@ -14,11 +14,13 @@ from sapo_desktop.swarm.protocol import limits
 HASHES = 4
 BITS_PER_GROUP = 8
 """With four hashes 2.4% of the groups that are not held are hidden."""
+LEAST = 64
+"""Bytes of a filter that holds anything: who has a few groups and lacks a few more is to get those with one WANT."""
 
 
 def build(digests: Collection[bytes], ticket: bytes) -> bytes:
     """A filter of at most 2 KiB that holds these digests; of more than it has room for, it hides more by chance."""
-    size = min(limits.MAX_FILTER, max(1, -(-len(digests) * BITS_PER_GROUP // 8))) if digests else 0
+    size = min(limits.MAX_FILTER, max(LEAST, -(-len(digests) * BITS_PER_GROUP // 8))) if digests else 0
     bits = bytearray(size)
     for digest in digests:
         for place in _places(digest, ticket, 8 * size):

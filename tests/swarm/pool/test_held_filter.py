@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from sapo_desktop.swarm.pool.held_filter import build, holds
+from sapo_desktop.swarm.pool.held_filter import LEAST, build, holds
 from sapo_desktop.swarm.protocol import limits
 
 ONE, OTHER = bytes(16), bytes([1]) * 16
@@ -35,4 +35,11 @@ def test_nothing_held_hides_nothing() -> None:
 
 def test_it_never_outgrows_its_message() -> None:
     assert len(build(digests(0, 9000), ONE)) == limits.MAX_FILTER
-    assert len(build(digests(0, 1), ONE)) == 1
+    assert len(build(digests(0, 1), ONE)) == LEAST
+
+
+def test_who_holds_a_few_is_hidden_none_of_a_few_more() -> None:
+    tickets = [number.to_bytes(16, "big") for number in range(1000)]
+    held, more = digests(0, 8), digests(100, 8)
+    hidden = sum(holds(build(held, ticket), digest, ticket) for ticket in tickets for digest in more)
+    assert hidden <= 4  # of 8,000; 8 bits a group hid 2.4%, and so one of the eight in every sixth WANT

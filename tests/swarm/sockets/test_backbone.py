@@ -129,7 +129,7 @@ async def test_in_a_cluster_of_three_with_one_killed_groups_are_drawn_elsewhere_
                 await asyncio.sleep(WITHIN)  # carol has asked, was told that there is nothing new, and will ask again
                 shared = {alice.share(index) for index in range(turn * 8, turn * 8 + 8)}
                 served = await until(lambda shared=shared: shared <= c.served, WITHIN)
-                drawn = await until(lambda shared=shared: shared <= set(carol.held), limits.WANT_SECONDS + 1)
+                drawn = await until(lambda shared=shared: shared <= set(carol.held))
                 print(f"turn {turn}: served elsewhere after {served:.2f} s, drawn there {drawn:.2f} s later")
             assert {entry.path.relay for entry in carol.network.exchange.pool} == {a.signer.key}
             assert b.served == c.served == a.served
@@ -166,7 +166,7 @@ async def test_a_server_that_hangs_blocks_nobody_and_is_left(tmp_path: Path, qui
             await until(lambda: alice.heard)
             servers[0].send(signal.SIGSTOP)
             envelope = alice.share(0)
-            assert await until(lambda: envelope in a.served) < 1
+            assert await until(lambda: envelope in a.served) < 10, "the hanging server is found out after more"
             await until(lambda: a.backbone.state == "isolated", 60)
             servers[0].send(signal.SIGCONT)
             await until(connected(a, b))
