@@ -159,9 +159,9 @@ async def play(folder: Path, nodes: int, rounds: int, seed: int, *, calm: bool) 
     return outcome, talker
 
 
-async def start_relay(data: Path, where: str) -> tuple[Program, Address]:
-    """A relay that listens, and where."""
-    program = Program(["relay", "--listen", where], data)
+async def start_relay(data: Path, where: str, *words: str) -> tuple[Program, Address]:
+    """A relay that listens, and where. `words`: more of its command line."""
+    program = Program(["relay", "--listen", where, *words], data)
     async with asyncio.timeout(READY_SECONDS):
         while True:
             for event in list(program.events):

@@ -9,7 +9,7 @@ there are enough. So no relay gains by naming many tags, and no tag by many iden
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
 from sapo_desktop.swarm.pool import held_filter
@@ -25,9 +25,10 @@ def sample(shelf: Pool, want: Want) -> list[Entry]:
     """At most `want.n` entries of the wanted tasks that the asker does not hold; for an exact one, at most that."""
     if want.exact is not None:
         found = [entry for entry in shelf.of(want.exact.author) if _is_exact(entry.name, want.exact)]
-        return sorted(found, key=lambda entry: _rank(want.ticket, entry.digest))[:1]
+        rank = _ranks(want.ticket)
+        return sorted(found, key=lambda entry: rank(entry.digest))[:1]
     tasks = {task for task in want.tasks if shelf.has_task(task)}
-    relays = sorted(shelf.relays, key=lambda relay: _rank(want.ticket, relay)) if tasks else []
+    relays = sorted(shelf.relays, key=_ranks(want.ticket)) if tasks else []
     # What one relay names must not use up the looks at the others'.
     looks = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // max(1, len(relays)))
     return _turns_of((_Walk(want, tasks, looks).relay(shelf.under(relay)) for relay in relays), want.n)
@@ -40,17 +41,16 @@ class _Walk:
         self._tasks = tasks
         self._want = want
         self._looks = looks
+        self._rank = _ranks(want.ticket)
 
     def relay(self, tags: Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]) -> list[Entry]:
         """The groups of one relay, its tags taking turns; as many as the WANT could take."""
-        return _turns_of((self.tag(tags[tag]) for tag in self._ranked(tags)), self._want.n)
+        return _turns_of((self.tag(tags[tag]) for tag in sorted(tags, key=self._rank)), self._want.n)
 
     def tag(self, authors: Mapping[bytes, Mapping[Name, Entry]]) -> list[Entry]:
         """The groups of one tag, its identities taking turns."""
-        return _turns_of((self._fit(authors[author].values()) for author in self._ranked(authors)), self._want.n)
-
-    def _ranked(self, names: Iterable[bytes]) -> list[bytes]:
-        return sorted(names, key=lambda name: _rank(self._want.ticket, name))
+        ranked = sorted(authors, key=self._rank)
+        return _turns_of((self._fit(authors[author].values()) for author in ranked), self._want.n)
 
     def _fit(self, entries: Collection[Entry]) -> list[Entry]:
         if self._looks <= 0:
@@ -62,7 +62,7 @@ class _Walk:
             for entry in entries
             if entry.name.task in self._tasks and not held_filter.holds(want.held, entry.digest, want.ticket)
         ]
-        return sorted(found, key=lambda entry: _rank(want.ticket, entry.digest))
+        return sorted(found, key=lambda entry: self._rank(entry.digest))
 
 
 def _is_exact(name: Name, exact: Exact) -> bool:
@@ -80,5 +80,13 @@ def _turns(queues: list[list[Entry]]) -> Iterator[Entry]:
         yield from (queue[turn] for queue in queues if turn < len(queue))
 
 
-def _rank(ticket: bytes, name: bytes) -> bytes:
-    return hashlib.blake2b(name, digest_size=16, key=ticket).digest()
+def _ranks(ticket: bytes) -> Callable[[bytes], bytes]:
+    """The hash of a name, keyed with the ticket. A relay orders thousands for each WANT, so the key is read once."""
+    keyed = hashlib.blake2b(digest_size=16, key=ticket)
+
+    def rank(name: bytes) -> bytes:
+        hashed = keyed.copy()
+        hashed.update(name)
+        return hashed.digest()
+
+    return rank

@@ -67,9 +67,13 @@ def decode(frame: bytes) -> m.Any:
     return message
 
 
+_FASTEST = 1
+"""zlib's level: a fifth of its usual one's time for a tenth more bytes, where a relay packs hundreds a second."""
+
+
 def pack_published(envelopes: list[bytes]) -> bytes:
     """The batch of a PUBLISH."""
-    return zlib.compress(_ENCODER.encode(envelopes))
+    return zlib.compress(_ENCODER.encode(envelopes), _FASTEST)
 
 
 def unpack_published(batch: bytes) -> list[bytes]:
@@ -79,7 +83,7 @@ def unpack_published(batch: bytes) -> list[bytes]:
 
 def pack_sourced(groups: list[m.Sourced]) -> bytes:
     """The batch of a GROUPS."""
-    return zlib.compress(_ENCODER.encode(groups))
+    return zlib.compress(_ENCODER.encode(groups), _FASTEST)
 
 
 def unpack_sourced(batch: bytes) -> list[m.Sourced]:

@@ -48,7 +48,7 @@ from sapo_desktop.swarm.sockets.wire import (
     Wire,
     options,
     remote_host,
-    tls_times,
+    tls_bounds,
 )
 
 log = logging.getLogger(__name__)
@@ -150,7 +150,7 @@ class Network:
                 server_header=None,
                 create_connection=BoundedServer,
                 **options(),
-                **tls_times(tls),
+                **tls_bounds(tls),
             )
             self._servers.append(server)
         found: int = sockets[0].getsockname()[1]

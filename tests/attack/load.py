@@ -1,0 +1,354 @@
+"""Does one relay hold two thousand sessions that send and ask as much as they may?
+
+    python -m tests.attack.load                     2,000 sessions for a quarter of an hour
+    python -m tests.attack.load --sessions 500 --minutes 5
+    python -m tests.attack.load --quick             60 sessions, 20 s
+
+A real relay, TLS and all, in a process of its own; the sessions come from one other process, each from a part of the
+internet of its own (127.x.y.0/24). Each publishes a signed group a second and asks for sixteen every five seconds: all
+that credit allows in the long run. Links are dealt with message by message, so a PING that follows a PUBLISH is
+answered once that group can be served: its time is the time to servable. The processes share this computer's cores:
+what the sessions' side takes, the relay does not get.
+"""
+
+import asyncio
+import contextlib
+import json
+import resource
+import secrets
+import socket
+import ssl
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.request import urlopen
+
+import psutil
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.catalogues import catalogue_id
+from sapo_desktop.swarm.protocol import codec, limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, seal
+from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
+from sapo_desktop.swarm.sockets.network import MOST_MEMORY
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
+from tests.attack.swarm import Program, start_relay
+from tests.bench.figure import Figure, arguments, show, tell
+
+SESSIONS, MINUTES = 2000, 15.0
+SESSIONS_QUICK, SECONDS_QUICK = 60, 20.0
+AT_ONCE = 16
+"""Handshakes under way."""
+IDLE_SECONDS = 5.0
+PINGS_EVERY = 10
+"""Groups between two PINGs: the protocol takes one in ten seconds."""
+TASK = "gcd/easy"
+ANSWERS = 8
+SPREAD = 65_536 - 512
+"""Parts 127.x.y of the loopback network to come from."""
+
+
+@dataclass
+class Load:
+    """What the sessions did and saw. Seconds where a float is a time."""
+
+    handshakes: list[float] = field(default_factory=list)
+    servable: list[float] = field(default_factory=list)
+    published: int = 0
+    groups_bytes: int = 0
+    ended: Counter[str] = field(default_factory=Counter)
+
+
+class Client:
+    """One session: greets by the product's own code, then sends by the clock and looks only for PONGs."""
+
+    def __init__(self, number: int, address: Address, tasks: dict[str, bytes], tls: ssl.SSLContext, load: Load) -> None:
+        ids = tuple(tasks.values())
+        self._signer = Signer(secrets.token_bytes(32))
+        self._me = Me(signer=self._signer, network=PUBLIC_SWARM, tasks=ids, catalogue=catalogue_id(ids))
+        self._task = tasks[TASK]
+        self._address, self._tls, self._load = address, tls, load
+        part = number % SPREAD + 256
+        self._host = f"127.{part >> 8}.{part & 255}.1"
+        self._sent: dict[int, float] = {}
+        self._index = 0
+        self._goodbye = ""
+        self._wire: ClientConnection | None = None
+
+    async def greet(self) -> None:
+        """Connect, and prove the key."""
+        began = time.monotonic()
+        self._wire = wire = await connect(
+            f"wss://127.0.0.1:{self._address.port}",
+            ssl=self._tls,
+            subprotocols=[m.SUBPROTOCOL],  # type: ignore[list-item]
+            compression=None,
+            local_addr=(self._host, 0),
+            ping_interval=None,
+            open_timeout=60,
+        )
+        session = Session(
+            "client",
+            self._me,
+            nonce=secrets.token_bytes(32),
+            unix_time=time.time(),
+            now=time.monotonic(),
+            certificate=peer_certificate(wire),
+            expected_key=self._address.key,
+        )
+        while not session.is_open:
+            for frame in session.take():
+                await wire.send(frame)
+            session.receive(await wire.recv(decode=False), time.monotonic())
+            if session.is_closed:
+                raise ConnectionError("sent away in the handshake")
+        for frame in session.take():
+            await wire.send(frame)
+        self._load.handshakes.append(time.monotonic() - began)
+
+    async def work(self, until: float) -> None:
+        """Send what credit allows and read whatever comes, until then."""
+        assert self._wire is not None
+        reading = asyncio.create_task(self._read(self._wire))
+        try:
+            await asyncio.sleep(secrets.randbelow(5000) / 1000)
+            await self._send(self._wire, until)
+        except (ConnectionClosed, OSError):
+            self._load.ended[self._goodbye or "cut off"] += 1
+        finally:
+            reading.cancel()
+
+    def leave(self) -> None:
+        if self._wire is not None:
+            self._wire.transport.abort()
+
+    async def _send(self, wire: ClientConnection, until: float) -> None:
+        due = time.monotonic()
+        while due < until:
+            await wire.send(codec.encode(m.Publish(batch=codec.pack_published([self._group()]))))
+            self._load.published += 1
+            if self._index % PINGS_EVERY == 1:
+                self._sent[self._index] = time.monotonic()
+                await wire.send(codec.encode(m.Ping(number=self._index)))
+            if self._index % round(limits.WANT_SECONDS) == 2:
+                want = m.Want(ticket=secrets.token_bytes(16), n=limits.MAX_BATCH, tasks=[self._task])
+                await wire.send(codec.encode(want))
+            due += 1 / limits.GROUPS_PER_SECOND
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+
+    async def _read(self, wire: ClientConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                frame = await wire.recv(decode=False)
+                if len(frame) > 200:
+                    self._load.groups_bytes += len(frame)
+                    continue
+                message = codec.decode(frame)
+                if isinstance(message, m.Pong) and message.number in self._sent:
+                    self._load.servable.append(time.monotonic() - self._sent.pop(message.number))
+                elif isinstance(message, m.Ping):
+                    await wire.send(codec.encode(m.Pong(number=message.number)))
+                elif isinstance(message, m.Goodbye):
+                    self._goodbye = message.reason
+
+    def _group(self) -> bytes:
+        """A sealed group of eight answers as long as the starter's."""
+        slot = int(time.time() // limits.SLOT_SECONDS) - self._index // limits.SHARED_INDICES % 6
+        numbers = [secrets.randbelow(999) for _ in range(ANSWERS)]
+        texts = [f"{bin(secrets.randbits(100))[2:]} <answer>{number}</answer>" for number in numbers]
+        body = GroupBody(
+            network=PUBLIC_SWARM,
+            key=self._signer.key,
+            instance=bytes(16),
+            task=self._task,
+            slot=slot,
+            index=self._index % limits.SHARED_INDICES,
+            answered=64,
+            published=64,
+            question=secrets.token_bytes(8),
+            answers=[Answer(text=text, tokens=40) for text in texts],
+        )
+        self._index += 1
+        return seal(self._signer, body)
+
+
+class Relay:
+    """The process, and what can be seen of it from outside."""
+
+    def __init__(self, program: Program, address: Address, folder: Path, metrics: int) -> None:
+        self.address = address
+        self.tasks = {key: bytes.fromhex(value) for key, value in _ids(folder).items()}
+        self._program = program
+        self._process = psutil.Process(program.process.pid)
+        while children := self._process.children():  # the command, then what it runs
+            self._process = children[0]
+        self._metrics = metrics
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes."""
+        return int(self._process.memory_info().rss)
+
+    @property
+    def cpu(self) -> float:
+        """Seconds so far."""
+        times = self._process.cpu_times()
+        return float(times.user + times.system)
+
+    def figures(self) -> dict[str, float]:
+        """Its page for Prometheus, by name and label."""
+        with urlopen(f"http://127.0.0.1:{self._metrics}/metrics", timeout=30) as page:
+            lines = page.read().decode().splitlines()
+        return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if line[0] != "#"}
+
+    def end(self) -> None:
+        self._program.kill()
+
+
+def _ids(folder: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((folder / "cache" / "task-ids.json").read_text(encoding="utf-8"))["ids"]
+    return found
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--sessions", type=int, default=SESSIONS)
+    parser.add_argument("--minutes", type=float, default=MINUTES)
+    given = parser.parse_args()
+    count, seconds = (SESSIONS_QUICK, SECONDS_QUICK) if given.quick else (given.sessions, 60 * given.minutes)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with tempfile.TemporaryDirectory(prefix="sapo-load-") as folder:
+        for figure in asyncio.run(play(Path(folder), count, seconds)):
+            show(figure, given.json)
+
+
+async def play(folder: Path, count: int, seconds: float) -> list[Figure]:
+    """Greet, be idle, load, and say what came of it."""
+    port = _free_port()
+    program, address = await start_relay(folder, "127.0.0.1:0", "--metrics", str(port))
+    relay = Relay(program, address, folder, port)
+    load = Load()
+    tls = client_tls(address, any_certificate=True)
+    assert tls is not None
+    clients = [Client(number, address, relay.tasks, tls, load) for number in range(count)]
+    try:
+        empty, spent, began = relay.memory, relay.cpu, time.monotonic()
+        await _greet_all(clients)
+        greeting, greeting_cpu = time.monotonic() - began, relay.cpu - spent
+        tell(f"{count} sessions after {greeting:.0f} s")
+        await asyncio.sleep(IDLE_SECONDS)
+        idle, spent, peak = relay.memory, relay.cpu, relay.memory
+        began = time.monotonic()
+        working = asyncio.gather(*(client.work(began + seconds) for client in clients))
+        while not working.done():
+            await asyncio.wait([working], timeout=10)
+            peak = max(peak, relay.memory)
+            tell(f"{time.monotonic() - began:.0f} s: {load.published} published, {sum(load.ended.values())} ended")
+        await working
+        wall, cpu = time.monotonic() - began, relay.cpu - spent
+        await asyncio.sleep(2.5)  # its page is a second old at most
+        seen = await asyncio.to_thread(relay.figures)
+        return _figures(count, load, seen, greeting, greeting_cpu, (empty, idle, peak), wall, cpu)
+    finally:
+        for client in clients:
+            client.leave()
+        relay.end()
+
+
+async def _greet_all(clients: list[Client]) -> None:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(client: Client) -> None:
+        async with places:
+            await client.greet()
+
+    await asyncio.gather(*map(one, clients))
+
+
+def _figures(
+    count: int,
+    load: Load,
+    seen: dict[str, float],
+    greeting: float,
+    greeting_cpu: float,
+    memory: tuple[int, int, int],
+    wall: float,
+    cpu: float,
+) -> list[Figure]:
+    empty, idle, peak = memory
+    came = seen['sapo_relay_groups_total{way="in"}']
+    refused = {name: value for name, value in seen.items() if name.startswith("sapo_relay_refused") and value}
+    lost = load.published - came
+    times = sorted(load.servable)
+    late = times[int(0.99 * len(times))]
+    open_links = seen['sapo_relay_links{dialled="them"}']
+    each = (idle - empty) / count / limits.KIB
+    name = f"load/{count} sessions, {wall / 60:.1f} min"
+    return [
+        Figure(
+            name=f"{name}: sessions that ended, or were not open at the end",
+            value=count - open_links,
+            unit="sessions",
+            goal="0",
+            held=open_links == count and not load.ended,
+            note=", ".join(f"{number} x {reason}" for reason, number in load.ended.items()),
+        ),
+        Figure(
+            name=f"{name}: groups published and not taken",
+            value=lost,
+            unit="groups",
+            goal="0",
+            held=lost == 0,
+            note=f"of {load.published}, {load.published / wall:.0f}/s; " + (", ".join(refused) or "none refused"),
+        ),
+        Figure(
+            name=f"{name}: from PUBLISH to servable, 99% within",
+            value=late,
+            unit="s",
+            goal="below 1",
+            held=late < 1,
+            note=f"half within {times[len(times) // 2]:.3f} s, of {len(times)}; the sessions' own waiting included",
+        ),
+        Figure(name=f"{name}: groups served", value=seen['sapo_relay_groups_total{way="out"}'], unit="groups"),
+        Figure(name=f"{name}: memory of an idle session", value=each, unit="KiB", goal="at most 40", held=each <= 40),
+        Figure(
+            name=f"{name}: most memory of the relay",
+            value=peak / limits.KIB**2,
+            unit="MiB",
+            goal=f"at most {(empty + MOST_MEMORY) / limits.KIB**2:.0f}, with what it holds for peers",
+            held=peak <= empty + MOST_MEMORY + 40 * limits.KIB * count,
+        ),
+        Figure(
+            name=f"{name}: relay's processor",
+            value=cpu / wall,
+            unit="cores",
+            note=f"{came / cpu:.0f} groups taken, and as many served, for a CPU-second",
+        ),
+        Figure(
+            name=f"{name}: handshakes",
+            value=count / greeting,
+            unit="a second",
+            goal="200",
+            held=count / greeting >= 200,
+            note=f"{count / greeting_cpu:.0f} for a CPU-second of the relay; the other side's work took the rest",
+        ),
+    ]
+
+
+def _free_port() -> int:
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    main()
