@@ -284,6 +284,9 @@ class Network:
 
     async def _welcome(self, connection: ServerConnection) -> None:
         assert isinstance(connection, BoundedServer)
+        for read in (connection.request, connection.response):
+            if read is not None:
+                read.headers.clear()  # nobody asks for them again: 3 KiB of each link
         session = self._session("server", self._certificate, None)
         host = remote_host(connection)
         tag = self._tag(host)

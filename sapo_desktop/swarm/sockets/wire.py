@@ -26,8 +26,8 @@ from sapo_desktop.swarm.protocol.session import Session
 log = logging.getLogger(__name__)
 
 CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
-_TLS_RECORD = 16 * limits.KIB
-"""The longest. asyncio has 256 KiB ready for each connection: of a relay's 2,000, half a gigabyte."""
+_TLS_READ = 4 * limits.KIB
+"""asyncio has 256 KiB ready for each TLS connection, whatever comes: of a relay's 2,000 half a gigabyte."""
 _OF_A_FRAME = 300
 """What Python needs for a frame beside its bytes."""
 PARTING_SECONDS = ENDING_SECONDS
@@ -135,10 +135,10 @@ def options() -> dict[str, Any]:
 
 def tls_bounds(tls: ssl.SSLContext | None) -> dict[str, Any]:
     """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take; and from now on a TLS
-    connection of this process keeps no more to read into than one record needs."""
+    connection of this process keeps little to read into: what is longer is read in parts."""
     if tls is None:
         return {}
-    SSLProtocol.max_size = _TLS_RECORD
+    SSLProtocol.max_size = _TLS_READ
     return {"ssl_handshake_timeout": limits.HANDSHAKE_SECONDS, "ssl_shutdown_timeout": PARTING_SECONDS}
 
 

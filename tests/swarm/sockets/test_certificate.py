@@ -2,14 +2,19 @@
 
 import asyncio
 import hashlib
+import secrets
 import ssl
+import string
 from pathlib import Path
 
 import pytest
 
 from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.swarm.protocol.events import Closed, Opened
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
+from sapo_desktop.swarm.sockets.network import now
+from tests.swarm.peers import group
 from tests.swarm.sockets.test_network import Node, until
 
 
@@ -51,6 +56,21 @@ async def test_nodes_share_over_tls_with_the_key_in_the_address(tmp_path: Path) 
     envelope = bob.share()
     await until(lambda: alice.held)
     assert alice.held == [envelope]
+    await asyncio.gather(alice.network.close(), bob.network.close())
+
+
+async def test_a_link_over_tls_is_cheap_to_hold_and_takes_long_frames(tmp_path: Path) -> None:
+    alice, bob = Node(1), await listener(tmp_path, 2)
+    alice.network.dial(Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key))
+    await until(lambda: alice.heard and bob.heard)
+    (wire,) = bob.network._wires.values()
+    buffers = wire._connection.transport._ssl_protocol._ssl_buffer  # type: ignore[attr-defined]
+    assert len(buffers) <= 4096  # asyncio's own: 256 KiB for each link
+    long = "<answer>" + "".join(secrets.choice(string.ascii_letters) for _ in range(4000)) + "</answer>"
+    envelope = group(alice.signer, slot=int(now().unix // 600), answers=[Answer(text=long, tokens=9)] * 4)
+    alice.network.publish(envelope)
+    await until(lambda: bob.held)
+    assert bob.held == [envelope]
     await asyncio.gather(alice.network.close(), bob.network.close())
 
 
