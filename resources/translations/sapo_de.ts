@@ -221,10 +221,6 @@
         <translation>Sechs von acht Fragen kommen mit Antworten von Peers.</translation>
     </message>
     <message>
-        <source>The held-out score decides. Between two scores one of the four mixes is used; a mix is used more often if the score rose with it.</source>
-        <translation>Der Prüfwert entscheidet. Zwischen zwei Prüfwerten gilt eine der vier Mischungen; eine Mischung kommt öfter, wenn der Prüfwert mit ihr stieg.</translation>
-    </message>
-    <message>
         <source>Guarded</source>
         <translation>Vorsichtig</translation>
     </message>
@@ -790,10 +786,6 @@
     <message>
         <source>In the swarm: {meaning}</source>
         <translation>Im Schwarm: {meaning}</translation>
-    </message>
-    <message>
-        <source>Now {mix}</source>
-        <translation>Jetzt {mix}</translation>
     </message>
     <message>
         <source>Tasks</source>
@@ -1719,10 +1711,6 @@
     <message>
         <source>Problems and pauses</source>
         <translation>Probleme und Pausen</translation>
-    </message>
-    <message>
-        <source>adaptive</source>
-        <translation>adaptiv</translation>
     </message>
     <message>
         <source>Right or not</source>
@@ -2955,10 +2943,6 @@
     <message>
         <source>Mix of own and peers&apos; answers</source>
         <translation>Mischung eigener und fremder Antworten</translation>
-    </message>
-    <message>
-        <source>No held-out score is taken (validate_every is 0), so rounds are played 4/4.</source>
-        <translation>Es wird kein Prüfwert gemessen (validate_every ist 0), darum werden die Runden 4/4 gespielt.</translation>
     </message>
     <message>
         <source>What peers&apos; answers weigh. Every one of them is marked here first.</source>
@@ -5234,10 +5218,6 @@
         <translation>Der fehlende Winkel</translation>
     </message>
     <message>
-        <source>The mix is {mix} from now on (adaptive); it was {before}.</source>
-        <translation>Die Mischung ist ab jetzt {mix} (adaptiv); sie war {before}.</translation>
-    </message>
-    <message>
         <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Set remote_model, or model.</source>
         <translation>Das Modell „{model}“ bei {url} hat {tokens} Tokens, das hiesige {count}: Sie sind nicht dasselbe. Setze remote_model oder model.</translation>
     </message>
@@ -5564,10 +5544,6 @@
     <message>
         <source>Start the window in the tray when you log in, and go on with what the node did.</source>
         <translation>Beim Anmelden das Fenster im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
-    </message>
-    <message>
-        <source>The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To have scores: settings set validate_every 160</source>
-        <translation>Die adaptive Mischung richtet sich nach Prüfwerten, und es gibt keine: Die Runden werden {mix} gespielt. Damit es Prüfwerte gibt: settings set validate_every 160</translation>
     </message>
     <message>
         <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>

@@ -14,12 +14,12 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import WeightingName
 
-SETTINGS_VERSION = 4
+SETTINGS_VERSION = 5
 
 RENEWS = Meta(extra={"renews": True})
 """On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
 
-Mix = Literal["8/0", "6/2", "4/4", "2/6", "adaptive"]
+Mix = Literal["8/0", "6/2", "4/4", "2/6"]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -49,12 +49,17 @@ def _from_version_3(values: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if (key, value) != ("weighting", "shaped")}
 
 
+def _from_version_4(values: dict[str, object]) -> dict[str, object]:
+    """The mix `adaptive` is gone: the default stands in its place."""
+    return {key: value for key, value in values.items() if (key, value) != ("mix", "adaptive")}
+
+
 _READ: Mapping[str, Callable[[str], object]] = {
     "schedule": schedule.parse,
     "quiet_hours": schedule.parse,
 }
 """What else must read a text; it raises SettingsError where it cannot."""
-MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2, _from_version_3)
+MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2, _from_version_3, _from_version_4)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""

@@ -11,7 +11,7 @@ and tested by itself.
 |                                                    | keeps the held-out side of the split out                       |
 | 2 Generate L answers to each question              | `round.py` asks the engine (`engines/`)                        |
 | 3 share a subset as decoded text                   | `round.py` hands groups to `worker/membership/publishing.py`   |
-| 4 I own groups and J that others shared            | `mixing.py`; by the validation score `adaptive.py`             |
+| 4 I own groups and J that others shared            | `mixing.py`                                                    |
 |   (made again and marked by us before they count)  | `worker/membership/foreign.py`                                 |
 | 5 reward, advantage, policy gradient               | `advantage.py`; what foreign answers weigh: `external.py`;     |
 |                                                    | the loss itself: `engines/torch/grpo.py`                       |
@@ -22,7 +22,7 @@ Beside the paper:
   least, more only where the swarm has fewer than J that teach.
 - `counters.py`: where a node stands beside its adapter; every checkpoint holds it, and a round depends on nothing else.
 - `heldout.py`: scores on questions that are never trained on. *Validation* comes from a local secret and drives the
-  guard, the best checkpoint and the adaptive mix; *test* is public and drives figures.
+  guard and the best checkpoint; *test* is public and drives figures.
 - `guard.py`: tells lost skill from noise, and says when to go back to the best checkpoint.
 
 A group is one question with its L answers: the unit of I and J. Rewards are strict, 1 if solved and else 0, unless the

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from sapo_desktop.core.records import Record
-from sapo_desktop.learning.adaptive import AdaptiveState
 from sapo_desktop.learning.asking import Asking
 from sapo_desktop.learning.guard import GuardState
 from sapo_desktop.learning.heldout import Standing
@@ -31,8 +30,6 @@ class Counters(Record, frozen=True):
     standing: Standing = Standing()
     """The newest answers to the validation questions."""
     guard: GuardState = GuardState()
-    adaptive: AdaptiveState = AdaptiveState()
-    """What the mixes earned, where the mix is adaptive."""
     micro_batch: int = 0
     """What fitted so far; 0: as the settings say."""
     reasoning: dict[str, list[int]] = msgspec.field(default_factory=dict)

@@ -45,7 +45,7 @@ class MixedBatch:
 
 
 def mix_share(mix: str, groups: int) -> MixShare:
-    """Scale a mix such as `6/2` to `groups` groups; `adaptive` is decided elsewhere and not accepted here."""
+    """Scale a mix such as `6/2` to `groups` groups."""
     local_text, _, external_text = mix.partition("/")
     if not (local_text.isdigit() and external_text.isdigit()) or int(local_text) + int(external_text) == 0:
         raise UsageError(sentence("A mix is written like 6/2 (own/external groups), not '{mix}'.", mix=mix))

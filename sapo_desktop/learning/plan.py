@@ -16,7 +16,7 @@ import msgspec
 from sapo_desktop.core.fitting import TINY_PARAMETERS, recommended_tokens
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning import adaptive, asking, guard
+from sapo_desktop.learning import asking, guard
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.mixing import MixShare, mix_share
@@ -27,8 +27,6 @@ from sapo_desktop.tasks.service import QuestionRef
 _SMOOTHING = 0.05
 _MASTERED = 0.95
 """Share solved from which on others' answers to a task are not asked for."""
-UNJUDGED_MIX = "4/4"
-"""Played where the mix is adaptive and no validation score decides on it."""
 _LEAST_SHARE = 0.1
 """Of the learning rate, after all decay."""
 
@@ -48,7 +46,7 @@ def plan_round(
     """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
     number = counters.round + 1
     again, tasks = choose_questions(settings, counters, levels, number, settings.questions)
-    mixed = _after_guard(share_of(settings, counters), counters)
+    mixed = _after_guard(share_of(settings), counters)
     share = mixed if trains else MixShare(local=settings.questions, external=0)
     return RoundPlan(
         number=number,
@@ -75,29 +73,14 @@ def _after_guard(share: MixShare, counters: Counters) -> MixShare:
     return MixShare(local=share.local + share.external - external, external=external)
 
 
-def share_of(settings: Settings, counters: Counters) -> MixShare:
+def share_of(settings: Settings) -> MixShare:
     """How many of a step's groups are own ones."""
-    return mix_share(mix_in_force(settings, counters), settings.questions)
+    return mix_share(mix_in_force(settings), settings.questions)
 
 
-def mix_in_force(settings: Settings, counters: Counters) -> str:
-    """The fixed mix that rounds are played with: in silo 8/0, whatever the setting says."""
-    if settings.silo:
-        return "8/0"
-    if settings.mix != "adaptive":
-        return settings.mix
-    return adaptive.choose(counters.adaptive) if settings.validate_every else UNJUDGED_MIX
-
-
-def is_adaptive(settings: Settings) -> bool:
-    """Whether validation scores decide on the mix."""
-    return settings.mix == "adaptive" and not settings.silo and settings.validate_every > 0
-
-
-def mix_shown(settings: Settings, counters: Counters) -> str:
-    """The mix as `status` says it: `6/2`, or `adaptive (now 6/2)`."""
-    now = mix_in_force(settings, counters)
-    return f"adaptive (now {now})" if settings.mix == "adaptive" and not settings.silo else now
+def mix_in_force(settings: Settings) -> str:
+    """The mix that rounds are played with: in silo 8/0, whatever the setting says."""
+    return "8/0" if settings.silo else settings.mix
 
 
 def choose_questions(

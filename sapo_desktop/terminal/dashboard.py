@@ -82,12 +82,6 @@ class Dashboard(View):
         return float(mine[: self.ends].mean()), float(mine[-self.ends :].mean())
 
     @property
-    def mix(self) -> str:
-        if self.settings.mix != "adaptive" or not self.reports:
-            return self.settings.mix
-        return f"adaptive (last {self.reports[-1].local_groups}/{self.reports[-1].external_groups})"
-
-    @property
     def base(self) -> float | None:
         """The untrained model's validation score."""
         told = self.status.base_validation if self.status else None

@@ -92,7 +92,7 @@ def render(view: Dashboard, width: int, height: int, glyphs: Glyphs) -> list[Tex
 
 
 def _header(view: Dashboard, width: int, glyphs: Glyphs) -> list[Text]:
-    mode = "silo, 8/0" if view.silo else f"swarm, {view.mix}"
+    mode = "silo, 8/0" if view.silo else f"swarm, {view.settings.mix}"
     status = view.status
     facts = [PurePath(one_line(status.model)).name, f"seed {status.seed}", mode, status.device] if status else []
     dot = f" {glyphs.dot} "

@@ -26,12 +26,11 @@ from sapo_desktop.core.records import EvalReport, Group, Sampling
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, NotKept
-from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning import guard
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
 from sapo_desktop.learning.plan import (
-    UNJUDGED_MIX,
     after_round,
     answer_tokens,
     next_learning_rate,
@@ -154,7 +153,6 @@ class Node:
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
         self._manifest: RunManifest | None = None
-        self._said_unjudged = False
         self._longest_answer: int | None = None
 
     # -- what others ask of it -----------------------------------------------------------------------------
@@ -312,10 +310,9 @@ class Node:
             await self._revive()
             await self.engine.restore(target.folder if target else None, weights_only=True)
             self._settled = True
-            # The block in hand is no longer one mix's doing, and a fall that a person chose is no lost skill.
+            # A fall that a person chose is no lost skill.
             self.counters = msgspec.structs.replace(
                 self.counters,
-                adaptive=adaptive.interrupt(self.counters.adaptive),
                 guard=guard.interrupt(self.counters.guard),
                 standing=msgspec.structs.replace(self.counters.standing, part=0),
             )
@@ -360,7 +357,6 @@ class Node:
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
         plan = dataclasses.replace(plan, human=self.human_groups.next())
         self.show.round = plan.number
-        self._say_unjudged()
         await self._follow_threads()
         rate = next_learning_rate(self.settings, self.engine.parameters, self.counters, self.engine.steps)
         if rate != self.engine.plan.trainer.learning_rate:
@@ -410,20 +406,6 @@ class Node:
             self.show.notice(
                 "error",
                 sentence("{reason} What was learned waits, and the node goes on by itself.", reason=reason),
-            )
-
-    def _say_unjudged(self) -> None:
-        """Once: that nothing decides on an adaptive mix where nothing is validated."""
-        settings = self.settings
-        if settings.mix == "adaptive" and not settings.silo and not settings.validate_every and not self._said_unjudged:
-            self._said_unjudged = True
-            self.show.notice(
-                "warning",
-                sentence(
-                    "The adaptive mix goes by held-out scores, and there are none: rounds are played {mix}. To "
-                    "have scores: settings set validate_every 160",
-                    mix=UNJUDGED_MIX,
-                ),
             )
 
     async def _conclude(self, result: RoundResult) -> None:

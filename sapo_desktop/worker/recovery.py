@@ -14,7 +14,7 @@ import msgspec
 from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.why import Failed, given_up
-from sapo_desktop.learning import adaptive, asking, guard
+from sapo_desktop.learning import asking, guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Standing
 from sapo_desktop.worker.hosts.loading import smaller_model
@@ -88,7 +88,6 @@ class Recovery:
                 round=0,
                 guard=guard.GuardState(),
                 standing=Standing(),
-                adaptive=adaptive.AdaptiveState(),
                 asking=asking.Asking(),
                 solve_rates={},
             )

@@ -1,5 +1,4 @@
-"""Validation scores between rounds, and what is made of them: learning/guard.py and learning/adaptive.py decide, this
-acts.
+"""Validation scores between rounds, and what is made of them: learning/guard.py decides, this acts.
 
 Verdict and weights go into the same checkpoint: the caller writes it after `after_round` and before anything else
 happens. A kill before it is written repeats round and verdict, a kill after it repeats neither.
@@ -13,12 +12,11 @@ from dataclasses import dataclass
 import msgspec
 
 from sapo_desktop.core.records import EvalReport
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning import guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
-from sapo_desktop.learning.plan import is_adaptive, mix_in_force, share_of
+from sapo_desktop.learning.plan import share_of
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Notify
 from sapo_desktop.worker.store.keeper import Keeper
@@ -56,16 +54,13 @@ class Validation:
     async def after_round(self, settings: Settings, counters: Counters) -> Validated:
         """Score what the round left, if that is due, and act on it once all questions were asked anew."""
         every = settings.validate_every
-        if not is_adaptive(settings):
-            counters = msgspec.structs.replace(counters, adaptive=adaptive.interrupt(counters.adaptive))
         if not every:
             return Validated(counters, scored=False)
         answered = await self._answered(settings)
         begins = counters.standing.questions != answered
         if begins:
             counters = await self._begin(settings, counters, answered)
-        # The adaptive mix compares blocks: each has a score of its own, of all questions at its end.
-        parts = 1 if is_adaptive(settings) else min(PARTS, every)
+        parts = min(PARTS, every)
         if counters.round % _rounds_between(every, parts, counters.round):
             return Validated(counters, scored=begins)
         number = self._keeper.store.next_number(counters.round)
@@ -78,7 +73,7 @@ class Validation:
         judged = await self._judge(settings, counters, report, number)
         if judged.decision.action is guard.Action.ROLL_BACK:
             await self._roll_back(judged)
-        return Validated(self._adapted(settings, judged, report), scored=True)
+        return Validated(judged.counters, scored=True)
 
     async def _begin(self, settings: Settings, counters: Counters, answered: str) -> Counters:
         """The first score of all is the untrained model's: without it nobody could say what was learned."""
@@ -90,7 +85,7 @@ class Validation:
             _, standing = await self._score(Subject("", counters.round, None, live=True), unasked, 1)
             return msgspec.structs.replace(counters, standing=standing)
         counters = msgspec.structs.replace(counters, standing=standing)
-        return self._adapted(settings, await self._judge(settings, counters, base, BASE_NUMBER), base)
+        return (await self._judge(settings, counters, base, BASE_NUMBER)).counters
 
     async def _answered(self, settings: Settings) -> str:
         """Names the questions and how they are answered: another answerer or a lower limit moves a score without any
@@ -99,29 +94,12 @@ class Validation:
         return f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
 
     async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
-        external = guard.effective_external(counters.guard, share_of(settings, counters).external)
+        external = guard.effective_external(counters.guard, share_of(settings).external)
         decision = guard.observe(counters.guard, report, number, external, counters.standing.questions)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK
             self._notify("warning" if back else "info", decision.reason)
         return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
-
-    def _adapted(self, settings: Settings, judged: _Judged, report: EvalReport) -> Counters:
-        """The counters with what this score says about the mix of the block that ends with it."""
-        counters = judged.counters
-        if not is_adaptive(settings):
-            return counters
-        before, judgement = mix_in_force(settings, counters), counters.guard
-        if judged.decision.action is guard.Action.ROLL_BACK:
-            state = adaptive.rolled_back(counters.adaptive, judgement.best_solved, judgement.questions)
-        else:
-            state = adaptive.conclude(counters.adaptive, report, judgement.questions)
-        counters = msgspec.structs.replace(counters, adaptive=state)
-        if (mix := mix_in_force(settings, counters)) != before:
-            self._notify(
-                "info", sentence("The mix is {mix} from now on (adaptive); it was {before}.", mix=mix, before=before)
-            )
-        return counters
 
     async def _roll_back(self, judged: _Judged) -> None:
         """Back to the best weights, and their count of steps; the round in hand keeps its number and is checkpointed

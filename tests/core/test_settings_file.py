@@ -35,7 +35,7 @@ SETTINGS = st.builds(
     answers=st.integers(2, 64),
     temperature=st.floats(0, 5, exclude_min=True),
     reward=st.sampled_from(["strict", "partial"]),
-    mix=st.sampled_from(["8/0", "6/2", "4/4", "2/6", "adaptive"]),
+    mix=st.sampled_from(["8/0", "6/2", "4/4", "2/6"]),
     learning_rate=st.floats(0, 0.1),
     silo=st.booleans(),
     write_gigabytes_a_day=st.floats(0, 1000, exclude_min=True),
@@ -72,18 +72,18 @@ def test_what_is_shown_can_be_typed(settings: Settings) -> None:
 def test_each_key_stands_under_its_description(path: Path) -> None:
     write(path, Settings())
     lines = path.read_text().splitlines()
-    assert "version = 4" in lines
+    assert "version = 5" in lines
     for key in known_keys():
         place = next(i for i, line in enumerate(lines) if line.startswith(f"{key} = "))
         assert lines[place - 1].startswith(f"# {describe(key).description}")
 
 
 def test_comments_order_and_other_values_stay(path: Path) -> None:
-    path.write_text("# mine\nanswers = 4   # few\nversion = 4\nsilo = false\n")
+    path.write_text("# mine\nanswers = 4   # few\nversion = 5\nsilo = false\n")
     settings = read(path, 0.0).settings
     assert (settings.answers, settings.silo) == (4, False)
     write(path, msgspec.structs.replace(settings, answers=5))
-    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 4\nsilo = false\n")
+    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 5\nsilo = false\n")
     assert read(path, 0.0).settings.answers == 5
 
 
@@ -207,6 +207,12 @@ def test_settings_of_version_3_may_name_a_weighting_that_is_gone(path: Path, cho
     assert read(path, 0.0).settings.weighting == then
 
 
+@pytest.mark.parametrize(("chosen", "then"), [("adaptive", "4/4"), ("2/6", "2/6")])
+def test_settings_of_version_4_may_name_a_mix_that_is_gone(path: Path, chosen: str, then: str) -> None:
+    path.write_text(f"version = 4\nmix = '{chosen}'\n")
+    assert read(path, 0.0).settings.mix == then
+
+
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(path, Settings())
     before = path.read_bytes()
@@ -238,7 +244,7 @@ def test_what_a_kill_left_behind_is_removed(path: Path) -> None:
         ("answers", " 16 ", 16),
         ("temperature", "1e-1", 0.1),
         ("temperature", "2", 2.0),
-        ("mix", "adaptive", "adaptive"),
+        ("mix", "8/0", "8/0"),
         ("tasks", "gcd, legs/easy", "gcd, legs/easy"),
     ],
 )
@@ -257,7 +263,7 @@ def test_values_as_a_person_types_them(key: str, text: str, value: object) -> No
         ("temperature", "nan", "a number above 0, to 5"),
         ("temperature", "warm", "a number above 0, to 5"),
         ("silo", "maybe", "on or off"),
-        ("mix", "3/5", "one of 2/6, 4/4, 6/2, 8/0, adaptive"),
+        ("mix", "3/5", "one of 2/6, 4/4, 6/2, 8/0"),
         ("tasks", "x" * 2001, "text on one line, at most 2000 characters"),
         ("model", "a\u202eb", "text on one line"),
     ],

@@ -61,7 +61,7 @@ def test_a_budget_is_a_kind_and_a_number() -> None:
     ("change", "said"),
     [
         ({"mixes": ["4-4"]}, "written like 4/4"),
-        ({"mixes": ["adaptive"]}, "written like 4/4"),
+        ({"mixes": ["half"]}, "written like 4/4"),
         ({"mixes": ["0/0"]}, "written like 6/2"),
         ({"weightings": ["kind"]}, "weighting"),
         ({"levels": ["odd"]}, "There is no level odd"),

@@ -35,7 +35,7 @@ def test_shares_scale_with_the_batch(mix: str, groups: int, expected: MixShare) 
     assert mix_share(mix, groups) == expected
 
 
-@pytest.mark.parametrize("mix", ["adaptive", "0/0", "4", "-4/4", "4/x", ""])
+@pytest.mark.parametrize("mix", ["half", "0/0", "4", "-4/4", "4/x", ""])
 def test_a_mix_that_is_none_is_refused(mix: str) -> None:
     with pytest.raises(UsageError, match="6/2"):
         mix_share(mix, 8)

@@ -5,7 +5,6 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning.adaptive import AdaptiveState, Arm
 from sapo_desktop.learning.asking import Again, Asking, Chance
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.guard import GuardState
@@ -15,7 +14,7 @@ from sapo_desktop.learning.plan import (
     choose_questions,
     draw_task,
     group_levels,
-    mix_shown,
+    mix_in_force,
     next_learning_rate,
     plan_round,
     recommended_learning_rate,
@@ -76,23 +75,11 @@ def test_mixed_questions_are_asked_again_before_fresh_ones() -> None:
 
 
 def test_silo_means_own_groups_only() -> None:
-    assert share_of(Settings(silo=True, mix="2/6"), counters()) == MixShare(8, 0)
-    assert share_of(Settings(silo=True, mix="adaptive"), counters()) == MixShare(8, 0)
-    assert share_of(Settings(silo=False, mix="2/6"), counters()) == MixShare(2, 6)
-    assert share_of(Settings(silo=False, mix="2/6", questions=32), counters()) == MixShare(8, 24)
-
-
-def test_an_adaptive_mix_is_what_the_scores_say_and_the_middle_without_any() -> None:
-    tried = counters(adaptive=AdaptiveState(arms={"4/4": Arm(blocks=1.0)}))
-    settings = Settings(silo=False, mix="adaptive")
-    assert share_of(settings, counters()) == MixShare(4, 4)
-    assert share_of(settings, tried) == MixShare(6, 2)
-    assert mix_shown(settings, tried) == "adaptive (now 6/2)"
-    unjudged = Settings(silo=False, mix="adaptive", validate_every=0)
-    assert share_of(unjudged, tried) == MixShare(4, 4)
-    assert mix_shown(unjudged, tried) == "adaptive (now 4/4)"
-    assert mix_shown(Settings(silo=True, mix="adaptive"), tried) == "8/0"
-    assert mix_shown(Settings(silo=False, mix="2/6"), tried) == "2/6"
+    assert share_of(Settings(silo=True, mix="2/6")) == MixShare(8, 0)
+    assert share_of(Settings(silo=False, mix="2/6")) == MixShare(2, 6)
+    assert share_of(Settings(silo=False, mix="2/6", questions=32)) == MixShare(8, 24)
+    assert mix_in_force(Settings(silo=True, mix="2/6")) == "8/0"
+    assert mix_in_force(Settings(silo=False, mix="2/6")) == "2/6"
 
 
 def test_a_round_moves_counters_on() -> None:

@@ -14,7 +14,6 @@ from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import MIXES, WEIGHTINGS, mix_meaning, weighting_meaning, weighting_name
-from sapo_desktop.gui.words.settings import choices
 from sapo_desktop.view.viewmodel import View
 
 
@@ -26,8 +25,7 @@ class MixPart(QWidget):
         self._view, self._bridge = view, bridge
         self.alone = Banner(tr("In silo the model learns from its own answers only; this holds in the swarm."), "silo")
         self.banner = Banner()
-        words = choices("mix")
-        self.mix = Segments(tr("Mix of own and peers' answers"), [(name, words.get(name, name)) for name in MIXES])
+        self.mix = Segments(tr("Mix of own and peers' answers"), [(name, name) for name in MIXES])
         self.mix.chosen.connect(partial(self._set, "mix"))
         self._meaning = Label("")
         mix = Card(tr("Mix"), tr("Of eight questions, how many are learned from with own answers / with peers'."))
@@ -48,19 +46,9 @@ class MixPart(QWidget):
         for part in (self.mix, *self.weightings.values()):
             part.setEnabled(view.attached and not view.silo)
         self.mix.show_choice(view.settings.mix)
-        words = self._mix_words()
+        words = mix_meaning(view.settings.mix)
         self._meaning.setText(tr("In the swarm: {meaning}").format(meaning=words) if view.silo else words)
         self.weightings[view.settings.weighting].radio.setChecked(True)
-
-    def _mix_words(self) -> str:
-        view = self._view
-        meaning = mix_meaning(view.settings.mix)
-        if view.settings.mix != "adaptive":
-            return meaning
-        if not view.settings.validate_every:
-            return tr("No held-out score is taken (validate_every is 0), so rounds are played 4/4.")
-        now = view.reports[-1].mix if view.reports else ""
-        return " ".join([meaning, tr("Now {mix}").format(mix=now)]) if now else meaning
 
     def _set(self, key: str, value: str) -> None:
         if value != getattr(self._view.settings, key):

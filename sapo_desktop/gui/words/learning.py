@@ -40,10 +40,6 @@ def mix_meaning(mix: str) -> str:
         "6/2": tr("Two in eight questions come with peers' answers."),
         "4/4": tr("Half own, half peers' (default)."),
         "2/6": tr("Six in eight questions come with peers' answers."),
-        "adaptive": tr(
-            "The held-out score decides. Between two scores one of the four mixes is used; a mix is used "
-            "more often if the score rose with it."
-        ),
     }.get(mix, "")
 
 

@@ -140,7 +140,6 @@ def choices(key: str) -> dict[str, str]:
         },
         "when_in_use": {"pause": tr("Pause"), "continue": tr("Go on")},
         "on_metered": {"pause": tr("Pause"), "continue": tr("Go on")},
-        "mix": {"adaptive": tr("adaptive")},
         "weighting": {name: weighting_name(name) for name in WEIGHTINGS},
         "reward": {"strict": tr("Right or not"), "partial": tr("The marker's score")},
         "method": {"lora": tr("LoRA adapter"), "full": tr("All weights")},

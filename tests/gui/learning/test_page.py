@@ -153,7 +153,7 @@ def test_a_new_node_says_what_will_stand_here(qtbot: QtBot) -> None:
 # -- mix and weighting ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("key", "value"), [("mix", "8/0"), ("mix", "adaptive"), ("weighting", "paper")])
+@pytest.mark.parametrize(("key", "value"), [("mix", "8/0"), ("weighting", "paper")])
 def test_a_choice_is_set_and_one_that_is_refused_goes_back(qtbot: QtBot, key: str, value: str) -> None:
     page = a_page(qtbot, in_swarm(), part="mix")
     assert not settings_asked(page), "showing what holds sets nothing"
@@ -166,13 +166,6 @@ def test_a_choice_is_set_and_one_that_is_refused_goes_back(qtbot: QtBot, key: st
     bridge_of(page).replies[SetSettings] = UsageError("The disk is full.")
     choose.click()
     assert before.isChecked() and part.banner.isVisible() and part.banner.accessibleName() == "The disk is full."
-
-
-def test_adaptive_says_what_is_played_now(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(mix="adaptive"), part="mix")
-    assert page.mix._meaning.text().endswith("Now 4/4")
-    hold(page, mix="adaptive", validate_every=0)
-    assert "4/4" in page.mix._meaning.text()
 
 
 def test_in_silo_there_is_nothing_to_choose_and_it_is_said_why(qtbot: QtBot) -> None:

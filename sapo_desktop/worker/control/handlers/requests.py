@@ -20,7 +20,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning.plan import mix_shown, tasks_in_training, tasks_of_interest
+from sapo_desktop.learning.plan import mix_in_force, tasks_in_training, tasks_of_interest
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.service import QuestionRef
@@ -285,7 +285,7 @@ class Requests:
             round=node.orders.finished,
             rounds_left=node.orders.rounds_left,
             silo=node.settings.silo,
-            mix=mix_shown(node.settings, node.counters),
+            mix=mix_in_force(node.settings),
             swarm=self._swarm_info(),
             model=node.settings.model,
             seed=node.counters.seed,
