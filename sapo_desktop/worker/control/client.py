@@ -295,7 +295,11 @@ async def start_worker(
     """
     data = DataFolder.open(folder)
     path = data.log("worker")
-    with open_log(path) as log:
+    try:
+        opened = open_log(path)
+    except OSError as error:
+        raise explained(error, data.root) from error
+    with opened as log:
         since = log.tell()
         process = subprocess.Popen(
             [*processes.python_command(module), "--data", str(data.root), OPTION, *arguments],
