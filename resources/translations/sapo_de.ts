@@ -4594,6 +4594,10 @@
         <translation>Zurück bei {name}; aufgehoben als Checkpoint {number}. Die Runden zählen weiter.</translation>
     </message>
     <message>
+        <source>Bans and certificate were read again; banned keys: {count}.</source>
+        <translation>Sperren und Zertifikat wurden neu gelesen; gesperrte Schlüssel: {count}.</translation>
+    </message>
+    <message>
         <source>Base conversion</source>
         <translation>Umrechnen zwischen Zahlbasen</translation>
     </message>
@@ -5422,10 +5426,6 @@
         <translation>Einmal am Tag fragen, ob eine neuere Version da ist, nie im Silo. Installiert wird keine.</translation>
     </message>
     <message>
-        <source>Bans and certificate were read again.</source>
-        <translation>Sperren und Zertifikat wurden neu gelesen.</translation>
-    </message>
-    <message>
         <source>Figures are shown by prometheus-client, which is not installed: {command}</source>
         <translation>Zahlen zeigt prometheus-client, das nicht installiert ist: {command}</translation>
     </message>
@@ -5556,6 +5556,14 @@
     <message>
         <source>The engine was asked aside for what needs its turn.</source>
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
+    </message>
+    <message>
+        <source>The key in {key} is not that of the first certificate in {certificate}. Name the two that belong together.</source>
+        <translation>Der Schlüssel in {key} gehört nicht zum ersten Zertifikat in {certificate}. Nenne zwei, die zusammengehören.</translation>
+    </message>
+    <message>
+        <source>The key in {path} is closed by a passphrase. Name a file where it is open.</source>
+        <translation>Der Schlüssel in {path} ist mit einer Passphrase verschlossen. Nenne eine Datei, in der er offen liegt.</translation>
     </message>
     <message>
         <source>The list of versions cannot be read: {reason}.</source>
@@ -6546,6 +6554,10 @@
     <message>
         <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: settings set private_addresses on</source>
         <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://, oder sage es ausdrücklich: settings set private_addresses on</translation>
+    </message>
+    <message>
+        <source>{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server&apos;s own first, the other one its private key.</source>
+        <translation>{certificate} und {key} sind nicht zu gebrauchen. Die erste Datei muss Zertifikate in PEM-Form enthalten, das des Servers zuerst, die andere seinen privaten Schlüssel.</translation>
     </message>
     <message>
         <source>{complaint}. {form}</source>

@@ -36,7 +36,7 @@ async def relay(context: Context, args: Namespace) -> None:
     again = asyncio.Event()
     reloading = asyncio.create_task(_reload_when(again, attached.node))
     try:
-        with on_signals(told.set, told.set), _on_hang_up(again.set):
+        with on_signals(told.set, told.set), _on_hang_up(again.set, told.set):
             failure = await _follow(context, attached.node)
     finally:
         ending.cancel()
@@ -61,6 +61,10 @@ def _arguments(args: Namespace) -> list[str]:
             raise UsageError(joined([asks_first(link), "Then: --private-addresses"]))
         invited = [peer for peer in link.peers if peer not in link.nearby and peer not in peers]
         swarm, admission, peers = link.swarm, link.admission, [*peers, *link.peers]
+    if admission and not swarm:
+        raise UsageError("--admission admits to a private swarm: name it with --swarm.")
+    if not args.backbone and (args.backbone_credentials or args.backbone_ca or args.backbone_shards is not None):
+        raise UsageError("Options that begin with --backbone- say how: where is said with --backbone URL.")
     words = ["--listen", args.listen, "--peers", ",".join(peers), "--announce", args.announce or ""]
     words += ["--invited", ",".join(invited)] if invited else []
     for key, text in (("swarm", swarm), ("admission", admission)):
@@ -102,13 +106,14 @@ async def _look(context: Context, node: Node) -> None:
 
 
 @contextlib.contextmanager
-def _on_hang_up(action: Callable[[], None]) -> Iterator[None]:
-    """Be told of SIGHUP, where it cannot mean that a terminal was closed."""
-    if os.name == "nt" or sys.stdin.isatty():
+def _on_hang_up(reload: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
+    """Be told of SIGHUP; in a terminal it says that this was closed, and nobody would know of a relay left behind."""
+    at_terminal = sys.stdin.isatty()
+    if os.name == "nt" or (at_terminal and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN):
         yield
         return
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGHUP, action)
+    loop.add_signal_handler(signal.SIGHUP, end if at_terminal else reload)
     try:
         yield
     finally:

@@ -64,7 +64,7 @@ def computer_checks(folder: DataFolder, models: Path, settings: Settings, standi
         engine_pack(can_learn=installation.can_learn(), by_installer=installation.payload() is not None),
         display(no_window),
         tray(bool(no_window), _has_tray()),
-        _look_at_keyring(),
+        _look_at_keyring(in_file=(folder.control / "identity").is_file()),
         ports(_loopback_error()),
         clock(time.time(), _newest_file(folder), _is_synchronised()),
         disk("disk", folder.root, here.disk_free),
@@ -156,8 +156,11 @@ def _has_tray() -> bool:
         return False
 
 
-def keyring(found: str, error: str = "") -> Check:
-    """`found`: what keeps secrets here, empty where nothing does; `error`: why it does not open."""
+def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
+    """`found`: what keeps secrets here, empty where nothing does; `error`: why it does not open; `in_file`: this node's
+    identity is behind a passphrase."""
+    if in_file:
+        return Check(name="keyring", state="good", found="None is used: a file behind a passphrase has the identity.")
     if not found:
         return Check(
             name="keyring",
@@ -176,8 +179,10 @@ def keyring(found: str, error: str = "") -> Check:
     return Check(name="keyring", state="good", found=f"It opens ({found}).")
 
 
-def _look_at_keyring() -> Check:
+def _look_at_keyring(*, in_file: bool = False) -> Check:
     """Read what nobody ever wrote. A keyring that waits for a person to unlock it is not waited for."""
+    if in_file:
+        return keyring("", in_file=True)
     backend = usable_keyring()
     if backend is None:
         return keyring("")

@@ -17,7 +17,9 @@ MAX_LOG_BYTES = 1_000_000
 REPEAT_SECONDS = 60.0
 """For so long a line that was written is only counted when it comes again."""
 _MOST_LINES = 64
-_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""A link that somebody put there would have another file of ours written, and cut."""
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK
 _LOOK_SECONDS = 10.0
 
 
@@ -29,7 +31,7 @@ def open_log(path: Path, limit: int = MAX_LOG_BYTES) -> BinaryIO:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > limit:
         path.replace(path.with_name(path.name + ".1"))
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600), "ab")
 
 
 def turn_over(path: Path, limit: int = MAX_LOG_BYTES) -> bool:
@@ -37,13 +39,18 @@ def turn_over(path: Path, limit: int = MAX_LOG_BYTES) -> bool:
 
     The file itself stays, for processes write to it through descriptors of their own (opened for appending).
     """
+    if path.is_symlink():
+        return False
     try:
-        with path.open("r+b") as log:
+        with os.fdopen(os.open(path, os.O_RDWR | _NO_LINK | getattr(os, "O_BINARY", 0)), "r+b") as log:
             if log.seek(0, os.SEEK_END) <= limit:
                 return False
             log.seek(-limit, os.SEEK_END)
             text = log.read(limit)
-            with os.fdopen(os.open(path.with_name(path.name + ".1"), _FRESH, 0o600), "wb") as before:
+            earlier = path.with_name(path.name + ".1")
+            if earlier.is_symlink():
+                earlier.unlink()
+            with os.fdopen(os.open(earlier, _FRESH, 0o600), "wb") as before:
                 before.write(text.partition(b"\n")[2])
             log.truncate(0)
     except FileNotFoundError:

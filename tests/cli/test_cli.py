@@ -249,6 +249,19 @@ def test_a_relay_takes_its_swarm_from_a_link() -> None:
     assert given[given.index("--admission") + 1] == "0f" * 72
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--backbone-credentials", "FILE"], "--backbone URL"),
+        (["--backbone-shards", "64"], "--backbone URL"),
+        (["--admission", "0f" * 72], "--swarm"),
+    ],
+)
+def test_a_relays_option_without_the_one_it_belongs_to_is_refused(words: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        _arguments(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
+
+
 @pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])
 def test_commands_for_a_running_node_need_one(gone: None, run: Words, words: tuple[str, ...]) -> None:
     assert run(*words) == 1

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,3 +60,17 @@ def test_a_relay_that_fails_gives_its_reason(run: Words, door: FakeDoor, event: 
     door.node.then = event  # type: ignore[attr-defined]
     assert run("relay", "--listen", "[::]:1") == 1
     assert said in run.stderr and door.node.closed == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGHUP")
+def test_a_relay_ends_with_its_terminal(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    door.node.then = signal.SIGHUP  # type: ignore[attr-defined]
+    assert run("relay", "--listen", "[::]:1", "--json") == 0
+    assert door.node.requests == [GetStatus(), Quit()]
+
+
+def test_on_a_relays_folder_a_command_for_nodes_says_what_runs_there(run: Words, door: FakeDoor) -> None:
+    door.node.then = None  # type: ignore[attr-defined]
+    assert run("history") == 1
+    assert "A relay runs on this folder" in run.stderr

@@ -20,5 +20,5 @@ def test_the_unit_starts_a_relay() -> None:
     python, module, package, *words = shlex.split(line)
     assert python.endswith("/python") and (module, package) == ("-m", "sapo_desktop")
     given = build_parser().parse_args(words)
-    assert (given.listen, given.data, given.json) == ("[::]:1", "/var/lib/sapo-relay", True)
+    assert (given.listen, given.data) == ("[::]:1", "/var/lib/sapo-relay")
     assert service["StateDirectory"] == "sapo-relay" and "HUP" in service["ExecReload"]

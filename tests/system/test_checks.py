@@ -48,6 +48,7 @@ def standing(state: str, text: str) -> Standing:
         (checks.tray(no_window=True, there=True), "limited", "sapo-desktop run"),
         (checks.keyring("SecretService"), "good", "SecretService"),
         (checks.keyring(""), "limited", "identity protect"),
+        (checks.keyring("", in_file=True), "good", "behind a passphrase"),
         (checks.keyring("SecretService", "it is locked."), "bad", "Unlock it"),
         (checks.ports(""), "good", "reach a node"),
         (checks.ports("Permission denied"), "bad", "firewall"),

@@ -1,8 +1,11 @@
 """Logs stay bounded, and their last lines can be quoted."""
 
 import logging
+import os
 import stat
 from pathlib import Path
+
+import pytest
 
 from sapo_desktop.system.logs import REPEAT_SECONDS, LogHandler, last_lines, log_tail, open_log, turn_over
 
@@ -98,3 +101,18 @@ def test_what_repeats_itself_is_counted(tmp_path: Path) -> None:
 
 def said(text: str) -> logging.LogRecord:
     return logging.LogRecord("tests", logging.WARNING, "", 0, text, None, None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="opening knows no O_NOFOLLOW there")
+def test_a_log_that_is_a_link_is_neither_written_nor_cut(tmp_path: Path) -> None:
+    precious, log = tmp_path / "precious", tmp_path / "worker.log"
+    precious.write_bytes(b"x" * 100)
+    log.symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic links"):
+        open_log(log)
+    assert not turn_over(log, limit=10) and precious.read_bytes() == b"x" * 100
+    log.unlink()
+    log.write_bytes(b"y" * 100)
+    log.with_name("worker.log.1").symlink_to(precious)
+    assert turn_over(log, limit=10) and not log.with_name("worker.log.1").is_symlink()
+    assert precious.read_bytes() == b"x" * 100

@@ -20,7 +20,7 @@ from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, Progressed, Stopping
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
-from sapo_desktop.worker.control.messages.replies import Reply, Status
+from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
 
 ReplyType = TypeVar("ReplyType")
@@ -140,6 +140,8 @@ async def call(node: Node, request: Request, kind: type[ReplyType], progress: Ou
 
 
 def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
+    if isinstance(reply, RelayStatus) and kind is not RelayStatus:
+        raise ControlError("A relay runs on this folder, and no node: for a node name another one with --data.")
     if not isinstance(reply, kind):
         raise ControlError("The node is of another release. End it (sapo-desktop quit), then give the command again.")
     return reply

@@ -202,7 +202,8 @@ class Backbone:
             except _AWAY as error:
                 refused = isinstance(error, AuthorizationError) or "authorization" in str(error).lower()
                 self.state = "refused" if refused else "isolated"
-                log.info("A server of the backbone could not be reached: %s", type(error).__name__)
+                told = "refuses the credentials" if refused else f"could not be reached: {type(error).__name__}"
+                log.info("A server of the backbone %s", told)
                 await _closed(client)
             except BaseException:
                 await _closed(client)

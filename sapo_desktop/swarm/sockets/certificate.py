@@ -7,24 +7,61 @@ Who dials such a listener knows its key from the address and checks that the key
 from __future__ import annotations
 
 import hashlib
+import re
 import ssl
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.core.sentences import sentence
+
+_FIRST = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
 def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]:
     """What a listener needs: the context, and the SHA-256 of its certificate (DER) for the handshake.
 
     Raises:
-        OSError, ssl.SSLError: a file is missing, or is no PEM, or the two do not belong together.
+        UsageError: a file is missing, or is no PEM, or the two do not belong together.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.load_cert_chain(certificate, key)
-    first = certificate.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
-    return context, hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0] + first[1])).digest()
+    try:
+        chain, closed = certificate.read_text(encoding="ascii", errors="replace"), key.read_bytes()
+        if b"ENCRYPTED" in closed:  # OpenSSL would ask for the passphrase at a terminal, if there were one
+            raise UsageError(
+                sentence("The key in {path} is closed by a passphrase. Name a file where it is open.", path=str(key))
+            )
+        context.load_cert_chain(certificate, key)
+        first = _FIRST.search(chain)  # some programs write what is in it before it
+        if first is None:
+            raise ssl.SSLError("no certificate as OpenSSL writes it")
+        return context, hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0])).digest()
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            told = sentence(
+                "The key in {key} is not that of the first certificate in {certificate}. Name the two that belong "
+                "together.",
+                key=str(key),
+                certificate=str(certificate),
+            )
+        else:
+            told = sentence(
+                "{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server's "
+                "own first, the other one its private key.",
+                certificate=str(certificate),
+                key=str(key),
+            )
+        raise UsageError(told) from error
+    except OSError as error:
+        raise UsageError(
+            sentence(
+                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+                path=str(error.filename),
+                reason=error.strerror or str(error),
+            )
+        ) from error
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

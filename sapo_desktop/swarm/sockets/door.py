@@ -3,8 +3,9 @@
 A connection costs a descriptor from the moment it is accepted, long before its peer said anything. So whether there is
 room is decided then, and whoever finds none is closed at once. Of those who have not proven a key yet, one part of the
 internet has so many places, and all together so many; where these are taken, a newcomer from elsewhere takes that of
-the part which has most. Who leaves without having proven a key, or is cut off, leaves its place taken for a while: else
-one part could have as many connections made as there is time for.
+the part which has most, or, where none has more than one, that of the slowest. Who leaves without having proven a key,
+or is cut off, leaves its place taken for a while: else one part could have as many connections made as there is time
+for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sapo_desktop.swarm.addresses.address import is_private, part_of_internet
 
@@ -25,8 +26,18 @@ MOST_UNPROVEN_OF_ONE = 16
 """Of these, from one part of the internet."""
 PLACE_SECONDS = 10.0
 """For so long the place stays taken that somebody left without having proven a key."""
+SLOW_SECONDS = 3.0
+"""For so long nobody's place is given to a newcomer of a part that has none: longer than an honest handshake."""
 _AT_ONCE = 100
 """Connections that are turned away before anything else has its turn."""
+
+
+class _Unproven(NamedTuple):
+    """A connection before the proof: its part of the internet, what ends it, and since when it is there."""
+
+    part: bytes
+    end: Callable[[], None]
+    since: float
 
 
 class Door:
@@ -40,8 +51,8 @@ class Door:
     def __init__(self, most: int, *, at_home: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._at_home = at_home
-        self._unproven: dict[Any, tuple[bytes, Callable[[], None]]] = {}
-        """Part of the internet, and what ends the connection; the oldest first."""
+        self._unproven: dict[Any, _Unproven] = {}
+        """The oldest first."""
         self._others: set[Any] = set()
         """Those that have proven a key, or are ended and not closed yet."""
         self._clock = clock
@@ -60,7 +71,7 @@ class Door:
         proven a key."""
         host = str(peer[0]) if peer else ""
         part = part_of_internet(host)
-        counts = Counter(part for part, _ in self._unproven.values())
+        counts = Counter(one.part for one in self._unproven.values())
         self._free_places()
         taken = counts[part] + self._left_of[part]
         if taken >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
@@ -69,10 +80,11 @@ class Door:
             return False
         if len(self._unproven) >= MOST_UNPROVEN:
             largest, count = max(counts.items(), key=lambda item: item[1], default=(part, 0))
-            if count <= counts[part] + 1:
+            if count > counts[part] + 1:
+                self._end(next(peer for peer, one in self._unproven.items() if one.part == largest))
+            elif taken or not self._end_slowest():
                 return False
-            self._end_oldest(largest)
-        self._unproven[peer] = (part, end)
+        self._unproven[peer] = _Unproven(part, end, self._clock())
         return True
 
     def prove(self, peer: Any) -> None:
@@ -84,14 +96,14 @@ class Door:
         """The connection from there was cut off for what came over it: the key that it proved counts for nothing."""
         if peer in self._others:
             self._others.discard(peer)
-            self._unproven[peer] = (part_of_internet(str(peer[0])), lambda: None)
+            self._unproven[peer] = _Unproven(part_of_internet(str(peer[0])), lambda: None, self._clock())
 
     def leave(self, peer: Any) -> None:
         """The connection from there is closed."""
         unproven = self._unproven.pop(peer, None)
         if unproven is not None:
-            self._left.append((self._clock() + PLACE_SECONDS, unproven[0]))
-            self._left_of[unproven[0]] += 1
+            self._left.append((self._clock() + PLACE_SECONDS, unproven.part))
+            self._left_of[unproven.part] += 1
         self._others.discard(peer)
 
     def _free_places(self) -> None:
@@ -101,11 +113,17 @@ class Door:
             if not self._left_of[part]:
                 del self._left_of[part]
 
-    def _end_oldest(self, part: bytes) -> None:
-        peer = next(peer for peer, (its_part, _) in self._unproven.items() if its_part == part)
-        _, end = self._unproven.pop(peer)
+    def _end_slowest(self) -> bool:
+        peer, one = next(iter(self._unproven.items()))
+        if self._clock() - one.since < SLOW_SECONDS:
+            return False
+        self._end(peer)
+        return True
+
+    def _end(self, peer: Any) -> None:
+        one = self._unproven.pop(peer)
         self._others.add(peer)
-        end()
+        one.end()
 
 
 class _Accepted(socket.socket):

@@ -214,7 +214,7 @@ class Network:
         have to come again.
 
         Raises:
-            OSError, ssl.SSLError: the files cannot be used; what was shown before stays.
+            UsageError: the files cannot be used; what was shown before stays.
         """
         _, proven = server_context(certificate, key)
         if self._tls is not None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import functools
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -24,7 +26,7 @@ import msgspec
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.folders import DataFolder, explained
 from sapo_desktop.system.logs import last_lines, log_size, open_log
 from sapo_desktop.worker.control.channel import ControlLink, open_link
 from sapo_desktop.worker.control.lock import holder
@@ -44,6 +46,8 @@ _STRANGERS_SECONDS = 1.0
 """The same of a worker that somebody else started."""
 _LOST_SECONDS = 20.0
 """Until one has ended that closed it just after it was reached."""
+_LEAST_FREE = 64 * 1024
+"""Bytes that a disk has free unless it is full."""
 _LOOK_AGAIN = 0.03
 """Seconds between looks for the control file of a worker that starts: no event tells of it on every
 system."""
@@ -266,7 +270,7 @@ async def start_and_connect(
             code = await asyncio.to_thread(process.wait, _LOST_SECONDS)
         except subprocess.TimeoutExpired:
             raise error from None
-        raise _early_end(code, last_lines(data.log("worker"), since)) from error
+        raise _early_end(code, last_lines(data.log("worker"), since), data) from error
     finally:
         let_go(process)  # attached or not: who is not ends what was started for us
     client.process = process
@@ -291,7 +295,11 @@ async def start_worker(
     """
     data = DataFolder.open(folder)
     path = data.log("worker")
-    with open_log(path) as log:
+    try:
+        opened = open_log(path)
+    except OSError as error:
+        raise explained(error, data.root) from error
+    with opened as log:
         since = log.tell()
         process = subprocess.Popen(
             [*processes.python_command(module), "--data", str(data.root), OPTION, *arguments],
@@ -305,7 +313,7 @@ async def start_worker(
     try:
         while not await _answers(data, process):
             if process.poll() is not None:
-                raise _early_end(process.returncode, last_lines(path, since))
+                raise _early_end(process.returncode, last_lines(path, since), data)
             if waiting.is_over():
                 process.kill()
                 raise SapoError(
@@ -392,9 +400,12 @@ def _error(failure: Failure) -> SapoError:
     return error_class(failure.kind)(failure.text)
 
 
-def _early_end(code: int, said: str) -> SapoError:
+def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoError:
+    """`data`: the folder whose log holds what was said."""
     if named := named_error(said):
         return named
+    if data is not None and shutil.disk_usage(data.root).free < _LEAST_FREE:
+        return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
     reason = processes.exit_reason(code)
     if not said:
         return SapoError(sentence("The worker ended while it started: {reason}.", reason=reason))

@@ -37,7 +37,8 @@ class FolderLock:
         from filelock import lock_descriptor  # loading it takes 40 ms, and a client only asks who holds a folder
 
         try:
-            descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
+            # A link that somebody put there would have another file of ours emptied.
+            descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
             try:
                 if not lock_descriptor(descriptor, blocking=False):
                     raise FolderInUse(self._in_use())

@@ -117,7 +117,8 @@ class Linked:
         """Take links too; over TLS with the certificate and key of these files. Returns the address to be dialled.
 
         Raises:
-            OSError, ssl.SSLError: the port cannot be had, or the files not be used.
+            OSError: the port cannot be had.
+            UsageError: the files cannot be used.
         """
         context, certificate = (None, NO_TLS) if tls is None else server_context(*tls)
         found = await self.network.listen(host, port, tls=context, certificate=certificate)

@@ -14,7 +14,6 @@ import functools
 import logging
 import os
 import signal
-import ssl
 import sys
 import time
 from collections.abc import Sequence
@@ -29,11 +28,14 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.proxies import check_environment
 from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.trust import claims
+from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey
@@ -54,13 +56,15 @@ from sapo_desktop.worker.membership.entering import announcement, ban, greet, li
 from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
 from sapo_desktop.worker.membership.private import members_of
-from sapo_desktop.worker.membership.settings import addresses
+from sapo_desktop.worker.membership.settings import addresses, host_and_port
 from sapo_desktop.worker.membership.view import linked_info
-from sapo_desktop.worker.relaying.joined import INSTALL, BackboneOptions, backbone_info, read_bans
+from sapo_desktop.worker.relaying.joined import INSTALL, BackboneOptions, backbone_check, backbone_info, read_bans
 
 if TYPE_CHECKING:
     from sapo_desktop.swarm.sockets.backbone import Backbone
     from sapo_desktop.worker.relaying.metrics import Metrics
+
+log = logging.getLogger(__name__)
 
 SESSIONS = 2000
 
@@ -84,6 +88,19 @@ class Options:
     backbone: BackboneOptions = field(default_factory=BackboneOptions)
     bans: Path | None = None
     metrics: str = ""
+
+    def check(self) -> None:
+        """Look at all that can be looked at before the tasks are compared, which takes a while. Raises UsageError."""
+        for key in ("swarm", "admission"):
+            settings_file.parse_value(key, getattr(self, key))
+        host_and_port(self.listen)
+        addresses(self.peers)
+        if self.announce:
+            Address.parse(self.announce)
+        if self.tls is not None:
+            server_context(*self.tls)
+        read_bans(self.bans)
+        self.backbone.check()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -137,9 +154,7 @@ async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
     begin_log(sys.stderr, folder.log("worker"))
     folder.keep_caches()
-    for key in ("swarm", "admission"):
-        settings_file.parse_value(key, getattr(options, key))
-    options.backbone.check()
+    options.check()
     with FolderLock(folder) as held:
         async with bounded_logs(folder.logs):
             return await Relay(folder, options).run(held)
@@ -180,6 +195,7 @@ class Relay:
             await asyncio.wait({relaying, ending, losing}, return_when=asyncio.FIRST_COMPLETED)
             failed = relaying.exception() if relaying.done() else losing.result() if losing.done() else None
             if failed is None:
+                log.info("Ending as asked.")
                 await self._drain()
             self._server.publish(Stopping(failed=failed is not None, reason=_last_words(failed)))
             if failed is not None:
@@ -196,9 +212,18 @@ class Relay:
         options = self._options
         who = await self._identity.identify()
         members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
+        metrics = _metrics(options.metrics)
+        try:
+            await self._relay_as(who.seed, members, metrics)
+        finally:
+            if metrics is not None:
+                metrics.close()
+
+    async def _relay_as(self, seed: bytes, members: Members | None, metrics: Metrics | None) -> None:
+        options = self._options
         ids, previous = await self._task_ids()
         identified = Identified(
-            seed=who.seed,
+            seed=seed,
             folder=self._folder.control,
             catalogue=self._catalogue,
             ids=ids,
@@ -209,10 +234,8 @@ class Relay:
             admission=bytes.fromhex(options.admission) if members else b"",
         )
         check_environment()
-        banned = read_bans(options.bans)
-        metrics = _metrics(options.metrics)
         linked = link_up(identified, most_links=SESSIONS, found_links=0)
-        ban(linked, banned)
+        ban(linked, read_bans(options.bans))
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)
             self._address, self._linked = str(address), linked
@@ -228,8 +251,6 @@ class Relay:
                 further.append(metrics.run(linked, self._backbone))
             await asyncio.gather(linked.links.run(), linked.network.run(), *further)
         finally:
-            if metrics is not None:
-                metrics.close()
             await linked.close()
 
     async def _drain(self) -> None:
@@ -245,14 +266,17 @@ class Relay:
         if self._linked is None:
             return
         try:
-            ban(self._linked, read_bans(self._options.bans))
+            banned = read_bans(self._options.bans)
             if self._options.tls is not None:
                 self._linked.network.renew_certificate(*self._options.tls)
-        except (UsageError, OSError, ssl.SSLError, ValueError) as error:
+        except (UsageError, OSError) as error:
             what = error.text if isinstance(error, SapoError) else str(error)
             self._say("warning", sentence("Not read again: {error}", error=str(what)))
             return
-        self._say("info", sentence("Bans and certificate were read again."))
+        ban(self._linked, banned)
+        self._say(
+            "info", sentence("Bans and certificate were read again; banned keys: {count}.", count=f"{len(banned):,}")
+        )
 
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
         """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
@@ -283,7 +307,7 @@ class Relay:
         )
 
     def _say(self, level: str, text: Text) -> None:
-        logging.getLogger(__name__).info("%s", str(text).partition(" at ")[0])
+        log.info("%s", str(text).partition(" at ")[0])
         self._server.publish(Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
 
     # -- the control channel's side --------------------------------------------------------------------------
@@ -305,13 +329,14 @@ class Relay:
         works = Check(name="relay", state="good", found=f"It answers: {info.reason}")
         if linked is None:
             return Facts(values=facts, checks=[works])
+        found = [works] if self._backbone is None else [works, backbone_check(self._backbone.state)]
         network = linked.network
 
         async def dial(address: str) -> PeerAnswered:
             return await greet(network, address, options.invited)
 
         named = Settings(silo=False, listen=options.listen, peers=options.peers)
-        checks = [works, *await swarm_checks(named, info, dial)]
+        checks = [*found, *await swarm_checks(named, info, dial)]
         return Facts(values=facts, checks=checks if options.peers else checks[:-1])  # others come to a relay
 
     def _status(self) -> RelayStatus:

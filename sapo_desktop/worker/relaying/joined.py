@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.network.nats_url import is_guarded, nats_servers
+from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.backbone.shards import SHARDS
@@ -131,6 +132,28 @@ def backbone_info(backbone: Backbone) -> BackboneInfo:
         lost_in=federation.lost_in + backbone.overruns,
         lost_out=federation.lost_out,
         refused=federation.tally.refused.by_kind(),
+    )
+
+
+def backbone_check(state: str) -> Check:
+    """For `doctor`. `state`: of the connection to NATS."""
+    name = "backbone"
+    if state == "connected":
+        return Check(name=name, state="good", found="Connected to NATS.")
+    if state == "refused":
+        return Check(
+            name=name,
+            state="limited",
+            found="NATS refuses the credentials: this relay serves on alone.",
+            advice="Put what the server's configuration names into the file of --backbone-credentials, and start the "
+            "relay again.",
+        )
+    return Check(
+        name=name,
+        state="limited",
+        found="No NATS server of --backbone is reached: this relay serves on alone.",
+        advice="Look whether NATS runs there, whether its port is open from here, and, where it is tls://, whether "
+        "--backbone-ca vouches for its certificate.",
     )
 
 

@@ -1,18 +1,20 @@
 """Figures of a relay for Prometheus, over HTTP.
 
-The relay counts on its event loop and hands over a finished picture every second; whoever asks is shown the last one,
-from a thread of the library's own. Names and labels carry no key and no address. prometheus-client comes with the extra
-`relay` and is loaded with this module.
+Whoever asks is shown a picture that is a second old at most. The library's own server has a thread for everyone who
+connects, however slow, and the relay's descriptors for it: here a few are answered at a time, and have seconds to ask.
+Names and labels carry no key and no address. prometheus-client comes with the extra `relay` and is loaded with this
+module.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
+import contextlib
+import socket
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from prometheus_client import ProcessCollector, start_http_server
+from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
     from sapo_desktop.swarm.sockets.backbone import Backbone
 
 LOOK_SECONDS = 1.0
+MOST_ASKING = 16
+"""Connections at a time; a further one is closed at once."""
+ASKING_SECONDS = 10.0
+"""From the first byte of a question to the last of its answer."""
+_MOST_OF_A_REQUEST = 16 * 1024
 
 
 class _Last(Collector):
@@ -48,15 +55,19 @@ class Metrics:
 
     def __init__(self, where: str) -> None:
         host, port = host_and_port(where if ":" in where else f"127.0.0.1:{where}")
-        registry = CollectorRegistry()
+        self._registry = CollectorRegistry()
         self._last = _Last()
-        registry.register(self._last)
-        ProcessCollector(registry=registry)
+        self._registry.register(self._last)
+        ProcessCollector(registry=self._registry)
+        self._asking = 0
         try:
-            self._server, self._thread = start_http_server(port, host, registry)
+            self._socket = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         except OSError as error:
             raise cannot_listen(where, error) from error
-        self.port: int = self._server.server_port
+        self.host, self.port = self._socket.getsockname()[:2]
+        self._serving = asyncio.create_task(
+            asyncio.start_server(self._answer, sock=self._socket, limit=_MOST_OF_A_REQUEST)
+        )
 
     async def run(self, linked: Linked, backbone: Backbone | None) -> None:
         """Show what there is until cancelled."""
@@ -65,9 +76,32 @@ class Metrics:
             await asyncio.sleep(LOOK_SECONDS)
 
     def close(self) -> None:
-        # Its loop ends within half a second: nothing waits for that.
-        threading.Thread(target=self._server.shutdown, daemon=True).start()
-        self._server.server_close()
+        self._serving.cancel()
+        if self._serving.done() and not self._serving.cancelled():
+            self._serving.result().close()
+        self._socket.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._asking += 1
+        try:
+            if self._asking <= MOST_ASKING:
+                with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
+                    async with asyncio.timeout(ASKING_SECONDS):
+                        writer.write(self._page(await reader.readuntil(b"\r\n\r\n")))
+                        writer.close()
+                        await writer.wait_closed()
+        finally:
+            self._asking -= 1
+            writer.transport.abort()
+
+    def _page(self, request: bytes) -> bytes:
+        """The same whatever the path."""
+        method = request.partition(b" ")[0]
+        if method not in (b"GET", b"HEAD"):
+            return b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\n\r\n"
+        page = generate_latest(self._registry)
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {CONTENT_TYPE_LATEST}\r\nContent-Length: {len(page)}\r\n"
+        return head.encode() + b"Connection: close\r\n\r\n" + (page if method == b"GET" else b"")
 
 
 def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:

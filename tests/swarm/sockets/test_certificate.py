@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.swarm.protocol.events import Closed, Opened
@@ -25,6 +26,13 @@ def test_openssl_reads_it(tmp_path: Path) -> None:
     assert digest == hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.read_text())).digest()
 
 
+def test_a_chain_may_say_what_is_in_it_as_openssl_does(tmp_path: Path) -> None:
+    certificate, key = self_signed(tmp_path)
+    _, digest = server_context(certificate, key)
+    certificate.write_text(f"Certificate:\n    Issuer: CN=Büro\n{certificate.read_text()}", encoding="utf-8")
+    assert server_context(certificate, key)[1] == digest
+
+
 def test_it_is_made_once(tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
     before = certificate.read_bytes(), key.read_bytes()
@@ -32,12 +40,20 @@ def test_it_is_made_once(tmp_path: Path) -> None:
     assert (certificate.read_bytes(), key.read_bytes()) == before
 
 
-def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    certificate, _ = self_signed(tmp_path / "a")
+    certificate, own = self_signed(tmp_path / "a")
     _, key = self_signed(tmp_path / "b")
-    with pytest.raises(ssl.SSLError):
+    with pytest.raises(UsageError, match=r"b/key.pem is not that of the first certificate in .*a/certificate.pem"):
+        server_context(certificate, key)
+    with pytest.raises(UsageError, match=r"a/certificate.pem cannot be used. The first has to hold certificates"):
+        server_context(own, certificate)
+    key.write_bytes(b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
+    with pytest.raises(UsageError, match=r"b/key.pem is closed by a passphrase"):
+        server_context(certificate, key)
+    key.unlink()
+    with pytest.raises(UsageError, match=r"b/key.pem cannot be read: No such file"):
         server_context(certificate, key)
 
 
@@ -123,7 +139,7 @@ async def test_a_renewed_certificate_is_what_newcomers_see_and_a_wrong_one_chang
         certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
         before = certificate.read_bytes(), key.read_bytes()
         key.write_text("rubbish")
-        with pytest.raises(ssl.SSLError):
+        with pytest.raises(UsageError):
             bob.network.renew_certificate(certificate, key)
         for path in (certificate, key):
             path.unlink()

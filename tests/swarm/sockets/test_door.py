@@ -77,6 +77,19 @@ def test_where_all_places_are_taken_the_part_with_most_gives_its_oldest_up() -> 
     door.leave(peer(0, 0))
 
 
+def test_where_every_part_holds_one_place_a_newcomer_takes_that_of_the_slowest() -> None:
+    time, ended = [0.0], []
+    door = Door(1000, clock=lambda: time[0])
+    for part in range(MOST_UNPROVEN):
+        time[0] = part / 100
+        assert door.enter(peer(part), lambda part=part: ended.append(part))  # type: ignore[misc]
+    assert not door.enter(peer(99), nothing), "each has its seconds for the handshake"
+    time[0] = door_module.SLOW_SECONDS
+    assert not door.enter(peer(7, 1), nothing), "a part that has a place pushes nobody out"
+    assert door.enter(peer(99), nothing) and ended == [0]
+    assert not door.enter(peer(98), nothing), "the next one still has its time"
+
+
 def test_all_connections_together_have_an_end_too() -> None:
     door = Door(3)
     for number in range(3):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import client as client_module
 from sapo_desktop.worker.control.client import (
     Client,
+    _early_end,
     connect,
     connect_or_start,
     start_and_connect,
@@ -214,3 +216,12 @@ async def test_what_ends_before_it_is_attached_to_says_why(folder: DataFolder, m
     with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
         await start_and_connect(folder.root, ["fail"], module="a relay's")
     monkeypatch.undo()
+
+
+def test_a_worker_that_found_the_disk_full_could_not_say_so_in_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = DataFolder.open(tmp_path)
+    assert "ended while it started" in str(_early_end(1, "", folder))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+    assert "is full; make room" in str(_early_end(1, "", folder))

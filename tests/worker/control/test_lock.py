@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import FolderInUse
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.processes import python_environment
 from sapo_desktop.worker.control.lock import FolderLock, holder
 
@@ -53,3 +53,14 @@ def test_other_folders_are_other_nodes(tmp_path: Path) -> None:
     first, second = DataFolder.open(tmp_path / "a"), DataFolder.open(tmp_path / "b")
     with FolderLock(first), FolderLock(second):
         assert holder(first) == holder(second) == os.getpid()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="opening knows no O_NOFOLLOW there")
+def test_a_lock_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    folder = DataFolder.open(tmp_path / "node")
+    folder.lock.symlink_to(precious)
+    with pytest.raises(FolderError, match="cannot be used"):
+        FolderLock(folder).__enter__()
+    assert precious.read_text() == "kept"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.worker.relaying.joined import BackboneOptions, read_bans
+from sapo_desktop.worker.relaying.joined import BackboneOptions, backbone_check, read_bans
 from tests.swarm.sockets.test_nkey import written_seed
 
 
@@ -82,3 +82,10 @@ def test_a_line_of_the_bans_that_is_no_key_is_named(tmp_path: Path) -> None:
     path.write_text(f"{'ab' * 32}  # a flood\n\nnot a key\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"Line 3 of .*bans is no key"):
         read_bans(path)
+
+
+def test_doctor_says_what_to_do_about_the_backbone() -> None:
+    assert backbone_check("connected").state == "good"
+    refused, away = backbone_check("refused"), backbone_check("isolated")
+    assert refused.state == away.state == "limited"
+    assert "--backbone-credentials" in refused.advice and "NATS runs" in away.advice

@@ -1,6 +1,8 @@
 """The page of figures, asked for over HTTP."""
 
 import asyncio
+import contextlib
+import threading
 import time
 import urllib.request
 from types import SimpleNamespace
@@ -12,7 +14,8 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.refusals import Reason
-from sapo_desktop.worker.relaying.metrics import Metrics
+from sapo_desktop.worker.relaying import metrics as metrics_module
+from sapo_desktop.worker.relaying.metrics import MOST_ASKING, Metrics
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 
@@ -55,9 +58,61 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
     assert found["process_resident_memory_bytes"] > 0
 
 
-def test_a_port_alone_is_one_of_this_computer() -> None:
+async def test_a_port_alone_is_one_of_this_computer() -> None:
     metrics = Metrics("0")
     try:
-        assert metrics._server.server_address[0] == "127.0.0.1"
+        assert metrics.host == "127.0.0.1"
     finally:
         metrics.close()
+
+
+async def test_who_asks_and_says_no_more_costs_a_place_for_a_moment_and_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(metrics_module, "ASKING_SECONDS", 1.0)
+    metrics = Metrics("127.0.0.1:0")
+    threads = threading.active_count()
+    held = [await asyncio.open_connection("127.0.0.1", metrics.port) for _ in range(MOST_ASKING + 4)]
+    for _, writer in held:
+        writer.write(b"GET /metrics HTTP/1.1\r\n")
+    ended = await asyncio.gather(*(_ends_within(reader, 0.5) for reader, _ in held))
+    assert sum(ended) == 4 and threading.active_count() == threads
+    ended = await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))
+    assert all(ended), "nobody keeps a place by being slow"
+    served = await asyncio.to_thread(figures, metrics.port)
+    assert served["process_resident_memory_bytes"] > 0
+    for _, writer in held:
+        writer.close()
+    metrics.close()
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        (b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK\r\n"),
+        (b"HEAD /metrics HTTP/1.0\r\n\r\n", b"HTTP/1.1 200 OK\r\n"),
+        (b"POST /metrics HTTP/1.1\r\n\r\n", b"HTTP/1.1 405 "),
+        (b"\x16\x03\x01\x02\x00\r\n\r\n", b"HTTP/1.1 405 "),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000, b""),
+    ],
+)
+async def test_an_odd_request_is_answered_in_a_line_or_not_at_all(request_: bytes, answer: bytes) -> None:
+    metrics = Metrics("127.0.0.1:0")
+    reader, writer = await asyncio.open_connection("127.0.0.1", metrics.port)
+    writer.write(request_)
+    with contextlib.suppress(ConnectionError):
+        said = await asyncio.wait_for(reader.read(), 5)
+        assert said.startswith(answer) if answer else not said
+        assert (b"process_resident_memory_bytes" in said) is request_.startswith(b"GET / HTTP/1.1\r\n\r")
+    writer.close()
+    metrics.close()
+
+
+async def _ends_within(reader: asyncio.StreamReader, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return not await reader.read()
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
