@@ -41,41 +41,41 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def starter_like(folder: Path, seed: int) -> Path:
-    """Write a Llama of 2.3M parameters: 192 wide, 5 layers, 6 heads, output tied to the embedding."""
+    """Write a Llama of 2.3M parameters, nearly the starter's shape."""
+    shape = SHAPES["starter"] | {"vocab_size": WORDS, "num_hidden_layers": 5}
+    return small_model(folder, seed, make_tokenizer(), shape)
+
+
+def smollm2_like(folder: Path, layers: int, seed: int) -> Path:
+    """Write so many layers in the shape of SmolLM2-135M."""
+    shape = SHAPES["135M"] | {"num_hidden_layers": layers, "max_position_embeddings": 2048}
+    return small_model(folder, seed, make_tokenizer(), shape)
+
+
+def model_for_both_engines(folder: Path, shape: str, seed: int) -> Path:
+    """Write a model of one of the shapes, with a byte-level tokenizer, so that llama.cpp takes it too."""
+    kind = "Qwen2ForCausalLM" if shape == "0.5B" else "LlamaForCausalLM"
+    return small_model(folder, seed, starter_like_tokenizer(), SHAPES[shape], kind)
+
+
+def small_model(
+    folder: Path,
+    seed: int,
+    tokenizer: PreTrainedTokenizerFast,
+    shape: dict[str, Any],
+    architecture: str = "LlamaForCausalLM",
+) -> Path:
+    """Write a model as transformers draws its weights, output tied to the embedding."""
     torch.manual_seed(seed)
-    tokenizer = make_tokenizer()
-    config = LlamaConfig(
-        vocab_size=WORDS,
-        hidden_size=192,
-        num_hidden_layers=5,
-        num_attention_heads=6,
-        num_key_value_heads=6,
-        intermediate_size=512,
-        max_position_embeddings=512,
+    config_class, model_class = ARCHITECTURES[architecture]
+    config = config_class(
+        **{"max_position_embeddings": 512} | shape,
         tie_word_embeddings=True,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=None,
     )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-def model_for_both_engines(folder: Path, shape: str, seed: int) -> Path:
-    """Write a model of one of the shapes, with a byte-level tokenizer, so that llama.cpp takes it too."""
-    torch.manual_seed(seed)
-    tokenizer = starter_like_tokenizer()
-    common: dict[str, Any] = {
-        "max_position_embeddings": 512,
-        "tie_word_embeddings": True,
-        "eos_token_id": tokenizer.eos_token_id,
-        "pad_token_id": tokenizer.pad_token_id,
-        "bos_token_id": None,
-    }
-    options = SHAPES[shape] | common
-    model = Qwen2ForCausalLM(Qwen2Config(**options)) if shape == "0.5B" else LlamaForCausalLM(LlamaConfig(**options))
-    model.save_pretrained(folder)
+    model_class(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch.lm import bf16_computes_faster
 from sapo_desktop.engines.torch.service import TorchEngine
+from tests.bench.engines.models import smollm2_like
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
-from tests.engines.tiny import make_tokenizer
 
 FORMATS = ("float32", "bfloat16")
 
@@ -64,28 +63,6 @@ def main() -> None:
         note=f"{chosen} is chosen",
     )
     show(figure, options.json)
-
-
-def smollm2_like(folder: Path, layers: int, seed: int) -> Path:
-    """Write random weights in the shape of SmolLM2-135M."""
-    torch.manual_seed(seed)
-    tokenizer = make_tokenizer()
-    config = LlamaConfig(
-        vocab_size=49152,
-        hidden_size=576,
-        num_hidden_layers=layers,
-        num_attention_heads=9,
-        num_key_value_heads=3,
-        intermediate_size=1536,
-        max_position_embeddings=2048,
-        tie_word_embeddings=True,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        bos_token_id=None,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 def measure(folder: Path, dtype: str, work: Work, seed: int, as_json: bool) -> float:

@@ -1,6 +1,5 @@
 """The shipped starter in llama.cpp: the catalogue's questions give the same tokens, and the same answers."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,35 +7,23 @@ from typing import Any
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.exporting.export import MergedWeights
 from sapo_desktop.engines.gguf.write import write_model
 from sapo_desktop.models.starter import starter_folder
 from tests.engines.export_models import LlamaCpp, llama, torch_greedy
-from tests.engines.llama_cpp.cpp import in_a_process
+from tests.engines.llama_cpp.cpp import catalogue_questions
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk"),
 ]
 SEEDS = range(17, 42)
-QUESTIONS = """
-import json, sys
-from pathlib import Path
-from sapo_desktop.tasks.catalogue import load_catalogue
-from sapo_desktop.tasks.examiner import Examiner
-catalogue = load_catalogue(Path(sys.argv[1]))
-examiner = Examiner(catalogue)
-seeds = json.loads(sys.argv[2])
-print(json.dumps([examiner.question(task, seed).text for task in catalogue.tasks() for seed in seeds]))
-"""
 
 
 @pytest.fixture(scope="module")
 def questions() -> list[str]:
     """Of every task and level."""
-    found: list[str] = in_a_process(QUESTIONS, str(resource("tasks.toml")), json.dumps(list(SEEDS)))
-    return found
+    return catalogue_questions(SEEDS)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import Sampling
+from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.torch.service import Service as TorchService
 from tests.engines.export_models import save_base, starter_like_tokenizer, tiny_model
@@ -24,6 +26,16 @@ QUESTIONS = [
     "a",
     "What is the greatest common divisor of 7 and 3? " * 3,
 ]
+ASK = """
+import json, sys
+from pathlib import Path
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.examiner import Examiner
+catalogue = load_catalogue(Path(sys.argv[1]))
+examiner = Examiner(catalogue)
+seeds = json.loads(sys.argv[2])
+print(json.dumps([examiner.question(task, seed).text for task in catalogue.tasks() for seed in seeds]))
+"""
 needs_llama = pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
 
 
@@ -111,6 +123,12 @@ def cancelled_after(service: Any, seconds: float) -> threading.Timer:
     timer = threading.Timer(seconds, service.cancelled.set)
     timer.start()
     return timer
+
+
+def catalogue_questions(seeds: Iterable[int]) -> list[str]:
+    """Of every task and level, one a seed."""
+    found: list[str] = in_a_process(ASK, str(resource("tasks.toml")), json.dumps(list(seeds)))
+    return found
 
 
 def in_a_process(script: str, *words: str) -> Any:

@@ -1,15 +1,12 @@
 """The shipped starter in both engines: the catalogue's questions, the same prompts, the same answers."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
-from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.starter import starter_folder
-from tests.engines.gguf.test_starter import QUESTIONS
-from tests.engines.llama_cpp.cpp import Pair, in_a_process, needs_llama, tokens, worst_gap
+from tests.engines.llama_cpp.cpp import Pair, catalogue_questions, needs_llama, tokens, worst_gap
 
 pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -17,8 +14,7 @@ pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(600)]
 @pytest.fixture(scope="module")
 def questions() -> list[str]:
     """Of every task and level, three each."""
-    found: list[str] = in_a_process(QUESTIONS, str(resource("tasks.toml")), json.dumps([5, 6, 7]))
-    return found
+    return catalogue_questions([5, 6, 7])
 
 
 @pytest.fixture(scope="module")
