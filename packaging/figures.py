@@ -31,7 +31,7 @@ from sapo_desktop.core.records import EvalReport  # noqa: E402
 from sapo_desktop.core.settings import Settings  # noqa: E402
 from sapo_desktop.lab.table import t_interval  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
-from tests.bench.learning import (  # noqa: E402
+from tests.bench.node.learning import (  # noqa: E402
     GOAL,
     SAMPLES,
     VALIDATION_GOAL,
@@ -57,42 +57,42 @@ LARGEST_ALONE = {"tasks", "cheapest"}
 ON_PAGES_OF_THEIR_OWN = {"memory"}  # fit.md
 
 SCRIPTS = {
-    "first_answer": "tests.bench.first_answer",
-    "busy": "tests.bench.busy",
-    "asking": "tests.bench.asking",
-    "guest": "tests.bench.guest",
-    "generate": "tests.bench.generate",
-    "generate_large": "tests.bench.generate",  # with --options "--models 0.5B"
-    "generate_profile": "tests.bench.generate_profile",
-    "train": "tests.bench.train",
-    "precision": "tests.bench.precision",
-    "memory": "tests.bench.memory",
-    "session_memory": "tests.bench.session_memory",
-    "tasks": "tests.bench.tasks",
-    "cheapest": "tests.bench.cheapest",
-    "guard": "tests.bench.guard",
-    "kills": "tests.attack.kills",
-    "faults": "tests.attack.faults",
-    "lines": "tests.attack.lines",
-    "flood": "tests.attack.flood",
-    "backbone": "tests.attack.backbone",
-    "frames": "tests.attack.frames",
-    "claims": "tests.attack.claims",
-    "escape": "tests.attack.escape",
-    "swarm": "tests.attack.swarm",
-    "strangers": "tests.attack.strangers",
-    "foreign": "tests.attack.foreign",
-    "autobahn": "tests.attack.autobahn",
+    "first_answer": "tests.bench.node.first_answer",
+    "busy": "tests.bench.node.busy",
+    "asking": "tests.bench.node.asking",
+    "guest": "tests.bench.node.guest",
+    "generate": "tests.bench.engines.generate",
+    "generate_large": "tests.bench.engines.generate",  # with --options "--models 0.5B"
+    "generate_profile": "tests.bench.engines.generate_profile",
+    "train": "tests.bench.engines.train",
+    "precision": "tests.bench.engines.precision",
+    "memory": "tests.bench.engines.memory",
+    "session_memory": "tests.bench.node.session_memory",
+    "tasks": "tests.bench.tasks.speed",
+    "cheapest": "tests.bench.tasks.cheapest",
+    "guard": "tests.bench.swarm.guard",
+    "kills": "tests.attack.node.kills",
+    "faults": "tests.attack.node.faults",
+    "lines": "tests.attack.sockets.lines",
+    "flood": "tests.attack.peers.flood",
+    "backbone": "tests.attack.peers.backbone",
+    "frames": "tests.attack.sockets.frames",
+    "claims": "tests.attack.peers.claims",
+    "escape": "tests.attack.node.escape",
+    "swarm": "tests.attack.peers.swarm",
+    "strangers": "tests.attack.sockets.strangers",
+    "foreign": "tests.attack.peers.foreign",
+    "autobahn": "tests.attack.sockets.autobahn",
     "fuzz": "tests.attack.fuzz",
-    "scenarios": "tests.attack.scenarios",
-    "planted": "tests.attack.planted",
-    "bandwidth": "tests.bench.bandwidth",
-    "two_kinds": "tests.bench.two_kinds",
-    "round": "tests.bench.round",
-    "growth": "tests.bench.growth",
-    "pace": "tests.bench.pace",
-    "window": "tests.bench.window",
-    "window_profile": "tests.bench.window_profile",
+    "scenarios": "tests.attack.peers.scenarios",
+    "planted": "tests.attack.peers.planted",
+    "bandwidth": "tests.bench.swarm.bandwidth",
+    "two_kinds": "tests.bench.swarm.two_kinds",
+    "round": "tests.bench.engines.round",
+    "growth": "tests.bench.engines.growth",
+    "pace": "tests.bench.engines.pace",
+    "window": "tests.bench.window.cost",
+    "window_profile": "tests.bench.window.profile",
 }
 
 
@@ -130,7 +130,7 @@ def measure(name: str, options: Sequence[str]) -> None:
 
 
 def recorded_learning(name: str) -> Learning:
-    """What `tests.bench.learning --record` wrote."""
+    """What `tests.bench.node.learning --record` wrote."""
     return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
 
 
@@ -321,8 +321,10 @@ def figures_page(files: Sequence[Path]) -> str:
     shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
     usual = Counter(recorded(file)[0]["machine"] for file in shown).most_common(1)[0][0]
     parts = [WRITTEN, "# Figures", "", NOISY.format(usual=usual)]
-    for script, of_script in itertools.groupby(shown, lambda file: SCRIPTS[file.stem].rpartition(".")[2]):
-        runs = [recorded(file) for file in of_script]
+    for _, of_script in itertools.groupby(shown, lambda file: SCRIPTS[file.stem]):
+        recordings = list(of_script)
+        script = recordings[0].stem
+        runs = [recorded(file) for file in recordings]
         parts += ["", f"## {runs[0][0]['title']}", "", *(f"    {made['command']}" for made, _ in runs), ""]
         if (machine := runs[0][0]["machine"]) != usual:
             parts += [f"On {machine}.", ""]

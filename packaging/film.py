@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QWidget
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.newcomer import Newcomer  # noqa: E402
+from tests.bench.window.newcomer import Newcomer  # noqa: E402
 from tests.display import a_display  # noqa: E402
 
 EVERY_SECONDS = 5.0

@@ -94,7 +94,7 @@ def take(wanted: list[Shot]) -> None:
 def window(shot: Shot):  # type: ignore[no-untyped-def]
     from sapo_desktop.gui.shell.actions import Actions
     from sapo_desktop.gui.shell.window import MainWindow
-    from tests.gui.every_page import staged
+    from tests.gui.all_pages.every_page import staged
 
     view = scene(shot.scene)
     bridge = staged(view)
@@ -107,7 +107,7 @@ def window(shot: Shot):  # type: ignore[no-untyped-def]
 
 def first_run(shot: Shot):  # type: ignore[no-untyped-def]
     from sapo_desktop.gui.first_run.wizard import Wizard
-    from tests.gui.every_page import staged
+    from tests.gui.all_pages.every_page import staged
 
     bridge = staged(scene("new"))
     made = Wizard(bridge.view, bridge)

@@ -278,7 +278,7 @@ def click(folder: Path) -> None:
 
 def a_peers_group(scratch: Path) -> Walk:
     """What a peer's groups pass through in the node that learns from them."""
-    from tests.whole.test_swarm import SHORT, Program, address, until
+    from tests.whole.swarm.test_swarm import SHORT, Program, address, until
 
     traces = Traces(scratch, sorted({name for names in PEER.values() for name in names}))
     started = [Program(scratch / "relay", "relay", "--listen", "127.0.0.1:0")]

@@ -1,4 +1,5 @@
-"""Who may import whom, and which library may be imported where. The two tables are the rule; the code obeys.
+"""Who may import whom, which library may be imported where, and how full a folder may be. The tables are the rule; the
+code obeys.
 
 Imports are read with `ast`, those inside functions and those through importlib included, so nothing is loaded and
 nothing can hide.
@@ -8,6 +9,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,6 +127,10 @@ HIDDEN = "a name that only shows when it runs"
 LOADED_BY_NAME = {"worker.hosts.services"}
 """Modules that may import what nobody can read off them: the services of hosts, each in a process of its own."""
 
+MOST_MODULES = 16
+"""In one folder, tests and scripts included: more are rooms of their own."""
+BUILT = {"build", "dist"}
+
 
 def modules(root: Path) -> dict[str, Path]:
     """Module name without the package (`core.records`; `` for the package itself) -> file."""
@@ -216,6 +222,17 @@ def forbidden(module: str, part: str, name: str) -> str | None:
     return None if target in {None, part, *ARROWS[part]} else f"{part} may not import {target}"
 
 
+def full_folders(root: Path) -> dict[str, int]:
+    """Folder -> its modules (`__init__` is none), where they are more than MOST_MODULES. Hidden folders and what builds
+    leave are not looked at."""
+    counts: Counter[str] = Counter()
+    for part in root.iterdir():
+        if part.is_dir() and not part.name.startswith(".") and part.name not in BUILT:
+            found = (path for path in part.rglob("*.py") if path.name != "__init__.py")
+            counts.update(path.parent.relative_to(root).as_posix() for path in found)
+    return {folder: count for folder, count in counts.items() if count > MOST_MODULES}
+
+
 def reached(root: Path, start: str) -> set[str]:
     """Every module that is loaded, at once or later, when `start` is."""
     known = modules(root)
@@ -234,6 +251,18 @@ def reached(root: Path, start: str) -> set[str]:
 
 def test_every_import_follows_the_arrows() -> None:
     assert violations(ROOT) == []
+
+
+def test_no_folder_has_more_modules_than_one_looks_over() -> None:
+    assert full_folders(ROOT) == {}
+
+
+def test_a_folder_that_grew_too_full_is_found(tmp_path: Path) -> None:
+    for folder, count in (("tests/full", MOST_MODULES + 1), ("tests/just", MOST_MODULES), (".venv/all", 99)):
+        (tmp_path / folder).mkdir(parents=True)
+        for name in ("__init__", *map(str, range(count))):
+            (tmp_path / folder / f"{name}.py").touch()
+    assert full_folders(tmp_path) == {"tests/full": MOST_MODULES + 1}
 
 
 def test_a_client_of_the_worker_never_loads_what_the_worker_works_with() -> None:

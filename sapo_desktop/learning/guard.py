@@ -5,7 +5,7 @@ question: the last 1 to 10 of them with the mean of the 20 before these. Nothing
 looks, which is high by luck. Greedy answers of an adapter that learns flip both ways, so the difference is measured
 in the standard errors that this run's own flips make it have: how many questions are solved now and then, how long
 they stay as they are, and a few that change for good by chance. Beyond `ERRORS_BELOW` of them it is lost skill.
-`tests/bench/guard.py` measures how often that is wrong and how soon it is right.
+`tests/bench/swarm/guard.py` measures how often that is wrong and how soon it is right.
 
 Then: back to the best checkpoint, and for a while less of what may have done it, first external groups, then learning
 rate. Counters never go back: a round number is used once. Left out on purpose: a backdoor costs no validation score,

@@ -31,8 +31,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     keep: dict[str, float] = {}
     """Right answers that come too often, and the share of their questions that is set (choosing.py)."""
     shared: bool = True
-    """Whether its groups may travel: quick to make and mark (tests/bench/tasks.py), equal on every machine, and not
-    solved by always saying or copying the same (tests/bench/cheapest.py)."""
+    """Whether its groups may travel: quick to make and mark (tests/bench/tasks/speed.py), equal on every machine, and
+    not solved by always saying or copying the same (tests/bench/tasks/cheapest.py)."""
     rows: tuple[tuple[str, str], ...] = ()
     """Of an own family (own.py): all its questions, each with its answer."""
 

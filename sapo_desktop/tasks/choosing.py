@@ -3,7 +3,7 @@
 Where one answer is right too often, saying it always earns more than thinking. So a level may name, for such answers,
 the share of their questions that is kept (`keep` in tasks.toml); for a question that is left out the next one under the
 same seed is taken. Everything follows from the seed, so every node sets the same. Pure. Left out: making questions
-(examiner.py), finding the shares (tests/bench/cheapest.py).
+(examiner.py), finding the shares (tests/bench/tasks/cheapest.py).
 """
 
 from __future__ import annotations

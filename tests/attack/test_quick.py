@@ -5,22 +5,22 @@ import pytest
 from tests.bench.test_quick import assert_prints_figures
 
 SCRIPTS = [
-    "tests.attack.kills",
-    "tests.attack.faults",
-    "tests.attack.lines",
-    "tests.attack.flood",
-    "tests.attack.frames",
-    "tests.attack.backbone",
-    "tests.attack.claims",
-    "tests.attack.escape",
-    "tests.attack.swarm",
-    "tests.attack.strangers",
-    "tests.attack.foreign",
-    "tests.attack.autobahn",
+    "tests.attack.node.kills",
+    "tests.attack.node.faults",
+    "tests.attack.sockets.lines",
+    "tests.attack.peers.flood",
+    "tests.attack.sockets.frames",
+    "tests.attack.peers.backbone",
+    "tests.attack.peers.claims",
+    "tests.attack.node.escape",
+    "tests.attack.peers.swarm",
+    "tests.attack.sockets.strangers",
+    "tests.attack.peers.foreign",
+    "tests.attack.sockets.autobahn",
     "tests.attack.fuzz",
-    "tests.attack.scenarios",
-    "tests.attack.many_relays",
-    "tests.attack.planted",
+    "tests.attack.peers.scenarios",
+    "tests.attack.peers.many_relays",
+    "tests.attack.peers.planted",
 ]
 
 

@@ -1,17 +1,41 @@
 """A page driven as a person drives it: shown, read, pressed."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, Qt
+import msgspec
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.text import Reading
-from sapo_desktop.view.viewmodel import ALL
+from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages.replies import SettingsAre
+from tests.gui.stage import StageBridge
 
 Made = TypeVar("Made", bound=Page)
+Dialog = TypeVar("Dialog", bound=QDialog)
+
+
+class PageScene:
+    """A page, shown, with the bridge it asks."""
+
+    view: View
+    bridge: StageBridge
+    page: Page
+
+    def settings(self, waiting: tuple[str, ...] = (), wanted: Settings | None = None, **changes: object) -> None:
+        """The worker took these."""
+        held = msgspec.structs.replace(self.view.settings, **changes)
+        are = SettingsAre(settings=held, changed=[], overridden=[], waiting=list(waiting), wanted=wanted)
+        self.bridge.changed.emit(self.view.take_settings(are))
+
+    def sheet(self, kind: type[Any]) -> Any:
+        """The dialog of this kind that is open."""
+        return next(found for found in self.page.findChildren(kind) if found.isVisible())
 
 
 def shown(qtbot: QtBot, page: Made, width: int = 940, height: int = 880) -> Made:
@@ -48,6 +72,17 @@ def press(what: QWidget, text: str = "") -> None:
     target = button(what, text) if text else what
     assert target.isVisible()
     QTest.mouseClick(target, Qt.MouseButton.LeftButton)
+
+
+def in_dialog(act: Callable[[Dialog], object], kind: type[Dialog] = QDialog) -> None:
+    """What is done with the next dialog that waits for its end, of this kind."""
+
+    def do() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, kind)
+        act(dialog)
+
+    QTimer.singleShot(0, do)
 
 
 def cells(table: Any) -> list[list[str]]:

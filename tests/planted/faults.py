@@ -326,8 +326,8 @@ FAULTS = (
         "reserve-in-bytes",
         "models",
         "The memory that was to stay free for other programs is taken.",
-        "int(settings.memory_reserve * 1e9)",
-        "int(settings.memory_reserve)",
+        "self.reserve = int(settings.memory_reserve * 1e9)",
+        "self.reserve = int(settings.memory_reserve)",
         first="test_fit",
     ),
     # -- window ------------------------------------------------------------------------------------------------------

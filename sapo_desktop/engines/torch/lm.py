@@ -185,8 +185,8 @@ def _device(name: str) -> torch.device:
 def bf16_computes_faster() -> bool:
     """Whether this processor has instructions for bfloat16 (those with AMX have these as well).
 
-    Without them bfloat16 is converted back and forth and slower (tests/bench/precision.py measures both); kinds of
-    processor that were not measured, ARM among them, count as without. A rule, not a measurement at every start: a
+    Without them bfloat16 is converted back and forth and slower (tests/bench/engines/precision.py measures both); kinds
+    of processor that were not measured, ARM among them, count as without. A rule, not a measurement at every start: a
     resumed run must compute in the same format as before.
     """
     return bool(torch.cpu._is_avx512_bf16_supported())

@@ -12,9 +12,9 @@ from sapo_desktop.core.fitting import Way
 from sapo_desktop.models.fit.shape import ModelShape
 
 CORE = 38e9
-"""Operations a second of one core, in rounds of a model of 135M (tests/bench/pace.py); others were not measured."""
+"""Operations a second of one core, in rounds of a 135M model (tests/bench/engines/pace.py); others: not measured."""
 FURTHER_CORE = 0.7
-"""What each further one adds, of the first; measured with two (tests/bench/generate.py)."""
+"""What each further one adds, of the first; measured with two (tests/bench/engines/generate.py)."""
 CARD, CARD_BYTES = 15e12, 300e9
 """Operations, and bytes of weights read, a second on a card: assumed of a small one, never measured."""
 WRITTEN = 0.5

@@ -12,7 +12,7 @@ import pytest
 from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, OutOfMemory, TooBig
 from sapo_desktop.engines import answering
 from sapo_desktop.engines import protocols as p
-from tests.engines.cpp import (
+from tests.engines.llama_cpp.cpp import (
     QUESTIONS,
     Pair,
     cancelled_after,

@@ -18,7 +18,7 @@ from sapo_desktop.engines.remote.replies import Piece, Raw
 from sapo_desktop.engines.remote.tokens import Translator
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from tests.engines.real_models import save_real_model
-from tests.engines.serving import Scripted, served
+from tests.engines.remote.serving import Scripted, served
 
 QUESTIONS = ["What is 17 + 25?", "What is 3 + 4?"]
 TELLS_IDS = ["vllm", "vllm-old", "sglang", "llama-server"]

@@ -34,10 +34,10 @@ from sapo_desktop.worker.control.messages.models import (
     RemoveModel,
     SetHubToken,
 )
-from sapo_desktop.worker.control.messages.replies import Checkpoints, SettingsAre
+from sapo_desktop.worker.control.messages.replies import Checkpoints
 from sapo_desktop.worker.control.messages.requests import Evaluate, ExportModel, ListCheckpoints, RollBack, SetSettings
 from tests.gui import scenes, staged_model
-from tests.gui.driving import all_texts, cells, press, shown
+from tests.gui.driving import PageScene, all_texts, cells, press, shown
 from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import DONE, PROGRESS, REFUSED
@@ -45,19 +45,12 @@ from tests.gui.staged_model import DONE, PROGRESS, REFUSED
 NOTHING_LEARNED = Checkpoints(items=staged_model.checkpoints().items[:1])
 
 
-class Scene:
-    """A page, shown, with the bridge it asks."""
-
+class Scene(PageScene):
     def __init__(self, qtbot: QtBot, bridge_kind: type[StageBridge] = StageBridge, **settings: object) -> None:
         self.view = scenes.a_view(scenes.swarm_curve(900), **({"silo": False} | settings))
         self.bridge = bridge_kind(self.view)
         staged_model.stage(self.bridge)
         self.page = shown(qtbot, ModelPage(self.view, self.bridge, Actions(self.view, self.bridge)))
-
-    def settings(self, waiting: tuple[str, ...] = (), wanted: Settings | None = None, **changes: object) -> None:
-        held = msgspec.structs.replace(self.view.settings, **changes)
-        are = SettingsAre(settings=held, changed=[], overridden=[], waiting=list(waiting), wanted=wanted)
-        self.bridge.changed.emit(self.view.take_settings(are))
 
     def nothing_learned(self) -> None:
         self.bridge.replies[ListCheckpoints] = NOTHING_LEARNED
@@ -67,9 +60,6 @@ class Scene:
         """Select a model; returns its details."""
         self.page._models.table.select([name])
         return self.page._models.details
-
-    def sheet(self, kind: type[Any]) -> Any:
-        return next(found for found in self.page.findChildren(kind) if found.isVisible())
 
 
 # -- at work, memory ------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from sapo_desktop.gui.peers.refused import Refusal, refusals
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words.states import swarm_sentence
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
+from sapo_desktop.worker.control.messages.replies import IdentityIs
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
@@ -33,14 +33,12 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
 )
 from tests.gui import scenes, staged_peers
-from tests.gui.driving import all_texts, cells, press, shown
+from tests.gui.driving import PageScene, all_texts, cells, press, shown
 from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge
 
 
-class Scene:
-    """A page, shown, with the bridge it asks."""
-
+class Scene(PageScene):
     def __init__(self, qtbot: QtBot, bridge_kind: type[StageBridge] = StageBridge, **settings: object) -> None:
         self.view = scenes.a_view(scenes.swarm_curve(60), **({"silo": False} | settings))
         self.bridge = bridge_kind(self.view)
@@ -53,15 +51,6 @@ class Scene:
         self.view.clock = lambda: now + 3
         assert self.view.swarm is not None
         self.bridge.changed.emit(self.view.take_swarm(msgspec.structs.replace(self.view.swarm, **changes)))
-
-    def settings(self, **changes: object) -> None:
-        held = msgspec.structs.replace(self.view.settings, **changes)
-        are = SettingsAre(settings=held, changed=[], overridden=[])
-        self.bridge.changed.emit(self.view.take_settings(are))
-
-    def sheet(self, kind: type[Any]) -> Any:
-        """The dialog that is open."""
-        return next(found for found in self.page.findChildren(kind) if found.isVisible())
 
 
 # -- links ----------------------------------------------------------------------------------------------------

@@ -1,11 +1,9 @@
 """Settings: what is asked of the worker, what each row shows, search, reset, consent."""
 
-from collections.abc import Callable
-
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+from PySide6.QtWidgets import QDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
@@ -24,7 +22,7 @@ from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes, staged_settings
-from tests.gui.driving import press, shown, texts
+from tests.gui.driving import in_dialog, press, shown, texts
 from tests.gui.stage import StageBridge
 
 
@@ -52,15 +50,6 @@ def row(page: SettingsPage, key: str) -> SettingRow:
 
 def rows_in_sight(page: SettingsPage) -> list[str]:
     return [key for card in page._cards.values() for key, made in card.rows.items() if made.isVisible()]
-
-
-def in_dialog(act: Callable[[QDialog], object]) -> None:
-    def do() -> None:
-        dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QDialog)
-        act(dialog)
-
-    QTimer.singleShot(0, do)
 
 
 def type_into(field: QLineEdit, text: str) -> None:

@@ -1,14 +1,13 @@
 """The file dialogs: where they begin, what they give back, and that going back gives nothing."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.gui.widgets import files
+from tests.gui.driving import in_dialog
 
 
 @pytest.fixture
@@ -19,15 +18,6 @@ def parent(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> QWi
     return widget
 
 
-def _in_dialog(act: Callable[[QFileDialog], object]) -> None:
-    def do() -> None:
-        dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QFileDialog)
-        act(dialog)
-
-    QTimer.singleShot(0, do)
-
-
 def test_a_path_is_suggested_and_given_back(parent: QWidget, tmp_path: Path) -> None:
     suggested: list[str] = []
 
@@ -35,7 +25,7 @@ def test_a_path_is_suggested_and_given_back(parent: QWidget, tmp_path: Path) -> 
         suggested.append(dialog.findChild(QLineEdit).text())
         dialog.accept()
 
-    _in_dialog(accept)
+    in_dialog(accept, QFileDialog)
     assert files.ask_save_path(parent, "Save", "facts.txt", "Text (*.txt)") == str(tmp_path / "facts.txt")
     assert suggested == ["facts.txt"]
 
@@ -46,13 +36,13 @@ def test_going_back_gives_nothing(parent: QWidget) -> None:
         lambda: files.ask_open_path(parent, "Open"),
         lambda: files.ask_folder(parent, "Folder"),
     ):
-        _in_dialog(QFileDialog.reject)
+        in_dialog(QFileDialog.reject, QFileDialog)
         assert ask() == ""
 
 
 def test_the_next_dialog_begins_where_the_last_one_ended(parent: QWidget, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
-    _in_dialog(QFileDialog.accept)
+    in_dialog(QFileDialog.accept, QFileDialog)
     assert files.ask_save_path(parent, "Save", str(tmp_path / "deep" / "a.txt")) == str(tmp_path / "deep" / "a.txt")
     begins: list[str] = []
 
@@ -60,6 +50,6 @@ def test_the_next_dialog_begins_where_the_last_one_ended(parent: QWidget, tmp_pa
         begins.append(dialog.directory().absolutePath())
         dialog.reject()
 
-    _in_dialog(look)
+    in_dialog(look, QFileDialog)
     files.ask_open_path(parent, "Open")
     assert begins == [str(tmp_path / "deep")]

@@ -25,10 +25,10 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
-from tests.gui.every_page import a_full_window
+from tests.gui.all_pages.every_page import a_full_window
+from tests.gui.all_pages.test_strangers import shown_by
 from tests.gui.scenes import a_view, silo_curve
 from tests.gui.stage import StageBridge
-from tests.gui.test_strangers import shown_by
 
 ROOT = Path(__file__).resolve().parents[3]
 PLACEHOLDER = re.compile(r"\{\w*\}")

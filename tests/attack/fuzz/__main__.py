@@ -1,0 +1,247 @@
+"""Inputs that nobody would send on purpose: does anything but a reader's own error come out, and does memory stay flat?
+
+    python -m tests.attack.fuzz --quick             a few seconds a target
+    python -m tests.attack.fuzz --minutes 10        of each target
+    python -m tests.attack.fuzz --inputs 1000000 --only frames,session
+
+Coverage-guided (atheris, Linux with Python 3.11 to 3.13), a process for each target of `files.py` and `wire.py`.
+It begins with real messages and files and with what corpus/ keeps: inputs that once got through
+(`test_corpus.py` tries these at every build). What comes out beside a target's own errors, or after more
+than a second of processor time, is a crash; a new one is written beside the corpus' others with `--keep`.
+"""
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import types
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from tests.attack.fuzz.files import FILES
+from tests.attack.fuzz.target import CORPUS, Target, attempt, known
+from tests.attack.fuzz.wire import WIRE
+from tests.bench.figure import Figure, arguments, show, tell
+
+QUICK_SECONDS, SECONDS = 1.0, 60.0
+MOST_SECONDS = 1.0
+"""Of processor time, for one input."""
+HANGS_AFTER = 60
+"""Seconds after which a process that is busy with one input is ended."""
+MOST_GROWTH = 16.0
+"""MiB between a third of a target's time and its end; some of it is what the fuzzer itself remembers."""
+MOST_TOLD = 20
+MEMORY = Path("/dev/shm")
+"""Where a synced file costs nothing."""
+MOST_MEMORY = 4 << 30
+"""Bytes of address space."""
+TOLD = "SAPO_FUZZ_TOLD"
+"""Names the file where a child says what came of it."""
+TARGETS: dict[str, Target] = {**WIRE, **FILES}
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What came of one target."""
+
+    target: str
+    inputs: int = 0
+    seconds: float = 0.0
+    """Of processor time, since other programs are no matter of a target's."""
+    grown: float = 0.0
+    """MiB."""
+    slowest: float = 0.0
+    """Processor seconds of one input."""
+    crashes: dict[str, str] = {}
+    """Where it came from and what it said -> the input in hex."""
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--minutes", type=float, help="for each target")
+    parser.add_argument("--inputs", type=int, help="for each target, instead of a time")
+    parser.add_argument("--only", default=",".join(TARGETS), help="targets, separated by commas")
+    parser.add_argument("--keep", action="store_true", help="add inputs that got through to the corpus")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if importlib.util.find_spec("atheris") is None:
+        raise SystemExit("atheris is missing: it is among the tools of slow tests, for Linux and Python 3.11 to 3.13.")
+    if given.child:
+        fuzz(given.child, given.inputs or 0, float(given.minutes or 0) * 60, given.seed)
+        return
+    seconds = given.minutes * 60 if given.minutes else QUICK_SECONDS if given.quick else SECONDS
+    outcomes = [child(name, given.inputs or 0, seconds, given.seed) for name in given.only.split(",")]
+    for outcome in outcomes:
+        if given.keep:
+            keep(outcome)
+    for figure in figures(outcomes):
+        show(figure, given.json)
+
+
+def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
+    """Fuzz one target in a process of its own."""
+    command = [sys.executable, "-m", "tests.attack.fuzz", "--child", name, "--seed", str(seed)]
+    command += ["--inputs", str(inputs)] if inputs else ["--minutes", str(seconds / 60)]
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        told = Path(folder) / "told"
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            check=False,
+            capture_output=True,
+            env=os.environ | {TOLD: str(told), "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path[1:]])},
+        )
+        lines = told.read_bytes().splitlines() if told.exists() else []
+    outcome = msgspec.json.decode(lines[-1], type=Outcome) if lines else Outcome(target=name)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        outcome.crashes[f"the process ended with {done.returncode}: {' / '.join(said[-3:])}"] = ""
+    tell(
+        f"{name}: {outcome.inputs:,} inputs, {outcome.inputs / max(outcome.seconds, 1e-9):,.0f}/CPU-s, "
+        f"{outcome.grown:+.1f} MiB, slowest {outcome.slowest:.2f} s, {len(outcome.crashes)} crashes"
+    )
+    for what, data in outcome.crashes.items():
+        tell(f"  {what}  {data[:200]}")
+    return outcome
+
+
+def fuzz(name: str, inputs: int, seconds: float, seed: int) -> None:
+    """In the child: until so many inputs or seconds are through; what came of it goes to a file."""
+    import resource  # Linux alone gets here
+
+    import atheris
+
+    _, highest = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, highest))  # what one input asks for is its own end
+    target = TARGETS[name]
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        seeds = Path(folder) / "seeds"
+        seeds.mkdir()
+        for place, data in enumerate([*target.seeds(), *known(name)]):
+            (seeds / str(place)).write_bytes(data)
+        words = Path(folder) / "words"
+        words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.words or (b"\0",)))
+        for function in functions(target.traced):
+            atheris.instrument_func(function)
+        room = Path(folder) / "room"
+        room.mkdir()
+        take = target.open(room)
+        for data in target.seeds():
+            attempt(take, target.refused, data)  # some import what they need with the first
+        watch = Watch(Outcome(target=name), target, take, inputs, seconds, Path(os.environ[TOLD]))
+        options = [f"-seed={seed}", f"-max_len={target.longest}", f"-timeout={HANGS_AFTER}", "-rss_limit_mb=0"]
+        options += [f"-dict={words}", "-verbosity=0", "-print_final_stats=0", "-handle_segv=1"]
+        atheris.Setup([sys.argv[0], *options, str(seeds)], watch.one)
+        atheris.Fuzz()
+
+
+class Watch:
+    """Takes inputs one by one, and ends the process when it was enough."""
+
+    def __init__(
+        self, outcome: Outcome, target: Target, take: Callable[[bytes], None], inputs: int, seconds: float, told: Path
+    ) -> None:
+        self._outcome = outcome
+        self._refused = target.refused
+        self._take = take
+        self._inputs = inputs
+        self._seconds = seconds
+        self._told = told
+        self._process = psutil.Process()
+        self._began, self._spent = time.monotonic(), time.process_time()
+        self._warm = 0
+
+    def one(self, data: bytes) -> None:
+        """One input, whatever comes of it."""
+        began = time.process_time()
+        try:
+            attempt(self._take, self._refused, data)
+        except BaseException as error:  # noqa: BLE001 - this is what is looked for
+            self._crashed(where(error), data)
+        took = time.process_time() - began
+        if took > MOST_SECONDS:
+            self._crashed(f"more than {MOST_SECONDS:g} s", data)
+        outcome = self._outcome
+        outcome.slowest = max(outcome.slowest, took)
+        outcome.inputs += 1
+        outcome.seconds = time.process_time() - self._spent
+        passed = (time.monotonic() - self._began) / self._seconds if self._seconds else 0.0
+        share = outcome.inputs / self._inputs if self._inputs else passed
+        if not self._warm and share > 1 / 3:
+            self._warm = self._process.memory_info().rss
+        if share >= 1:
+            outcome.grown = (self._process.memory_info().rss - self._warm) / 2**20
+            self._tell()
+            os._exit(0)  # the fuzzer would go on, and has no end of its own that lets us speak
+
+    def _crashed(self, what: str, data: bytes) -> None:
+        if what not in self._outcome.crashes and len(self._outcome.crashes) < MOST_TOLD:
+            self._outcome.crashes[what] = data.hex()
+            self._tell()  # what comes next may end the process
+
+    def _tell(self) -> None:
+        with self._told.open("ab") as file:
+            file.write(msgspec.json.encode(self._outcome) + b"\n")
+
+
+def functions(packages: Sequence[str]) -> Iterator[types.FunctionType]:
+    """Those of the loaded modules of these packages, methods too."""
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith(tuple(packages)):
+            continue
+        for thing in vars(module).copy().values():
+            for one in (thing, *(vars(thing).values() if isinstance(thing, type) else ())):
+                function = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
+                if isinstance(function, types.FunctionType) and function.__module__ == name:
+                    yield function
+
+
+def where(error: BaseException) -> str:
+    """The last place in the product, or at all, and what was raised there: alike for inputs that met the same."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "sapo_desktop" in frame.filename] or frames
+    place = f"{Path(ours[-1].filename).name}, {ours[-1].name}" if ours else "nowhere"
+    return f"{type(error).__name__} in {place}"
+
+
+def keep(outcome: Outcome) -> None:
+    """Add what is new to the corpus."""
+    CORPUS.mkdir(exist_ok=True)
+    before = known(outcome.target)
+    with (CORPUS / f"{outcome.target}.txt").open("a", encoding="ascii") as file:
+        for what, data in outcome.crashes.items():
+            if data and bytes.fromhex(data) not in before:
+                file.write(f"{data} {what}\n")
+
+
+def figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
+    for one in outcomes:
+        rate = one.inputs / max(one.seconds, 1e-9)
+        said = "; ".join(one.crashes)
+        yield Figure(name=f"{one.target}: inputs", value=one.inputs, unit="inputs", note=f"{one.seconds:.0f} CPU-s")
+        yield Figure(name=f"{one.target}: speed", value=rate, unit="inputs/CPU-s")
+        yield Figure(name=f"{one.target}: crashes", value=len(one.crashes), unit="kinds", note=said)
+        yield Figure(name=f"{one.target}: memory", value=one.grown, unit="MiB more")
+        yield Figure(name=f"{one.target}: slowest", value=one.slowest, unit="CPU-s")
+    total, crashes = sum(one.inputs for one in outcomes), sum(len(one.crashes) for one in outcomes)
+    grown, slowest = max(one.grown for one in outcomes), max(one.slowest for one in outcomes)
+    name = f"kinds of crashes, {total:,} inputs to {len(outcomes)} targets"
+    yield Figure(name=name, value=crashes, unit="kinds", goal="0", held=not crashes)
+    memory = Figure(name="largest growth of memory", value=grown, unit="MiB", goal=f"at most {MOST_GROWTH:g}")
+    yield msgspec.structs.replace(memory, held=grown <= MOST_GROWTH)
+    slow = Figure(name="slowest input", value=slowest, unit="CPU-s", goal=f"at most {MOST_SECONDS:g}")
+    yield msgspec.structs.replace(slow, held=slowest <= MOST_SECONDS)
+
+
+def _escaped(word: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in word)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""What once got through a reader, and what it is begun with, ends as the reader says; `__main__.py` looks for more."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.attack.fuzz.files import FILES
+from tests.attack.fuzz.target import attempt, known
+from tests.attack.fuzz.wire import WIRE
+
+TARGETS = {**WIRE, **FILES}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_nothing_but_a_readers_own_error_comes_out(name: str, tmp_path: Path) -> None:
+    target = TARGETS[name]
+    take = target.open(tmp_path)
+    for data in (b"", *target.seeds(), *known(name)):
+        attempt(take, target.refused, data)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_target_begins_with_something_that_is_taken(name: str, tmp_path: Path) -> None:
+    target = TARGETS[name]
+    take = target.open(tmp_path)
+    assert any(attempt(take, target.refused, data) for data in target.seeds())

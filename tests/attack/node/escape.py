@@ -1,0 +1,134 @@
+"""What a hole in the marker would be worth: an answer that is run as a program, in a host as the product confines it.
+
+    python -m tests.attack.node.escape
+
+The planted marker evaluates every answer, as eval(answer) does, with all of Python and of the C library at hand. Each
+answer tries one way to reach somebody, to leave something behind, or to have another program do it.
+"""
+
+import asyncio
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.worker.hosts.hosting import Host
+from tests.bench.figure import Figure, arguments, show, tell
+
+_C = "__import__('ctypes').CDLL(None)"
+_SOCKET = {"x86_64": 41}.get(platform.machine(), 198)
+WRITING = {
+    "a file": "open({outside!r} + '/left', 'w')",
+    "a file, by the C library": f"{_C}.creat({{outside!r}}.encode() + b'/left', 0o600) + 1 or 1/0",
+    "more into a file that is there": "open({outside!r} + '/kept', 'a')",
+    "nothing in place of a file": "__import__('os').truncate({outside!r} + '/kept', 0)",
+    "no file where one was": "__import__('os').remove({outside!r} + '/kept')",
+    "another name for a file": "__import__('os').rename({outside!r} + '/kept', {outside!r} + '/moved')",
+    "a folder": "__import__('os').mkdir({outside!r} + '/left')",
+    "a link from the folder that it may write in": "__import__('os').link({outside!r} + '/kept', {inside!r} + '/kept')",
+    "a pipe": "__import__('os').mkfifo({outside!r} + '/left')",
+}
+"""What is tried, and how, outside the folder that the host may write in. Where the C library says -1, it fails."""
+REACHING = {
+    "the internet": "__import__('socket').socket()",
+    "the internet, by the kernel": f"{_C}.syscall({_SOCKET}, 2, 1, 0) + 1 or 1/0",
+    "a service of this computer": "__import__('socket').socket(1)",
+    "the kernel's own queue": f"{_C}.syscall(425, 8, bytes(120)) + 1 or 1/0",
+    "its parent, to end it": "__import__('os').kill(__import__('os').getppid(), 15)",
+    "its parent's memory": "open('/proc/%d/mem' % __import__('os').getppid(), 'r+b')",
+    "the internet, by another thread": "__import__('concurrent.futures').futures.ThreadPoolExecutor(1)"
+    ".submit(__import__('socket').socket).result()",
+    "another program": "__import__('subprocess').run(['true'])",
+    "another program, by the C library": f"{_C}.execl(b'/bin/true', b'true', None) + 1 or 1/0",
+}
+
+
+class Answer(msgspec.Struct, frozen=True, tag=True):
+    """An answer to mark."""
+
+    text: str
+
+
+class Marked(msgspec.Struct, frozen=True, tag=True):
+    """What the marker said: how it failed, or `done`."""
+
+    said: str
+
+
+REQUEST, REPLY, PROGRESS = Answer, Marked, Marked
+
+
+class Marker:
+    """Marks as nobody should."""
+
+    def handle(self, request: Answer, progress: Callable[[msgspec.Struct], None]) -> Marked:
+        try:
+            eval(request.text)
+        except Exception as error:  # noqa: BLE001 - whatever stopped it is what is asked
+            return Marked(f"{type(error).__name__}: {error}")
+        return Marked("done")
+
+
+async def escapes(folder: Path) -> dict[str, str]:
+    """What became of each attempt; `done` means that it got out. `folder`: an empty one.
+
+    What was outside must be as it was: AssertionError if not, whatever the marker said.
+    """
+    inside, outside = folder / "inside", folder / "outside"
+    for place in (inside, outside):
+        place.mkdir()
+    (outside / "kept").write_text("kept")
+    root = str(Path(__file__).resolve().parents[3])
+    host = await Host.start(
+        "marker",
+        service="tests.attack.node.escape:Marker",
+        log=folder / "marker.log",
+        env={"PYTHONPATH": root},
+        writes=[inside],
+    )
+    try:
+        assert host.confined is not None
+        asked = {what: text.format(inside=str(inside), outside=str(outside)) for what, text in attempts().items()}
+        said = {what: (await host.call(Answer(text), 20)).said for what, text in asked.items()}
+        held = await host.call(Answer(f"open({str(inside)!r} + '/made', 'w').close()"), 20)
+        assert held.said == "done", f"it may write where it works: {held.said}"
+    finally:
+        await host.stop()
+    assert [file.name for file in outside.iterdir()] == ["kept"] and (outside / "kept").read_text() == "kept"
+    return said
+
+
+def attempts() -> dict[str, str]:
+    """All of them."""
+    return {f"writes {what}": text for what, text in WRITING.items()} | {
+        f"reaches {what}": text for what, text in REACHING.items()
+    }
+
+
+def main() -> None:
+    given = arguments(__doc__).parse_args()
+    if sys.platform != "linux":
+        raise SystemExit(f"Nothing is confined on {sys.platform}.")
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        said = asyncio.run(escapes(Path(scratch)))
+    out = sorted(what for what, how in said.items() if how == "done")
+    for what, how in said.items():
+        tell(f"{what}: {how}")
+    figure = Figure(
+        name=f"answers that got out of a marker that evaluates them, of {len(said)}",
+        value=len(out),
+        unit="answers",
+        goal="0",
+        held=not out,
+        note=", ".join(out),
+    )
+    show(figure, given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,344 @@
+"""What a computer does to a node's files: does it go on after its newest checkpoint, and say what happened?
+
+    python -m tests.attack.node.faults                   all of them; disks only as root on Linux
+    python -m tests.attack.node.faults --quick           one of each kind, no disks
+
+A node plays two rounds with the starter, in silo. Then one of its files is damaged, and it is started again for one
+round more. Others happen to it while it plays: its clock jumps by a day, a process is suspended for a while, the
+keyring is away as it enters the swarm. The full disk is a small one in memory, filled up while a round is played and
+emptied again; the read-only one a file with a file system that the kernel is told to take for broken, mended before
+the next start. What a line does to links is in `lines`.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.attack.node.kills import START_SECONDS, Terminal, end, read_rewards
+from tests.bench.figure import Figure, arguments, show, tell
+
+ROUNDS = 2
+DISK_MEGABYTES = 32
+FULL_SECONDS = 15.0
+SUSPENDED_SECONDS = 10.0
+PATIENCE = 300.0
+"""Seconds after which a node that should have come to its end hangs."""
+CLOCK = """
+import os, time
+_real = time.time
+
+def _jumping():
+    try:
+        with open(os.environ["SAPO_TEST_JUMP"]) as file:
+            return _real() + float(file.read() or 0)
+    except OSError:
+        return _real()
+
+time.time = _jumping
+"""
+"""What every process of the node begins with: its clock is ahead by what a file says."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a node."""
+
+    fault: str
+    reached: int
+    """The last round of the run after the fault."""
+    expected: int
+    """What it is where the newest undamaged checkpoint was gone on from."""
+    said: list[str]
+    hung: bool = False
+    """Whether it had to be ended."""
+
+    @property
+    def lost(self) -> int:
+        return max(0, self.expected - self.reached)
+
+
+def main() -> None:
+    given = arguments(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        good = Path(scratch) / "good"
+        play(good, ROUNDS, given.seed)
+        files = list(FAULTS.items())[: 1 if given.quick else None]
+        outcomes = [damaged(name, fault, good, Path(scratch), given.seed) for name, fault in files]
+        happening = list(HAPPENING.items())[: 2 if given.quick else None]
+        outcomes += [happened(name, fault, Path(scratch), given.seed) for name, fault in happening]
+        if sys.platform == "linux" and os.geteuid() == 0 and not given.quick:
+            outcomes.append(full_disk(Path(scratch), given.seed))
+            outcomes.append(read_only_disk(Path(scratch), given.seed))
+    for figure in figures(outcomes):
+        show(figure, given.json)
+
+
+def damaged(name: str, fault: Callable[[Path], int], good: Path, scratch: Path, seed: int) -> Outcome:
+    """A copy of the folder with one fault, started again."""
+    folder = scratch / name.replace(" ", "-")
+    shutil.copytree(good, folder)
+    left = fault(folder)
+    said, reached = play(folder, 1, seed)
+    tell(f"{name}: went on to round {reached}; said: {' '.join(said) or 'nothing'}")
+    return Outcome(name, reached, left + 1, said)
+
+
+def overwrite(path: Path, at: int, count: int = 64) -> None:
+    """Some bytes in the middle of a file are others."""
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(b"\xa5" * count)
+
+
+def newest(folder: Path) -> Path:
+    """Its newest checkpoint."""
+    return max(path for path in (folder / "checkpoints").iterdir() if path.name.isdigit())
+
+
+def settings_are_noise(folder: Path) -> int:
+    (folder / "settings.toml").write_bytes(b"\x00\xffquestions = [")
+    return ROUNDS
+
+
+def wishes_are_noise(folder: Path) -> int:
+    (folder / "wishes.json").write_bytes(b"{{")
+    return ROUNDS
+
+
+def weights_are_other_ones(folder: Path) -> int:
+    overwrite(newest(folder) / "adapter_model.safetensors", 5000)
+    return ROUNDS - 1
+
+
+def a_checkpoint_is_cut_off(folder: Path) -> int:
+    (newest(folder) / "state.msgpack").write_bytes(b"")
+    return ROUNDS - 1
+
+
+def the_history_is_no_database(folder: Path) -> int:
+    overwrite(folder / "history.sqlite", 0)
+    return ROUNDS
+
+
+def the_history_has_a_torn_page(folder: Path) -> int:
+    overwrite(folder / "history.sqlite", 20_000, 4096)
+    return ROUNDS
+
+
+def a_row_is_another_text(folder: Path) -> int:
+    data = (folder / "history.sqlite").read_bytes()
+    at = data.rindex(b'"local_groups"')
+    overwrite(folder / "history.sqlite", at, 8)
+    return ROUNDS
+
+
+def the_cache_is_gone(folder: Path) -> int:
+    shutil.rmtree(folder / "cache")
+    return ROUNDS
+
+
+FAULTS: dict[str, Callable[[Path], int]] = {
+    "settings are noise": settings_are_noise,
+    "wishes are noise": wishes_are_noise,
+    "weights are other ones": weights_are_other_ones,
+    "a checkpoint is cut off": a_checkpoint_is_cut_off,
+    "the history is no database": the_history_is_no_database,
+    "the history has a torn page": the_history_has_a_torn_page,
+    "a row is another text": a_row_is_another_text,
+    "the cache is gone": the_cache_is_gone,
+}
+"""Each returns the round whose checkpoint is whole after it."""
+SILENT = {
+    *("the cache is gone", "wishes are noise"),
+    *("the worker is suspended", "the engine is suspended", "the examiner is suspended", "the clock jumps"),
+}
+"""A cache is made again, wishes are not asked for where a run is told what to do, and the others cost nothing: there is
+nothing to say."""
+
+
+def play(folder: Path, rounds: int, seed: int) -> tuple[list[str], int]:
+    """Play so many rounds; returns what was said, and the last round. 0 where it did not start."""
+    line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--seed", str(seed), "--data", str(folder)]
+    line += ["--rounds", str(rounds), "--set", "questions=4", "--set", "low_priority=off"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    events = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
+    said = [event["text"] for event in events if event["event"] == "notice" and event["level"] != "info"]
+    return said, max((event["round"] for event in events if event["event"] == "round"), default=0)
+
+
+# -- while it plays --------------------------------------------------------------------------------------------------
+
+
+def happened(name: str, fault: Callable[[Path, int], Terminal], scratch: Path, seed: int) -> Outcome:
+    """One run of some rounds to which something happens."""
+    terminal = fault(scratch / name.replace(" ", "-"), seed)
+    hung = not ended(terminal)
+    reached = len(read_rewards(terminal.data))
+    tell(f"{name}: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
+    return Outcome(name, reached, 2 * ROUNDS, terminal.said, hung)
+
+
+def ended(terminal: Terminal) -> bool:
+    """Whether it ends by itself; otherwise it is ended."""
+    try:
+        terminal.finish(PATIENCE)
+    except subprocess.TimeoutExpired:
+        end(terminal)
+        return False
+    return True
+
+
+def wait_for_checkpoint(terminal: Terminal, number: int) -> None:
+    """Or for the process' end."""
+    deadline = time.monotonic() + START_SECONDS
+    while terminal.checkpointed < number and time.monotonic() < deadline and terminal.process.poll() is None:
+        time.sleep(0.1)
+
+
+def its_clock_jumps(folder: Path, seed: int) -> Terminal:
+    """A day ahead after the first checkpoint, two back after the second."""
+    room = folder.with_name("clock")
+    room.mkdir()
+    (room / "sitecustomize.py").write_text(CLOCK)
+    jump = room / "jump"
+    jump.write_text("0")
+    path = os.pathsep.join([str(room), *filter(None, [os.environ.get("PYTHONPATH")])])
+    terminal = Terminal(folder, seed, 2 * ROUNDS, environment={"PYTHONPATH": path, "SAPO_TEST_JUMP": str(jump)})
+    wait_for_checkpoint(terminal, 1)
+    jump.write_text("86400")
+    wait_for_checkpoint(terminal, 2)
+    jump.write_text("-86400")
+    return terminal
+
+
+def suspended(process: str) -> Callable[[Path, int], Terminal]:
+    def fault(folder: Path, seed: int) -> Terminal:
+        terminal = Terminal(folder, seed, 2 * ROUNDS)
+        wait_for_checkpoint(terminal, 1)
+        victim = terminal.processes().get(process)
+        if victim is None:
+            raise SystemExit(f"There is no {process} to suspend.")
+        victim.suspend()
+        time.sleep(SUSPENDED_SECONDS)
+        victim.resume()
+        return terminal
+
+    return fault
+
+
+def the_keyring_is_away(folder: Path, seed: int) -> Terminal:
+    """In the swarm, where the node knows nobody and nobody knows it."""
+    away = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+    return Terminal(folder, seed, 2 * ROUNDS, silo=False, environment=away)
+
+
+HAPPENING: dict[str, Callable[[Path, int], Terminal]] = {
+    "the worker is suspended": suspended("worker"),
+    "the clock jumps": its_clock_jumps,
+    "the engine is suspended": suspended("engine"),
+    "the examiner is suspended": suspended("examiner"),
+    "the keyring is away": the_keyring_is_away,
+}
+
+
+def read_only_disk(scratch: Path, seed: int) -> Outcome:
+    """The kernel takes the file system for broken after the first checkpoint; it is checked before the next start."""
+    image, place = scratch / "disk.img", scratch / "read-only"
+    place.mkdir()
+    with image.open("wb") as file:
+        file.truncate(DISK_MEGABYTES * 4 << 20)
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    mount = ["mount", "-o", "loop,errors=remount-ro", str(image), str(place)]
+    subprocess.run(mount, check=True)
+    terminal = Terminal(place / "node", seed, 1000)
+    try:
+        wait_for_checkpoint(terminal, 1)
+        at = place.stat().st_dev
+        device = Path(f"/sys/dev/block/{os.major(at)}:{os.minor(at)}").resolve().name
+        Path(f"/sys/fs/ext4/{device}/trigger_fs_error").write_text("1")
+        time.sleep(FULL_SECONDS)
+        kept = terminal.checkpointed
+        terminal.process.send_signal(signal.SIGTERM)  # it may wait for the disk
+        hung = not ended(terminal)
+    finally:
+        end(terminal)
+        subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["e2fsck", "-fy", str(image)], check=False, capture_output=True)
+    subprocess.run(mount, check=True)
+    try:
+        _, reached = play(place / "node", 1, seed)
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+    tell(f"the disk is read-only: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
+    return Outcome("the disk is read-only", reached, kept + 1, terminal.said, hung)
+
+
+def full_disk(scratch: Path, seed: int) -> Outcome:
+    """Filled up after the first checkpoint, emptied after a while."""
+    place = scratch / "disk"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m", "tmpfs", str(place)], check=True)
+    try:
+        terminal = Terminal(place / "node", seed, 3 * ROUNDS)
+        deadline = time.monotonic() + START_SECONDS
+        while not terminal.checkpointed and time.monotonic() < deadline:
+            time.sleep(0.1)
+        filled = fill(place / "ballast")
+        time.sleep(FULL_SECONDS)
+        filled.unlink()
+        terminal.finish()
+        reached = len(read_rewards(place / "node"))
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+    tell(f"the disk is full: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
+    return Outcome("the disk is full", reached, 3 * ROUNDS, terminal.said)
+
+
+def fill(ballast: Path) -> Path:
+    """Write until no byte is left."""
+    with ballast.open("wb", buffering=0) as file:
+        for size in (2**16, 2**10, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+    return ballast
+
+
+def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
+    lost = sum(outcome.lost for outcome in outcomes)
+    silent = [outcome.fault for outcome in outcomes if not outcome.said and outcome.fault not in SILENT]
+    hung = [outcome.fault for outcome in outcomes if outcome.hung]
+    count = f"{len(outcomes)} faults"
+    return [
+        Figure(
+            name=f"checkpointed rounds lost to {count}",
+            value=lost,
+            unit="rounds",
+            goal="0",
+            held=lost == 0,
+            note=", ".join(outcome.fault for outcome in outcomes if outcome.lost),
+        ),
+        Figure(
+            name="faults about which nothing was said",
+            value=len(silent),
+            unit="faults",
+            goal="0",
+            held=not silent,
+            note=", ".join(silent),
+        ),
+        Figure(name="nodes that hung", value=len(hung), unit="nodes", goal="0", held=not hung, note=", ".join(hung)),
+    ]
+
+
+if __name__ == "__main__":
+    main()

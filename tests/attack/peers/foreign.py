@@ -1,0 +1,203 @@
+"""Valid groups made to cost a learner its memory or its lesson: what reaches the trainer of them, as sent and as taken.
+
+    python -m tests.attack.peers.foreign [--quick] [--json] [--step]
+
+The first group has right answers with blanks by the thousand inside the span, which the grammar strips: 20 KB that all
+checks let through. The second kind is wrong throughout and as long: it teaches nothing, and used to thin out what the
+others teach. `as sent` is what was trained on before answers were written anew, computed here from the same groups.
+`--step` also takes a training step of the starter on the first group in a child process, both ways, for time and peak
+memory; as sent it takes minutes and, where there are not 16 GB, the child's life. Seeds are fixed; nothing is random.
+"""
+
+import argparse
+import asyncio
+import resource as usage
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from sapo_desktop.core.records import Completion, Group, Mark, TrainerSettings, TrainingSequence
+from sapo_desktop.core.resources import resource
+from sapo_desktop.engines.protocols import Encoded
+from sapo_desktop.engines.tokenizer import load_tokenizer, model_numbers
+from sapo_desktop.learning.mixing import MixShare, advantages, mix_groups, training_sequences
+from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
+from sapo_desktop.swarm.protocol.refusals import Refusals
+from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
+from tests.bench.figure import Figure, arguments, show
+from tests.swarm.peers import ALICE, NETWORK, group
+from tests.worker.membership.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
+
+MAX_TOKENS = 256
+BLANKS, ANSWERS = 4000, 5
+OWN = (8, 80)
+"""Own answers of a round, and the tokens of each."""
+WRONG_GROUPS = 4
+
+
+class Starter:
+    """The starter's tokenizer as the engine uses it."""
+
+    def __init__(self) -> None:
+        self.words = load_tokenizer(resource("starter"))
+        self.numbers = model_numbers(resource("starter"))
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+        return Encoded(
+            tokens=[self.words.encode_foreign(text, end=True) for text in texts],
+            prompts=[self.words.prompt_tokens(question) for question in questions],
+        )
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--step", action="store_true", help="take a training step on it as well, in both ways")
+    parser.add_argument("--take", choices=["as sent", "as taken"], help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    starter = Starter()
+    if given.take:
+        print(msgspec.json.encode(take_step(starter, given.take)).decode())
+        return
+    figures = [*ids(starter), *normaliser(starter)]
+    if given.step:
+        figures += [figure for way in ("as taken", "as sent") for figure in stepped(way)]
+    for figure in figures:
+        show(figure, given.json)
+
+
+def padded(answer: int) -> list[str]:
+    return [f"<answer>{' ' * BLANKS}{answer}</answer>"] * ANSWERS
+
+
+def entry(texts: Sequence[str]) -> tuple[Entry, int]:
+    """The group as it lies in the pool, and the bytes of its frame."""
+    answers = [Answer(text=text) for text in texts]
+    envelope = group(ALICE, task=GCD, index=INDEX, question=asked(INDEX).hash, answers=answers)
+    opened = open_envelope(envelope, GroupBody, NETWORK)
+    return Pool(b"").add(opened, Path(ALICE.key, ALICE.key, b""), 0.0), len(envelope)
+
+
+def taken(starter: Starter, texts: Sequence[str]) -> list[Foreign]:
+    """What the intake makes of the group."""
+    ours = Yardstick(MAX_TOKENS, starter.numbers.context, {})
+    intake = Intake(Examiner(), starter, CATALOGUE, TASKS, NETWORK, Refusals(), lambda: ours)
+    return asyncio.run(intake.take([entry(texts)[0]], 8, strict=True)).fit
+
+
+def as_sent(starter: Starter, texts: Sequence[str], *, right: bool) -> Group:
+    """The group as it would be trained on, were its texts encoded as they came."""
+    mark = Mark(solved=right, partial=right, reward=right, answer="1", verdict="solved" if right else "wrong")
+    tokens = [starter.words.encode_foreign(text, end=True) or [] for text in texts]
+    completions = [
+        Completion(tokens=row, logprobs=[], text=text, finish="stop") for row, text in zip(tokens, texts, strict=True)
+    ]
+    return Group(
+        question=asked(INDEX), completions=completions, marks=[mark] * len(texts), origin="peer", author=ALICE.key.hex()
+    )
+
+
+def ids(starter: Starter) -> list[Figure]:
+    """How long the longest of the padded answers is for the trainer."""
+    texts = padded(truth(asked(INDEX).seed))
+    size = entry(texts)[1]
+    sent = max(len(c.tokens) for c in as_sent(starter, texts, right=True).completions)
+    (fit,) = taken(starter, texts)
+    ours = max(len(c.tokens) for c in fit.group.completions)
+    note = f"of {MAX_TOKENS} that an own one may have"
+    return [
+        Figure(
+            name="padded group, signed",
+            value=size,
+            unit="bytes",
+            goal=f"at most {limits.MAX_GROUP}, so it is valid",
+            held=size <= limits.MAX_GROUP,
+        ),
+        Figure(name="padded answer as sent", value=sent, unit="ids", note=note),
+        Figure(
+            name="padded answer as trained on",
+            value=ours,
+            unit="ids",
+            goal=f"at most {MAX_TOKENS}",
+            held=ours <= MAX_TOKENS,
+        ),
+    ]
+
+
+def normaliser(starter: Starter) -> list[Figure]:
+    """What the loss is divided by, with wrong groups as long as the wire takes."""
+    own = [_own_group(place) for place in range(OWN[0] // 2)]
+    alone = _tokens(own, [])
+    wrong = padded(truth(asked(INDEX).seed) + 1)
+    before = alone + WRONG_GROUPS * sum(len(c.tokens) for c in as_sent(starter, wrong, right=False).completions)
+    after = _tokens(own, [fit.group for fit in taken(starter, wrong)] * WRONG_GROUPS)
+    return [
+        Figure(name="normaliser of own answers alone", value=alone, unit="tokens"),
+        Figure(name=f"... with {WRONG_GROUPS} wrong groups as sent", value=before, unit="tokens"),
+        Figure(
+            name=f"... with {WRONG_GROUPS} wrong groups as taken",
+            value=after,
+            unit="tokens",
+            goal="as alone",
+            held=after == alone,
+        ),
+    ]
+
+
+def _own_group(place: int) -> Group:
+    """Two own answers, one of them right."""
+    marks = [Mark(solved=r, partial=r, reward=r, answer="1", verdict="wrong") for r in (True, False)]
+    tokens = [place] * OWN[1]
+    answers = [Completion(tokens=tokens, logprobs=[], text="", finish="stop") for _ in marks]
+    return Group(question=asked(INDEX), completions=answers, marks=marks)
+
+
+def _tokens(own: list[Group], external: list[Group]) -> int:
+    """The token count of the batch, as engines/torch/trainer.py takes it."""
+    mixed = mix_groups(own, external, MixShare(len(own), len(external)))
+    batch = training_sequences(mixed.groups, [[1]] * len(mixed.groups), advantages(mixed))
+    return sum(len(sequence.tokens) for sequence in batch)
+
+
+class Stepped(msgspec.Struct):
+    seconds: float
+    peak: int
+    """Bytes."""
+
+
+def take_step(starter: Starter, way: str) -> Stepped:
+    """One training step of the starter on the padded group, in this process."""
+    from sapo_desktop.engines.protocols import Load
+    from sapo_desktop.engines.torch.service import TorchEngine
+
+    texts = padded(truth(asked(INDEX).seed))
+    found = as_sent(starter, texts, right=True) if way == "as sent" else taken(starter, texts)[0].group
+    prompt = starter.words.prompt_tokens(asked(INDEX).text)
+    batch = [
+        TrainingSequence(prompt=prompt, tokens=one.tokens, advantage=0.5, external=True) for one in found.completions
+    ]
+    engine = TorchEngine(Load(model=str(resource("starter")), trainer=TrainerSettings(), threads=1, device="cpu"))
+    began = time.monotonic()
+    engine.trainer.step(batch)
+    return Stepped(time.monotonic() - began, usage.getrusage(usage.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def stepped(way: str) -> list[Figure]:
+    """The step of that way in a child; without figures where it does not live to tell."""
+    line = [sys.executable, "-m", "tests.attack.peers.foreign", "--take", way]
+    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        return [Figure(name=f"step on the padded group {way}", value=done.returncode, unit="exit code")]
+    found = msgspec.json.decode(done.stdout.splitlines()[-1], type=Stepped)
+    return [
+        Figure(name=f"step on the padded group {way}", value=found.seconds, unit="s"),
+        Figure(name=f"... peak of its process {way}", value=found.peak / 1e6, unit="MB"),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""What numbers, addresses, clocks and relays can do to a node, simulated with the product's own parts.
+
+    python -m tests.attack.peers.scenarios                all of them
+    python -m tests.attack.peers.scenarios --quick        fewer rounds and tries
+    python -m tests.attack.peers.scenarios --only eclipse,sybils
+
+Pool, draw, standing, clock, address book and exchange are the product's; links are joined in memory
+(tests/swarm/mesh.py), and time passes when told to. Some goals cannot be held by a node that knows nobody: such a
+figure stands here as missed.
+"""
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+from sapo_desktop.core.statistics import wilson
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.addresses.book import AddressBook
+from sapo_desktop.swarm.addresses.keeper import FOUND_LINKS
+from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.pool.draw import LINK_SHARE, NEW_SHARE, draw
+from sapo_desktop.swarm.pool.pool import Path, Pool
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import Opened, PeerBody
+from sapo_desktop.swarm.protocol.refusals import Refused
+from sapo_desktop.swarm.protocol.signing import Signer
+from tests.bench.figure import Figure, arguments, show, tell
+from tests.swarm.mesh import SLOT, START, Mesh, Peer
+from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
+
+HONEST, SYBILS_EACH = 20, 20
+DRAWN = 8
+PARTS = 24
+"""Parts of the internet (IPv4 /16) with honest nodes."""
+HOUR, DAY = 3600.0, 86400.0
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, separated by commas")
+    given = parser.parse_args()
+    for name in given.only.split(","):
+        tell(name)
+        for figure in SCENARIOS[name](given.quick, Random(given.seed)):
+            show(figure, given.json)
+
+
+def share(name: str, count: int, of: int, most: float, why: str = "") -> Figure:
+    """A share that is to be at most so much."""
+    interval = wilson(count, of)
+    note = f"{count} of {of}; 95% interval {interval.low:.3f} to {interval.high:.3f}"
+    value = count / max(1, of)
+    return Figure(
+        name=name,
+        value=value,
+        unit="share",
+        goal=f"at most {most:.3g}{why}",
+        held=bool(of) and value <= most,
+        note=note,
+    )
+
+
+# -- sybils ----------------------------------------------------------------------------------------------------------
+
+
+def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
+    """Twenty made-up identities for each honest one, through two honest relays."""
+    rounds = 50 if quick else 300
+    few, every = range(HONEST, HONEST + 2), range(HONEST, HONEST * (1 + SYBILS_EACH))
+    cases = {
+        "fresh, from two parts of the internet": (few, True, NEW_SHARE, ", the newcomers' share"),
+        "a day old, from two parts of the internet": (few, False, 3 / (HONEST + 2), ", twice their share of the parts"),
+        "fresh, each from a part of its own": (every, True, NEW_SHARE, ", the newcomers' share"),
+        "a day old, each from a part of its own": (every, False, NEW_SHARE, ""),
+    }
+    for name, (places, fresh, most, why) in cases.items():
+        theirs = drawn = 0
+        for _ in range(rounds):
+            pool = Pool(b"")
+            honest = [rng.randbytes(32) for _ in range(HONEST)]
+            made_up = [rng.randbytes(32) for _ in range(HONEST * SYBILS_EACH)]
+            for number, author in enumerate(honest):
+                put(pool, author, bytes([number % 2]) * 32, number)
+            for number, author in enumerate(made_up):
+                put(pool, author, bytes([number % 2]) * 32, places[number % len(places)])
+            new = set(made_up if fresh else ())
+            taken = draw(pool, DRAWN, [TASK], new.__contains__, rng).names
+            drawn += len(taken)
+            theirs += sum(one.author not in honest for one in taken)
+        yield share(f"draws of 20 sybils for each honest node, {name}", theirs, drawn, most, why)
+
+
+def put(pool: Pool, author: bytes, relay: bytes, place: int, index: int = 0, slot: int = SLOT) -> None:
+    """A group in a pool, as if its signature had been checked."""
+    body = group_body(ALICE, key=author, index=index, slot=slot)
+    name = author + index.to_bytes(2, "big") + slot.to_bytes(8, "big")
+    pool.add(Opened(body, name.ljust(800, b".")), Path(relay, relay, place.to_bytes(2, "big")), 0.0)
+
+
+# -- eclipse ---------------------------------------------------------------------------------------------------------
+
+
+def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
+    """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link?"""
+    tries = 20 if quick else 300
+    cases = {
+        "from a quarter of the parts": (PARTS // 3, False),
+        "from as many parts as honest ones": (PARTS, False),
+        "from four fifths of the parts": (4 * PARTS, False),
+        "from four fifths of the parts, and one peer is named": (4 * PARTS, True),
+    }
+    for name, (parts, named) in cases.items():
+        held = sum(has_honest_link(parts, rng, named=named) for _ in range(tries))
+        yield Figure(
+            name=f"newcomers with an honest link, 80% of addresses hostile, {name}",
+            value=held / tries,
+            unit="share",
+            goal="at least 0.99",
+            held=held / tries >= 0.99,
+            note=f"{held} of {tries}",
+        )
+
+
+def has_honest_link(hostile_parts: int, rng: Random, *, named: bool) -> bool:
+    """One newcomer, whose hostile peers always answer and never go: it dials until its places are taken."""
+    book = AddressBook(b"o" * 32, rng.randbytes(32))
+    honest = [f"{20 + n % 100}.{n // 100}.{rng.randrange(256)}.1" for n in range(PARTS)]
+    places = [(130 + n % 60, n // 60) for n in range(hostile_parts)]
+    hostile = [f"{a}.{b}.{rng.randrange(256)}.{rng.randrange(1, 255)}" for a, b in places]
+    while len(hostile) < 4 * PARTS:
+        a, b = rng.choice(places)
+        hostile.append(f"{a}.{b}.{rng.randrange(256)}.{rng.randrange(1, 255)}")
+    hosts = [*honest, *hostile]
+    rng.shuffle(hosts)
+    for number, host in enumerate(hosts):
+        key = number.to_bytes(32, "big")
+        body = PeerBody(network=NETWORK, key=key, time=int(START.unix), address=f"wss://{host}:8765#{key.hex()}")
+        try:
+            book.add_record(Opened(body, b"e" * 100), START.unix, rng.randbytes(1))
+        except Refused:
+            continue  # its bucket or host has its share
+    if named:
+        book.add(Address("relay.example", 8765), "typed", START.unix)
+    linked: list[Address] = []
+    for _ in range(FOUND_LINKS):
+        taken = {book.part(one.host) for one in linked}
+        address = book.next_to_dial(linked, START.unix, rng, taken=taken)
+        if address is None:
+            break
+        linked.append(address)
+    return any(one.host in honest or one.host == "relay.example" for one in linked)
+
+
+# -- time ------------------------------------------------------------------------------------------------------------
+
+
+def replay(quick: bool, rng: Random) -> Iterator[Figure]:
+    """A day of true groups comes again: all that were ever published, from a peer that kept them."""
+    authors = [Signer(rng.randbytes(32)) for _ in range(2 if quick else 10)]
+    slots = range(SLOT - 144, SLOT + 1)
+    day = [group(author, slot=slot, index=index) for author in authors for slot in slots for index in range(2)]
+    mesh, victim, relay = Mesh(), Peer(1), Peer(2)
+    mesh.join(victim, relay)
+    (link,) = victim.exchange.links
+
+    def come() -> int:
+        before = link.traffic.groups_in
+        for envelope in day:
+            victim.exchange._take_in(link, m.Sourced(envelope=envelope, relay=b"r" * 32), mesh.now, published=False)
+        return link.traffic.groups_in - before
+
+    first = come()
+    recent = len(authors) * 2 * (1 - limits.OLDEST_SLOT)
+    victim.exchange.want([TASK], 64)
+    victim.exchange.draw(DRAWN, mesh.now)
+    again = come()
+    charged = sum(victim.exchange.standing.is_shut_out(author.key, mesh.now.monotonic) for author in authors)
+    yield share(
+        "groups of a replayed day that a new node takes beyond the last hour", max(0, first - recent), len(day), 0
+    )
+    yield share("groups taken a second time", again, len(day), 0)
+    yield share("authors shut out because others replayed them", charged, len(authors), 0)
+
+
+def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
+    """Nodes whose clock is wrong: is it said, do they keep out of the way, and whom do they take along?"""
+    unsaid = 0
+    for wrong in (HOUR, -HOUR, DAY, -DAY):
+        clock = Clock()
+        for number in range(4):
+            clock.heard(bytes([number]) * 32, START.unix + rng.uniform(-2, 2), START.unix + wrong)
+        unsaid += not clock.is_wrong
+    yield share("clocks an hour or a day off of which nothing is said", unsaid, 4, 0)
+    kept = 0
+    for off in (-900, -300, 300, 900):
+        clock = Clock()
+        for number in range(4):
+            clock.heard(bytes([number]) * 32, START.unix, START.unix + off)
+        kept += clock.slot(START.unix + off) == SLOT
+    yield share("clocks up to a quarter of an hour off that are not put right", 4 - kept, 4, 0)
+    moved = 0.0
+    for wrong in (HOUR, -HOUR, DAY, -DAY):
+        clock = Clock()
+        for number in range(9):  # the most of nine that is no half
+            clock.heard(bytes([number]) * 32, START.unix + (wrong if number < 4 else 0.0), START.unix)
+        moved = max(moved, abs(clock.offset))
+    yield Figure(name="how far 4 of 9 wrong clocks move a right one", value=moved, unit="s", goal="0", held=moved == 0)
+    for wrong in (HOUR, -HOUR, DAY, -DAY):
+        mesh, node, peer = Mesh(), Peer(1), Peer(2)
+        mesh.join(node, peer)
+        slot = SLOT + int(wrong // limits.SLOT_SECONDS)
+        for index in range(40):
+            node.exchange.publish(group(node.signer, slot=slot, index=index), mesh.now)
+            mesh.wait(2, step=2)
+        ended = not all(link.session.is_open for link in peer.exchange.links)
+        shut = peer.exchange.standing.is_shut_out(node.signer.key, mesh.now.monotonic)
+        yield Figure(
+            name=f"honest node {wrong / HOUR:+.0f} h off that is blamed for it",
+            value=ended + shut,
+            unit="times",
+            goal="0",
+            held=not (ended or shut),
+            note=f"{len(peer.exchange.pool)} of its 40 groups were taken",
+        )
+
+
+# -- relays ----------------------------------------------------------------------------------------------------------
+
+
+def relays(quick: bool, rng: Random) -> Iterator[Figure]:
+    """One of three relays hands on only what pleases it, or makes up where its groups come from."""
+    rounds = 50 if quick else 300
+    favoured = HONEST // 4
+    liked = drawn = minted = of_minted = 0
+    for _ in range(rounds):
+        authors = [rng.randbytes(32) for _ in range(HONEST)]
+        biased, minting = Pool(b""), Pool(b"")
+        for number, author in enumerate(authors):
+            for relay in range(3):
+                if relay == number % 3 or (relay == 0 and number < favoured):
+                    add(biased, author, relay, number, index=relay, only=relay == 0 and number >= favoured)
+                add(minting, author, relay, rng.randrange(65536) if relay == 0 else number, index=relay)
+        taken = draw(biased, DRAWN, [TASK], never, rng).names
+        drawn += len(taken)
+        liked += sum(one.author in authors[:favoured] for one in taken)
+        taken = draw(minting, DRAWN, [TASK], never, rng).names
+        of_minted += len(taken)
+        minted += sum(one.index == 0 for one in taken)
+    fair = favoured / HONEST
+    yield share(
+        "draws of a quarter that one of three relays hands on alone",
+        liked,
+        drawn,
+        fair + 1 / 3,
+        ", its share and a link's",
+    )
+    yield share("draws that come by a relay that mints tags, of three", minted, of_minted, LINK_SHARE, ", a link's cap")
+    mesh, victim, minter = Mesh(), Peer(1), Peer(2)
+    mesh.join(victim, minter)
+    honest = [Peer(number) for number in range(10, 16)]
+    for number, peer in enumerate(honest):
+        mesh.join(peer, victim, tag=bytes([number]))
+        peer.share(mesh.now, 4)
+    mesh.settle()
+    (link,) = (link for link in victim.exchange.links if link.dialled is not None)
+    for number in range(1000, 1300):
+        made_up = Signer(number.to_bytes(32, "big"))
+        sourced = m.Sourced(envelope=group(made_up), relay=made_up.key, tag=rng.randbytes(8))
+        victim.exchange._take_in(link, sourced, mesh.now, published=False)
+    victim.exchange.want([TASK], 64)
+    entries, _ = victim.exchange.draw(DRAWN, mesh.now)
+    theirs = sum(entry.path.link == link.source for entry in entries)
+    yield share(
+        "draws by a link that mints relays, tags and authors, beside six peers", theirs, len(entries), LINK_SHARE
+    )
+
+
+def add(pool: Pool, author: bytes, relay: int, place: int, *, index: int, only: bool = False) -> None:
+    """A group by one of several relays; `only`: which this one keeps to itself."""
+    if not only:
+        put(pool, author, bytes([relay]) * 32, place, index=index)
+
+
+def never(key: bytes) -> bool:
+    return False
+
+
+# -- grinding --------------------------------------------------------------------------------------------------------
+
+
+def grinding(quick: bool, rng: Random) -> Iterator[Figure]:
+    """Questions follow from key, slot and number: who makes keys, or uses all slots, chooses among questions."""
+    rounds = 50 if quick else 300
+    by_keys = by_slots = of_keys = of_slots = 0
+    for _ in range(rounds):
+        honest = [rng.randbytes(32) for _ in range(HONEST)]
+        keys, slots = Pool(b""), Pool(b"")
+        for number, author in enumerate(honest):
+            for pool in (keys, slots):
+                put(pool, author, bytes([number % 2]) * 32, number)
+        ground = [rng.randbytes(32) for _ in range(64)]
+        for number, author in enumerate(ground):
+            put(keys, author, bytes([number % 2]) * 32, HONEST)
+        patient = rng.randbytes(32)
+        for slot in range(SLOT + limits.OLDEST_SLOT, SLOT + limits.NEWEST_SLOT + 1):
+            for index in range(8):
+                put(slots, patient, bytes(32), HONEST, index=index, slot=slot)
+        taken = draw(keys, DRAWN, [TASK], set(ground).__contains__, rng).names
+        of_keys += len(taken)
+        by_keys += sum(one.author not in honest for one in taken)
+        taken = draw(slots, DRAWN, [TASK], never, rng).names
+        of_slots += len(taken)
+        by_slots += sum(one.author == patient for one in taken)
+    yield share(
+        "draws of a node with a fresh key for each question", by_keys, of_keys, NEW_SHARE, ", the newcomers' share"
+    )
+    most = 2 / (HONEST + 1)
+    yield share(
+        "draws of a node that chooses among all slots and numbers", by_slots, of_slots, most, ", twice its share"
+    )
+    mesh, victim, grinder = Mesh(), Peer(1), Peer(2)
+    mesh.join(grinder, victim)
+    for slot in range(SLOT - 20, SLOT + 20):
+        grinder.exchange.publish(group(grinder.signer, slot=slot), mesh.now)
+    mesh.wait(60)
+    taken_slots = {entry.name.slot for entry in victim.exchange.pool}
+    allowed = limits.NEWEST_SLOT - limits.OLDEST_SLOT + 1
+    yield Figure(
+        name="slots among which a key may choose",
+        value=len(taken_slots),
+        unit="slots",
+        goal=f"at most {allowed}",
+        held=len(taken_slots) <= allowed,
+        note=f"so {allowed * limits.SHARED_INDICES} questions of a task at any time; of 40 slots tried",
+    )
+
+
+SCENARIOS: dict[str, Callable[[bool, Random], Iterator[Figure]]] = {
+    "sybils": sybils,
+    "eclipse": eclipse,
+    "replay": replay,
+    "clocks": clocks,
+    "relays": relays,
+    "grinding": grinding,
+}
+
+if __name__ == "__main__":
+    main()

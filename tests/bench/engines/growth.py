@@ -1,0 +1,145 @@
+"""How cost grows: a round with its answers, their length and the model; a pool with its groups; memory with rounds.
+
+    python -m tests.bench.engines.growth                    some ten minutes of one core
+    python -m tests.bench.engines.growth --quick            fewer and smaller points, two minutes
+    python -m tests.bench.engines.growth --plot growth.svg  the points, log-log; needs matplotlib (the extra `lab`)
+
+A figure is the exponent of the growth: the slope of a line through the points, both axes logarithmic. 1 is linear. The
+points are CPU seconds on one thread, the median of rounds after the first, random weights; a pool's are those of
+putting in all groups, and of drawing 16.
+"""
+
+import math
+import statistics
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import psutil
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.swarm.pool import draw as pool_draw
+from sapo_desktop.swarm.pool.pool import Path as Route
+from sapo_desktop.swarm.pool.pool import Pool
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from tests.bench.engines.round import ours
+from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.swarm.peers import ALICE, TASK, group_body
+
+ANSWERS, LENGTHS = (4, 8, 16, 32, 64), (16, 32, 64, 128, 256)
+MODELS = {"starter": 2.0, "50M": 54.0, "135M": 134.0}
+"""Millions of parameters."""
+GROUPS = (1_000, 10_000, 100_000)
+DRAWN, DRAWS, GROUP_BYTES = 16, 5, 500
+ROUNDS = 1_000
+LINEAR = 1.1
+"""The largest exponent that passes for linear."""
+
+Points = Mapping[float, float]
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--plot", type=Path)
+    given = parser.parse_args()
+    few = 3 if given.quick else len(ANSWERS)
+    with tempfile.TemporaryDirectory() as scratch:
+        from tests.bench.engines.models import model_for_both_engines
+
+        models = list(MODELS)[: 2 if given.quick else len(MODELS)]
+        folders = {name: model_for_both_engines(Path(scratch) / name, name, given.seed) for name in models}
+        starter = folders["starter"]
+        found: dict[str, Points] = {
+            "a round, answers to a question": {n: a_round(starter, given.seed, answers=n) for n in ANSWERS[:few]},
+            "a round, tokens of an answer": {n: a_round(starter, given.seed, tokens=n) for n in LENGTHS[:few]},
+            "a round, millions of parameters": {MODELS[n]: a_round(folders[n], given.seed) for n in models},
+        }
+        found |= pools(GROUPS[: 2 if given.quick else len(GROUPS)], given.seed)
+        early, late = memory_of_rounds(starter, given.seed, ROUNDS // 20 if given.quick else ROUNDS)
+    for name, points in found.items():
+        show(exponent_of(name, points), given.json)
+    grown = (late - early) / early
+    note = f"{early / 1e6:.0f} MB after a tenth of them, {late / 1e6:.0f} MB in the end"
+    gained = Figure(name="memory gained, rounds", value=100 * grown, unit="%", goal="< 5", held=grown < 0.05, note=note)
+    show(gained, given.json)
+    if given.plot:
+        plot(found, given.plot)
+
+
+def a_round(folder: Path, seed: int, answers: int = 8, tokens: int = 32) -> float:
+    """CPU seconds of one."""
+    tell(f"{folder.name}: {answers} answers of {tokens} tokens")
+    rounds = ours(folder, 4, seed, False, answers, tokens)
+    next(rounds)
+    return statistics.median([cpu_seconds(lambda: next(rounds)) for _ in range(4)][1:])
+
+
+def pools(sizes: tuple[int, ...], seed: int) -> dict[str, Points]:
+    """CPU seconds of filling a pool, and of drawing from it, by its groups."""
+    filled, drawn = {}, {}
+    for size in sizes:
+        tell(f"a pool of {size:,} groups")
+        random = Random(seed)
+        pool = Pool(ALICE.key, 2 * size * GROUP_BYTES + 2**30)
+        bodies = [opened(random) for _ in range(size)]
+        filled[float(size)] = cpu_seconds(partial(fill, pool, bodies))
+        if len(pool) < size:
+            raise UsageError(f"The pool took {len(pool)} of {size} groups.")
+        drawn[float(size)] = cpu_seconds(partial(draw, pool, random)) / DRAWS
+    return {"filling a pool, groups": filled, "drawing from a pool, groups": drawn}
+
+
+def opened(random: Random) -> Opened[GroupBody]:
+    """A group of an author of its own."""
+    author = random.randbytes(32)
+    return Opened(group_body(ALICE, key=author, instance=author[:16]), author.ljust(GROUP_BYTES, b"."))
+
+
+def fill(pool: Pool, bodies: list[Opened[GroupBody]]) -> None:
+    for body in bodies:
+        key = body.body.key
+        pool.add(body, Route(key, key, key[:2]), 0.0)
+
+
+def draw(pool: Pool, random: Random) -> None:
+    for _ in range(DRAWS):
+        pool_draw.draw(pool, DRAWN, {TASK}, lambda digest: True, random)
+
+
+def memory_of_rounds(folder: Path, seed: int, rounds: int) -> tuple[float, float]:
+    """Bytes that this process holds after a tenth of the rounds, and after all: small ones."""
+    tell(f"{rounds:,} rounds")
+    played: Iterator[None] = ours(folder, rounds, seed, False, 2, 4)
+    held = []
+    for number, _ in enumerate(played):
+        if number in (rounds // 10, rounds):
+            held.append(float(psutil.Process().memory_info().rss))
+    return held[0], held[1]
+
+
+def exponent_of(name: str, points: Points) -> Figure:
+    """Least squares in logarithms."""
+    xs, ys = [math.log(x) for x in points], [math.log(y) for y in points.values()]
+    slope = statistics.linear_regression(xs, ys).slope
+    note = "; ".join(f"{x:,.0f}: {y:.3g} s" for x, y in points.items())
+    return Figure(name=name, value=slope, unit="exponent", goal=f"at most {LINEAR}", held=slope <= LINEAR, note=note)
+
+
+def plot(found: Mapping[str, Points], path: Path) -> None:
+    """A panel each."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(found), figsize=(3.2 * len(found), 3), layout="constrained")
+    for axis, (name, points) in zip(axes, found.items(), strict=True):
+        axis.loglog([*points], [*points.values()], marker="o")
+        axis.set_xlabel(name.split(", ")[1])
+        axis.set_title(name.split(", ")[0], fontsize=9)
+        axis.grid(True, which="both", alpha=0.2)
+    axes[0].set_ylabel("CPU seconds")
+    figure.savefig(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,332 @@
+"""Does the estimate of models/fit/memory.py tell what the engines really take?
+
+    python -m tests.bench.engines.memory [--quick] [--json] [--seed N] [--only WORD] [--record FILE]
+
+Random weights in the real shapes of the catalogue, and the starter; each case in a process of its own
+(memory_child.py), whose memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS
+less file pages that other processes may share), and, while the engine works, the pages of the model's own files where
+those are used in place (torch, where file and computation have one number format): without them every token would be
+read from disk. llama.cpp maps no file here (engines/llama_cpp/model.py). A case that the machine has no free memory for
+is skipped, and said so.
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import psutil
+import torch
+
+from sapo_desktop.core.fitting import Parts
+from sapo_desktop.core.resources import resource
+from sapo_desktop.engines.gguf.folder import write_folder
+from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.fit.memory import TorchModel, Work, answering, learning, llama_answering, torch_width
+from tests.bench.engines.memory_child import Job, Phase
+from tests.bench.engines.models import random_model
+from tests.bench.figure import Figure, arguments, show, tell
+
+LOOK_SECONDS = 0.004
+OVER, UNDER = 1.15, 0.95
+SPARE = 1.5e9
+"""Left to others on this machine."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One combination."""
+
+    model: str
+    engine: str = "torch"
+    work: str = "generate"
+    method: str = "lora"
+    dtype: str = "float32"
+    quantisation: str = ""
+    cache_type: str = "f16"
+    prompts: int = 1
+    answers: int = 1
+    prompt_tokens: int = 128
+    max_tokens: int = 32
+    micro_batch: int = 1
+    recompute: bool = False
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        how = f"{self.engine} {self.quantisation or self.dtype}" + (" full" if self.method == "full" else "")
+        how += " twice" if self.recompute else ""
+        if self.work == "train":
+            return f"{self.model}, {how}, learns {self.micro_batch} x {self.prompt_tokens + self.max_tokens}"
+        return f"{self.model}, {how}, answers {self.prompts} x {self.answers} x {self.prompt_tokens + self.max_tokens}"
+
+
+CASES = [
+    Case(model="starter", prompts=8, answers=8, prompt_tokens=64, max_tokens=128, quick=True),
+    Case(model="starter", work="train", micro_batch=16, prompt_tokens=64, max_tokens=192),
+    Case(model="starter", engine="llama.cpp", quantisation="F16", prompts=4, answers=8, max_tokens=32, quick=True),
+    Case(model="starter", work="train", method="full", micro_batch=8, prompt_tokens=64, max_tokens=192),
+    Case(model="smollm2-135m", prompts=8, answers=8, prompt_tokens=192, max_tokens=16),
+    Case(model="smollm2-135m", work="train", micro_batch=4, prompt_tokens=64, max_tokens=128),
+    Case(model="smollm2-135m", engine="llama.cpp", quantisation="Q8_0", prompts=4, answers=8, max_tokens=8),
+    Case(
+        model="smollm2-135m",
+        engine="llama.cpp",
+        quantisation="F16",
+        cache_type="f32",
+        prompts=4,
+        answers=4,
+        max_tokens=8,
+    ),
+    Case(model="smollm2-360m", prompts=2, answers=8, prompt_tokens=192, max_tokens=12),
+    Case(model="smollm2-360m", work="train", micro_batch=2, prompt_tokens=64, max_tokens=128),
+    Case(model="qwen2.5-0.5b", prompts=2, answers=8, prompt_tokens=192, max_tokens=12),
+    Case(model="qwen2.5-0.5b", work="train", micro_batch=2, prompt_tokens=64, max_tokens=128),
+    Case(model="qwen2.5-0.5b", work="train", micro_batch=2, prompt_tokens=64, max_tokens=128, recompute=True),
+    Case(model="qwen2.5-0.5b", engine="llama.cpp", quantisation="Q4_K_M", prompts=4, answers=8, max_tokens=8),
+    Case(model="qwen3-0.6b", prompts=2, answers=8, prompt_tokens=192, max_tokens=12),
+    Case(model="qwen3-0.6b", work="train", micro_batch=1, prompt_tokens=64, max_tokens=128),
+    Case(model="qwen2.5-1.5b", prompts=1, answers=8, prompt_tokens=128, max_tokens=8),
+    Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96),
+    Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96, recompute=True),
+    Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_K_M", prompts=1, answers=8, max_tokens=4),
+    Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_0", prompts=1, answers=8, max_tokens=4),
+]
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """What a case took, in bytes."""
+
+    name: str
+    peak: int
+    estimate: int
+    parts: Parts
+    phases: dict[str, int]
+    seconds: float
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments(__doc__)
+    parser.add_argument("--only", default="", metavar="WORD", help="cases whose name has it")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="append parts and phases of every case, as JSON lines"
+    )
+    options = parser.parse_args()
+    within = []
+    with tempfile.TemporaryDirectory(prefix="sapo-memory-") as folder:
+        models = Models(Path(folder), options.seed)
+        for case in CASES:
+            if options.only not in case.name or (options.quick and not case.quick):
+                continue
+            estimate = estimated(case, models)
+            free = psutil.virtual_memory().available
+            if estimate.total + SPARE > free:
+                tell(f"{case.name}: skipped, needs {estimate.total / 1e9:.1f} GB and {free / 1e9:.1f} GB are free")
+                continue
+            measured = measure(case, models, estimate, options.seed)
+            if options.record:
+                with options.record.open("ab") as file:
+                    file.write(msgspec.json.encode(measured) + b"\n")
+            figure = figure_of(measured)
+            within.append(figure.held)
+            show(figure, options.json)
+    show(
+        Figure(
+            name="memory/estimates within the goal",
+            value=sum(map(bool, within)),
+            unit="cases",
+            goal=f"all of {len(within)}",
+            held=all(within),
+        ),
+        options.json,
+    )
+
+
+def figure_of(measured: Measured) -> Figure:
+    ratio = measured.estimate / measured.peak
+    return Figure(
+        name=f"memory/{measured.name}",
+        value=ratio,
+        unit="of the peak",
+        goal=f"{UNDER} to {OVER}",
+        held=UNDER <= ratio <= OVER,
+        note=f"peak {measured.peak / 1e6:,.0f} MB, estimate {measured.estimate / 1e6:,.0f} MB",
+    )
+
+
+class Models:
+    """Builds models when they are first asked for."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._folder, self._seed = folder, seed
+
+    def transformers(self, name: str) -> Path:
+        """A folder in transformers' layout, weights in bfloat16."""
+        if name == "starter":
+            return resource("starter")
+        folder = self._folder / name
+        if not folder.exists():
+            tell(f"making random weights of {name}")
+            entry = model_catalogue().find(name)
+            assert entry is not None
+            shape = entry.shape
+            random_model(
+                folder,
+                entry.architecture,
+                self._seed,
+                vocab_size=shape.vocabulary,
+                hidden_size=shape.hidden,
+                num_hidden_layers=shape.layers,
+                num_attention_heads=shape.heads,
+                num_key_value_heads=shape.kv_heads,
+                head_dim=shape.head,
+                intermediate_size=shape.ffn,
+                max_position_embeddings=entry.context,
+                tie_word_embeddings=shape.tied,
+            )
+        return folder
+
+    def gguf(self, name: str, quantisation: str) -> Path:
+        """A GGUF file, quantised by llama.cpp."""
+        path = self._folder / f"{name}-{quantisation}.gguf"
+        if path.exists():
+            return path
+        if quantisation == "F16":
+            write_folder(self.transformers(name), path, "F16")
+            return path
+        source = self.gguf(name, "F16")
+        import llama_cpp as c
+
+        tell(f"quantising {name} to {quantisation}")
+        options = c.llama_model_quantize_default_params()
+        options.nthread = 1
+        options.ftype = {
+            "Q4_0": c.LLAMA_FTYPE_MOSTLY_Q4_0,
+            "Q4_K_M": c.LLAMA_FTYPE_MOSTLY_Q4_K_M,
+            "Q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0,
+        }[quantisation]
+        with quiet_stderr():
+            assert c.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(options)) == 0
+        return path
+
+
+@contextlib.contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """llama.cpp tells of every tensor it quantises."""
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
+
+
+def estimated(case: Case, models: Models) -> Parts:
+    """The product's own estimate of a case."""
+    entry = model_catalogue().find(case.model)
+    assert entry is not None
+    work = Work(
+        prompts=case.prompts,
+        batch=case.prompts * case.answers,
+        micro_batch=case.micro_batch,
+        prompt_tokens=case.prompt_tokens,
+        max_tokens=case.max_tokens,
+        method="full" if case.method == "full" else "lora",
+        recompute=case.recompute,
+    )
+    if case.engine == "llama.cpp":
+        size = models.gguf(case.model, case.quantisation).stat().st_size
+        return llama_answering(entry.shape, size, work, cache_width=4 if case.cache_type == "f32" else 2)
+    width = torch_width(entry.exact_parameters, "cpu", fast_bfloat16=case.dtype == "bfloat16")
+    model = TorchModel(shape=entry.shape, architecture=entry.architecture, width=width)
+    return learning(model, work) if case.work == "train" else answering(model, work)
+
+
+def measure(case: Case, models: Models, estimate: Parts, seed: int) -> Measured:
+    """Run the case and look at its process until it is done."""
+    path = models.gguf(case.model, case.quantisation) if case.quantisation else models.transformers(case.model)
+    entry = model_catalogue().find(case.model)
+    assert entry is not None
+    job = Job(
+        model=str(path),
+        engine=case.engine,
+        work=case.work,
+        dtype=case.dtype,
+        method=case.method,
+        recompute=case.recompute,
+        prompts=case.prompts,
+        answers=case.answers,
+        prompt_tokens=case.prompt_tokens,
+        answer_tokens=case.max_tokens,
+        micro_batch=case.micro_batch,
+        vocabulary=min(250, entry.shape.vocabulary),
+        cache_type=case.cache_type,
+        seed=seed,
+    )
+    tell(case.name)
+    began = time.monotonic()
+    phases = watch(job)
+    peak = max(phases.values())
+    return Measured(
+        name=case.name,
+        peak=peak,
+        estimate=estimate.total,
+        parts=estimate,
+        phases=phases,
+        seconds=time.monotonic() - began,
+    )
+
+
+def watch(job: Job) -> dict[str, int]:
+    """The highest memory of each phase of a job."""
+    command = [sys.executable, "-m", "tests.bench.engines.memory_child", msgspec.json.encode(job).decode()]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    phases: dict[str, int] = {}
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, env=env) as child,
+    ):
+        assert child.stdin is not None and child.stdout is not None
+        highest = 0
+        while True:
+            highest = max(highest, private_bytes(child.pid))
+            if not select.select([child.stdout], [], [], LOOK_SECONDS)[0]:
+                continue
+            # Blocks until the line is whole: a part of one may be there first.
+            line = child.stdout.readline()
+            if not line:
+                break
+            phase = msgspec.json.decode(line, type=Phase)
+            # While a model is loaded its file is read once and let go; later, mapped pages are computed with.
+            phases[phase.name] = highest + (phase.mapped if phase.name == "done" else 0)
+            highest = 0
+            child.stdin.write(b"\n")
+            child.stdin.flush()
+        if child.wait() or "done" not in phases:
+            said.seek(0)
+            words = said.read().decode(errors="replace")
+            raise SystemExit(f"{words}\n{job} ended with {child.returncode} after {list(phases)}.")
+    return phases
+
+
+def private_bytes(pid: int) -> int:
+    """RssAnon + RssShmem of a process; 0 once it has ended."""
+    with contextlib.suppress(OSError, KeyError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        sizes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Rss")}
+        return 1024 * (int(sizes["RssAnon"]) + int(sizes["RssShmem"]))
+    return 0
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main()

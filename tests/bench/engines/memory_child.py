@@ -1,0 +1,161 @@
+"""One piece of work of memory.py, in a process of its own so that its memory can be read from outside.
+
+Prints a line when it is imported, when the model is loaded, and when the work is done. Beside the work: nothing.
+"""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import msgspec
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do, with which sizes."""
+
+    model: str
+    """Folder in transformers' layout, or a GGUF file for llama.cpp."""
+    engine: str
+    """torch or llama.cpp."""
+    work: str
+    """generate or train."""
+    dtype: str = "auto"
+    method: str = "lora"
+    rank: int = 8
+    prompts: int = 1
+    answers: int = 1
+    """To each prompt; all at once."""
+    prompt_tokens: int = 64
+    answer_tokens: int = 64
+    micro_batch: int = 1
+    recompute: bool = False
+    steps: int = 2
+    vocabulary: int = 256
+    """Random tokens are drawn below this."""
+    cache_type: str = "f16"
+    """Of llama.cpp's keys and values."""
+    seed: int = 1
+
+
+class Phase(msgspec.Struct, frozen=True, kw_only=True):
+    """Printed when a phase ends. `mapped`: bytes of the model's own files that are mapped and in memory."""
+
+    name: str
+    mapped: int = 0
+
+
+def main() -> None:
+    job = msgspec.json.decode(sys.argv[1].encode(), type=Job)
+    if job.engine == "torch":
+        with_torch(job)
+    else:
+        with_llama(job)
+
+
+def ended(name: str, job: Job) -> None:
+    """Tell the parent, and wait until it has looked."""
+    print(msgspec.json.encode(Phase(name=name, mapped=mapped_bytes(Path(job.model)))).decode(), flush=True)
+    sys.stdin.readline()
+
+
+def mapped_bytes(model: Path) -> int:
+    """Resident bytes of the mappings of a model's files."""
+    total, counts = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        key = line.split(maxsplit=1)[0]
+        if not key.endswith(":"):
+            counts = str(model) in line
+        elif counts and key == "Rss:":
+            total += int(line.split()[1]) * 1024
+    return total
+
+
+def with_torch(job: Job) -> None:
+    import torch
+
+    from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+    from sapo_desktop.engines.protocols import Load
+    from sapo_desktop.engines.torch.generation import GenerationMonitor, generate
+    from sapo_desktop.engines.torch.service import TorchEngine
+    from sapo_desktop.worker.hosts import host
+
+    assert host
+    ended("imported", job)
+    settings = TrainerSettings(
+        method=job.method,  # type: ignore[arg-type]
+        lora_rank=job.rank,
+        micro_batch=job.micro_batch,
+        recompute=job.recompute,
+    )
+    engine = TorchEngine(Load(model=job.model, trainer=settings, threads=1, dtype=job.dtype))
+    ended("loaded", job)
+    words = torch.Generator().manual_seed(job.seed)
+
+    def random(rows: int, count: int) -> list[list[int]]:
+        return torch.randint(4, job.vocabulary, (rows, count), generator=words).tolist()
+
+    if job.work == "generate":
+        sampling = Sampling(max_tokens=job.answer_tokens, seed=job.seed)
+        prompts = random(job.prompts, job.prompt_tokens)
+        wanted = dataclasses.replace(engine.job(prompts, job.answers, sampling), stop_tokens=frozenset())
+        generate(wanted, engine.starter(False), engine.lm.device, GenerationMonitor())
+    else:
+        for _ in range(job.steps):
+            rows = zip(
+                random(job.micro_batch, job.prompt_tokens), random(job.micro_batch, job.answer_tokens), strict=True
+            )
+            batch = [
+                TrainingSequence(prompt=prompt, tokens=answer, advantage=1.0 if at % 2 else -1.0)
+                for at, (prompt, answer) in enumerate(rows)
+            ]
+            engine.trainer.step(batch)
+    ended("done", job)
+
+
+def with_llama(job: Job) -> None:
+    import llama_cpp as c
+
+    from sapo_desktop.engines.llama_cpp import service as llama_cpp_service
+    from sapo_desktop.engines.llama_cpp.model import GgufModel
+    from sapo_desktop.worker.hosts import host
+
+    assert host and llama_cpp_service
+    ended("imported", job)
+    model = GgufModel(Path(job.model), gpu=False)
+    ended("loaded", job)
+    sequences = job.prompts * job.answers
+    room = job.prompt_tokens + job.answer_tokens
+    context = c.llama_context_default_params()
+    context.n_ctx, context.n_seq_max = sequences * room, sequences
+    context.n_batch = max(2048, sequences)
+    context.n_threads = context.n_threads_batch = 1
+    context.kv_unified = False
+    kind = {"f16": c.GGML_TYPE_F16, "f32": c.GGML_TYPE_F32, "q8_0": c.GGML_TYPE_Q8_0}[job.cache_type]
+    context.type_k = context.type_v = kind
+    started = c.llama_init_from_model(model.handle, context)
+    assert started
+    memory = c.llama_get_memory(started)
+    batch = c.llama_batch_init(context.n_batch, 0, 1)
+    for prompt in range(job.prompts):
+        first = prompt * job.answers
+        fill(batch, [(i, first, 5 + i % 200, i == job.prompt_tokens - 1) for i in range(job.prompt_tokens)])
+        assert c.llama_decode(started, batch) == 0
+        for answer in range(1, job.answers):
+            c.llama_memory_seq_cp(memory, first, first + answer, -1, -1)
+    for step in range(job.answer_tokens):
+        fill(batch, [(job.prompt_tokens + step, row, 7 + row % 100, True) for row in range(sequences)])
+        assert c.llama_decode(started, batch) == 0
+        c.llama_get_logits(started)
+    ended("done", job)
+
+
+def fill(batch: object, rows: list[tuple[int, int, int, bool]]) -> None:
+    """Write (position, sequence, token, wants logits) into a llama.cpp batch."""
+    batch.n_tokens = len(rows)  # type: ignore[attr-defined]
+    for i, (position, sequence, token, wanted) in enumerate(rows):
+        batch.token[i], batch.pos[i], batch.n_seq_id[i] = token, position, 1  # type: ignore[attr-defined]
+        batch.seq_id[i][0], batch.logits[i] = sequence, wanted  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    main()

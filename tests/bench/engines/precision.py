@@ -1,0 +1,97 @@
+"""Is bfloat16 faster than float32 on this processor? Answers and learning with the shape of SmolLM2-135M.
+
+    python -m tests.bench.engines.precision [--quick] [--json] [--seed N]
+
+Random weights, one thread, 16 answers of 24 tokens and a step on 8 answers of 64. The engine chooses by what the
+processor says of itself (`bf16_computes_faster`); the goal is that its choice is not the slower one by more than a
+tenth. `--quick` takes a tenth of the layers and less of everything: without instructions for bfloat16 it is slow.
+"""
+
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines.protocols import Generate, Load
+from sapo_desktop.engines.torch.lm import bf16_computes_faster
+from sapo_desktop.engines.torch.service import TorchEngine
+from tests.bench.engines.models import smollm2_like
+from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+
+FORMATS = ("float32", "bfloat16")
+
+
+class Work(NamedTuple):
+    """How much of what is done."""
+
+    layers: int
+    answers: int
+    length: int
+    step_answers: int
+    step_length: int
+
+
+WHOLE = Work(layers=30, answers=16, length=24, step_answers=8, step_length=64)
+QUICK = Work(layers=3, answers=4, length=6, step_answers=2, step_length=24)
+
+
+def main() -> None:
+    """Measure and print."""
+    options = arguments(__doc__).parse_args()
+    torch.set_num_threads(1)
+    spent: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name:
+        work = QUICK if options.quick else WHOLE
+        folder = smollm2_like(Path(name), work.layers, options.seed)
+        for dtype in FORMATS:
+            tell(dtype)
+            spent[dtype] = measure(folder, dtype, work, options.seed, options.json)
+    chosen = "bfloat16" if bf16_computes_faster() else "float32"
+    ratio = spent["float32"] / spent["bfloat16"]
+    show(Figure(name="precision/bfloat16 against float32", value=ratio, unit="times as fast"), options.json)
+    worst = spent[chosen] / min(spent.values())
+    figure = Figure(
+        name="precision/what is chosen against the faster",
+        value=worst,
+        unit="times its CPU-s",
+        goal="at most 1.1",
+        held=worst <= 1.1,
+        note=f"{chosen} is chosen",
+    )
+    show(figure, options.json)
+
+
+def measure(folder: Path, dtype: str, work: Work, seed: int, as_json: bool) -> float:
+    """Show what answering and learning cost in this format; returns the CPU seconds of both, each for one run."""
+    settings = TrainerSettings(micro_batch=work.step_answers)
+    engine = TorchEngine(Load(model=str(folder), trainer=settings, threads=1, device="cpu", dtype=dtype))
+    sampling = Sampling(max_tokens=work.length, seed=seed)
+    request = Generate(prompts=["what is 1+1?"], answers=work.answers, sampling=sampling)
+
+    def answer() -> None:
+        engine.generate(request, lambda _: None, threading.Event().is_set)
+
+    random = torch.Generator().manual_seed(seed)
+    words = torch.randint(4, 50, (work.step_answers, work.step_length), generator=random).tolist()
+    batch = [TrainingSequence(prompt=[5, 6], tokens=w, advantage=1.0 - 2 * (i % 2)) for i, w in enumerate(words)]
+    answering = best_of_two(answer)
+    learning = best_of_two(lambda: engine.trainer.step(batch))
+    for name, tokens, spent in (
+        ("generate", work.answers * work.length, answering),
+        ("train", work.step_answers * work.step_length, learning),
+    ):
+        show(Figure(name=f"precision/{name} {dtype}", value=tokens / spent, unit="tokens per CPU-s"), as_json)
+    return answering + learning
+
+
+def best_of_two(work: Callable[[], object]) -> float:
+    """The better of two runs, in CPU seconds."""
+    return min(cpu_seconds(work), cpu_seconds(work))
+
+
+if __name__ == "__main__":
+    main()

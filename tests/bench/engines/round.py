@@ -1,0 +1,208 @@
+"""A whole round beside what one would take instead: ours and TRL's GRPOTrainer, in one run.
+
+    python -m tests.bench.engines.round [--quick] [--json] [--seed N] [--models starter 50M 0.5B]
+
+8 questions, 8 answers of at most 64 tokens, one step on a LoRA adapter of rank 8; one thread, random weights, a process
+of its own for each. Both sample at temperature 1 and reward an answer by what anybody can count, so nearly every group
+teaches. TRL is given what serves it best here: the whole round in one batch, no reference, no gradient checkpointing,
+and bfloat16 as well where that is said. Seconds are those of the median round after the first; the peak is the
+process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
+"""
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.bench.figure import Figure, arguments, show, tell
+
+QUESTIONS, ANSWERS, TOKENS, RANK = 8, 8, 64, 8
+OURS, *TRL = WAYS = ("ours", "TRL", "TRL in bfloat16")
+GOALS = {"starter": (3.0, 0.3), "50M": (3.0, 0.3)}
+"""Times TRL's speed, share of its peak."""
+
+
+class Spent(msgspec.Struct):
+    """What the rounds of one way took."""
+
+    cpu: list[float]
+    """Seconds of each round."""
+    wall: list[float]
+    peak: int
+    """Bytes."""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments(__doc__)
+    parser.add_argument("--models", nargs="+", default=["starter", "50M"])
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    rounds = 2 if options.quick else 5
+    if options.child:
+        way, folder = options.child
+        play = ours if way == OURS else trl
+        spent = measured(play(Path(folder), rounds, options.seed, way == TRL[1]))
+        print(msgspec.json.encode(spent).decode())
+        return
+    for model in ["starter"] if options.quick else options.models:
+        with tempfile.TemporaryDirectory() as folder:
+            from tests.bench.engines.models import model_for_both_engines
+
+            compare(model, model_for_both_engines(Path(folder), model, options.seed), options)
+
+
+def compare(model: str, folder: Path, options: argparse.Namespace) -> None:
+    """One process a way, and the figures."""
+    spent = {}
+    for way in WAYS:
+        tell(f"{model}: {way}")
+        command = [sys.executable, "-m", "tests.bench.engines.round", "--child", way, str(folder)]
+        command += ["--seed", str(options.seed), *(["--quick"] if options.quick else [])]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+        spent[way] = msgspec.json.decode(done.stdout.splitlines()[-1], type=Spent)
+    for way, each in spent.items():
+        show(Figure(name=f"round/{model}/{way}, CPU", value=median(each.cpu), unit="s"), options.json)
+        show(Figure(name=f"round/{model}/{way}, wall", value=median(each.wall), unit="s"), options.json)
+        show(Figure(name=f"round/{model}/{way}, peak", value=each.peak / 1e6, unit="MB"), options.json)
+    faster, share = GOALS.get(model, (None, None))
+    for what in ("cpu", "wall"):
+        times = min(median(getattr(spent[way], what)) for way in TRL) / median(getattr(spent[OURS], what))
+        figure = Figure(name=f"round/{model}, speed by {what}", value=times, unit="times TRL's best")
+        show(figure if faster is None else with_goal(figure, f"at least {faster:g}", times >= faster), options.json)
+    peak = spent[OURS].peak / min(spent[way].peak for way in TRL)
+    figure = Figure(name=f"round/{model}, peak", value=peak, unit="of TRL's")
+    show(figure if share is None else with_goal(figure, f"at most {share:g}", peak <= share), options.json)
+
+
+def with_goal(figure: Figure, goal: str, held: bool) -> Figure:
+    return msgspec.structs.replace(figure, goal=goal, held=held)
+
+
+def median(rounds: list[float]) -> float:
+    """Of the rounds after the first, which warms up."""
+    return statistics.median(rounds[1:])
+
+
+def measured(rounds: Iterator[None]) -> Spent:
+    """Play all rounds: the first `next` sets up, each further one plays one."""
+    spent = Spent([], [], 0)
+    next(rounds)
+    cpu, wall = time.process_time(), time.monotonic()
+    for _ in rounds:
+        spent.cpu.append(time.process_time() - cpu)
+        spent.wall.append(time.monotonic() - wall)
+        cpu, wall = time.process_time(), time.monotonic()
+    spent.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return spent
+
+
+def reward(tokens: list[int]) -> float:
+    """What both are given."""
+    return float(sum(tokens) % 2)
+
+
+def questions(seed: int) -> list[str]:
+    """Of the lengths that the catalogue's have."""
+    return [f"what is {seed + i} plus {i * 37} minus {i}? " + "and then? " * (i % 4) for i in range(QUESTIONS)]
+
+
+def ours(
+    folder: Path, rounds: int, seed: int, bfloat16: bool, answers: int = ANSWERS, tokens: int = TOKENS
+) -> Iterator[None]:
+    """Generate, reward, normalise, step."""
+    from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+    from sapo_desktop.engines.protocols import Generate, Load
+    from sapo_desktop.engines.torch.service import TorchEngine
+    from sapo_desktop.learning.advantage import group_advantages
+
+    del bfloat16  # as the engine chooses
+    trainer = TrainerSettings(lora_rank=RANK, lora_alpha=2 * RANK, learning_rate=1e-5)
+    engine = TorchEngine(Load(model=str(folder), trainer=trainer, threads=1))
+    yield
+    for number in range(rounds):
+        sampling = Sampling(max_tokens=tokens, seed=seed + number)
+        request = Generate(prompts=questions(seed), answers=answers, sampling=sampling)
+        made = engine.generate(request, lambda _: None, threading.Event().is_set)
+        batch = []
+        for prompt, completions in zip(made.prompt_tokens, made.completions, strict=True):
+            advantages = group_advantages([reward(each.tokens) for each in completions])
+            batch += [
+                TrainingSequence(prompt=prompt, tokens=each.tokens, advantage=advantage)
+                for each, advantage in zip(completions, advantages, strict=True)
+            ]
+        assert not engine.trainer.step(batch).skipped
+        yield
+
+
+def trl(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]:
+    """TRL's own loop, in a thread that goes on round by round."""
+    import torch
+    from datasets import Dataset
+    from peft import LoraConfig
+    from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
+    from trl import GRPOConfig, GRPOTrainer
+
+    torch.set_num_threads(1)
+    settings = GRPOConfig(
+        output_dir=str(folder / "trl"),
+        use_cpu=True,
+        bf16=bfloat16,
+        report_to=[],
+        seed=seed,
+        max_steps=rounds,
+        per_device_train_batch_size=QUESTIONS * ANSWERS,
+        num_generations=ANSWERS,
+        max_completion_length=TOKENS,
+        temperature=1.0,
+        beta=0.0,
+        loss_type="dapo",
+        epsilon_high=0.28,
+        learning_rate=1e-5,
+        gradient_checkpointing=False,
+        save_strategy="no",
+        logging_strategy="no",
+        disable_tqdm=True,
+        dataloader_pin_memory=False,
+    )
+    turn, done = threading.Semaphore(0), threading.Semaphore(0)
+
+    class OneByOne(TrainerCallback):  # type: ignore[misc]
+        """Waits where a round is done."""
+
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            done.release()
+            turn.acquire()
+
+    trainer = GRPOTrainer(
+        model=AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32),
+        reward_funcs=lambda completion_ids, **_: [reward(list(ids)) for ids in completion_ids],
+        args=settings,
+        train_dataset=Dataset.from_dict({"prompt": questions(seed) * rounds}),
+        processing_class=AutoTokenizer.from_pretrained(folder),
+        peft_config=LoraConfig(r=RANK, lora_alpha=2 * RANK, target_modules="all-linear", task_type="CAUSAL_LM"),
+        callbacks=[OneByOne()],
+    )
+    thread = threading.Thread(target=trainer.train, daemon=True)
+    yield
+    thread.start()
+    for _ in range(rounds):
+        done.acquire()
+        yield
+        turn.release()
+    thread.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""Whether a node is a guest with manners: caps held, pauses real, the user's own programs hardly slower.
+
+    python -m tests.bench.node.guest                  30 minutes
+    python -m tests.bench.node.guest --minutes 3      shorter, coarser
+    python -m tests.bench.node.guest --quick          1 minute
+
+Node and window run on a screen of their own (Xvfb) with 1 thread, 1.5 GB, and 50 KB/s. In turns a program that keeps
+all cores busy (it compresses, as a compiler or a video would) runs alone, beside the node, and beside a loop at idle
+priority with as many threads as the node. Traffic is measured between two nodes of this process.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from sapo_desktop.swarm.protocol.envelope import Answer
+from sapo_desktop.system.processes import own_memory
+from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.messages.requests import Pause, Resume
+from tests.bench.figure import Figure, arguments, show, tell
+from tests.display import a_display
+from tests.swarm.peers import group
+from tests.swarm.sockets.test_network import nodes, until
+
+THREADS, GIGABYTES, KILOBYTES = 1, 1.5, 50
+NEAR, POINTS = 1.05, 5.0
+"""Goals: how far above a cap is still within it; points by which a program may be slower than beside the loop."""
+GROUPS, TRAFFIC_SECONDS = 60, 15.0
+STILL_SECONDS, BACK_SECONDS = 1.0, 2.0
+WORK = """
+import sys, time, zlib
+data, done, end = bytes(range(256)) * 256, 0, time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end:
+    zlib.compress(data, 9)
+    done += 1
+print(done)
+"""
+SPIN = "import os\nos.nice(19)\nwhile True: pass"
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    given = parser.parse_args()
+    minutes = 1.0 if given.quick else given.minutes
+    with tempfile.TemporaryDirectory() as scratch, a_display(tray=True) as screen:
+        found = asyncio.run(beside(Path(scratch) / "node", 60 * minutes, given.seed, screen))
+    found += asyncio.run(traffic())
+    for figure in found:
+        show(figure, given.json)
+
+
+# -- beside a program in the foreground ----------------------------------------------------------------------------
+
+
+async def beside(data: Path, seconds: float, seed: int, screen: dict[str, str]) -> list[Figure]:
+    """A node at work, paused and resumed in turns."""
+    slot = min(15.0, seconds / 9)
+    with node(data, seed, screen) as worker, window(data, screen):
+        client = await connect(data, events=False)
+        async with client:
+            rates: dict[str, list[float]] = {"alone": [], "node": [], "loop": []}
+            cores, memory, still, back = [], [], [], []
+            end = time.monotonic() + seconds
+            while time.monotonic() < end or len(back) < 2:
+                still.append(await still_after(client, worker))
+                rates["alone"].append(await foreground(slot))
+                with spinning():
+                    rates["loop"].append(await foreground(slot))
+                back.append(await back_after(client, worker))
+                began, before = time.monotonic(), cpu(worker)
+                rates["node"].append(await foreground(slot))
+                cores.append((cpu(worker) - before) / (time.monotonic() - began))
+                began, before = time.monotonic(), cpu(worker)
+                await asyncio.sleep(slot)  # nobody in its way: this is where it would take more than it may
+                cores.append((cpu(worker) - before) / (time.monotonic() - began))
+                memory.append(sum(map(own_memory, family(worker))))
+                tell(
+                    f"{len(back)}: {rates['node'][-1] / rates['alone'][-1]:.2f} of its speed beside the node, "
+                    f"{rates['loop'][-1] / rates['alone'][-1]:.2f} beside the loop; {cores[-1]:.2f} cores"
+                )
+    slower = {
+        kind: 100 * (1 - statistics.median(a / b for a, b in zip(rates[kind], rates["alone"], strict=True)))
+        for kind in ("node", "loop")
+    }
+    more, turns = slower["node"] - slower["loop"], f"{len(back)} turns of {slot:.0f} s, {os.cpu_count()} cores"
+    return [
+        bounded("guest: cores in use", max(cores), "cores", THREADS * NEAR, f"cap {THREADS}; {turns}"),
+        bounded("guest: memory of all processes", max(memory) / 1e9, "GB", GIGABYTES * NEAR, f"cap {GIGABYTES}"),
+        bounded("guest: from pause to no processor time", max(still), "s", STILL_SECONDS, f"largest of {len(still)}"),
+        bounded("guest: from resume to processor time", max(back), "s", BACK_SECONDS, f"largest of {len(back)}"),
+        Figure(name="guest: a program beside the node", value=slower["node"], unit="% slower", note=turns),
+        Figure(name="guest: a program beside an idle-priority loop", value=slower["loop"], unit="% slower"),
+        bounded("guest: node against loop", more, "points slower", POINTS, turns),
+    ]
+
+
+def bounded(name: str, value: float, unit: str, most: float, note: str) -> Figure:
+    return Figure(name=name, value=value, unit=unit, goal=f"<= {most:g}", held=value <= most, note=note)
+
+
+@contextlib.contextmanager
+def node(data: Path, seed: int, screen: dict[str, str]) -> Iterator[int]:
+    """A node that plays rounds within its caps; gives the worker's process id once the first round is done."""
+    caps = {"threads": THREADS, "memory_most": GIGABYTES, "upload_kilobytes": KILOBYTES}
+    caps["download_kilobytes"] = KILOBYTES
+    line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--seed", str(seed), "--data", str(data)]
+    line += [word for key, value in caps.items() for word in ("--set", f"{key}={value}")]
+    line += ["--set", "when_window_closes=continue"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=screen)
+    assert process.stdout is not None
+    try:
+        for text in process.stdout:
+            if json.loads(text)["event"] == "round":
+                break
+        status = subprocess.run(
+            [sys.executable, "-m", "sapo_desktop", "status", "--json", "--data", str(data)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        tell("the node plays rounds")
+        yield int(json.loads(status.stdout.splitlines()[-1])["pid"])
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@contextlib.contextmanager
+def window(data: Path, screen: dict[str, str]) -> Iterator[None]:
+    """The node's window, in the tray."""
+    shown = subprocess.Popen(
+        [sys.executable, "-m", "sapo_desktop", "--tray", "--data", str(data)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=screen,
+    )
+    try:
+        yield
+    finally:
+        shown.kill()
+        shown.wait()
+
+
+@contextlib.contextmanager
+def spinning() -> Iterator[None]:
+    loops = [subprocess.Popen([sys.executable, "-c", SPIN], start_new_session=True) for _ in range(THREADS)]
+    try:
+        yield
+    finally:
+        for one in loops:
+            one.kill()
+            one.wait()
+
+
+async def foreground(seconds: float) -> float:
+    """Pieces of work a second that programs on all cores get done together."""
+    line = [sys.executable, "-c", WORK, str(seconds)]
+    running = [
+        await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE) for _ in range(os.cpu_count() or 1)
+    ]
+    printed = await asyncio.gather(*(one.communicate() for one in running))
+    return sum(int(out) for out, _ in printed) / seconds
+
+
+def family(worker: int) -> list[int]:
+    return [worker, *(child.pid for child in psutil.Process(worker).children(recursive=True))]
+
+
+def cpu(worker: int, *, hosts_only: bool = False) -> float:
+    """Seconds of processor time of the node's processes so far."""
+    total = 0.0
+    for pid in family(worker)[hosts_only:]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = psutil.Process(pid).cpu_times()
+            total += times.user + times.system
+    return total
+
+
+async def still_after(client: Client, worker: int) -> float:
+    """Seconds from a pause until the hosts take no processor time any more."""
+    began = time.monotonic()
+    await client.call(Pause())
+    last, since = cpu(worker, hosts_only=True), began
+    while time.monotonic() - began < 3:
+        await asyncio.sleep(0.05)
+        if (now := cpu(worker, hosts_only=True)) > last:
+            last, since = now, time.monotonic()
+    return since - began
+
+
+async def back_after(client: Client, worker: int) -> float:
+    """Seconds from the end of a pause until the hosts compute."""
+    began, before = time.monotonic(), cpu(worker, hosts_only=True)
+    await client.call(Resume())
+    while cpu(worker, hosts_only=True) <= before and time.monotonic() - began < 30:
+        await asyncio.sleep(0.02)
+    return time.monotonic() - began
+
+
+# -- traffic -------------------------------------------------------------------------------------------------------
+
+
+async def traffic() -> list[Figure]:
+    """KB a second between two nodes, one of which has more to say than it may send in the time."""
+    free = await rate(0)
+    cap = min(KILOBYTES, free / 3)
+    note = f"cap {cap:.1f} KB/s, {free:.1f} KB/s without one; {TRAFFIC_SECONDS:.0f} s each"
+    return [bounded("guest: sent to a peer", await rate(cap), "KB/s", cap * NEAR, note)]
+
+
+async def rate(kilobytes: float) -> float:
+    """What arrives from the first frame on, in KB a second."""
+    text = b64encode(random.Random(1).randbytes(2250)).decode()  # nothing that could be packed
+    answers = [Answer(text=text, tokens=3)] * 5
+    async with nodes(2) as (first, second):
+        first.network.upload.rate = 1000 * kilobytes
+        second.network.dial(first.address())
+        await until(lambda: second.network.download.passed)
+        slot = int(time.time() // 600)
+        for index in range(GROUPS):
+            first.network.publish(group(first.signer, slot=slot, index=index, answers=answers))
+        began, before = time.monotonic(), second.network.download.passed
+        while len(second.held) < GROUPS and time.monotonic() - began < TRAFFIC_SECONDS:
+            await asyncio.sleep(0.02)
+        return (second.network.download.passed - before) / (time.monotonic() - began) / 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""How often the guard takes noise for lost skill, and how soon it finds what was lost: simulated, with its own code.
+
+    python -m tests.bench.swarm.guard                 200 runs of 500 evaluations each
+    python -m tests.bench.swarm.guard --quick
+
+As many questions as the validation set has. Each is solved with a probability of its own, most of them always or never;
+from one evaluation to the next an answer stays as it is for a while, and now and then a question changes for good, one
+way or the other. Share solved, how many are in between, and how often answers flip are those of the first starter once
+it had learned: 71% solved, 4.3% flips between neighbouring evaluations, 5.6% further apart. The present one in
+docs/data/learning_hour.json, from round 120 on: 46%, 3.6%, 5.7% over four. The runs without a loss are then repeated
+with noise that is several times that.
+
+A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points. It falls
+between two of the parts that an evaluation is asked in, so that the first one shows but some of it.
+"""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from random import Random
+
+import msgspec
+
+from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.statistics import wilson
+from sapo_desktop.learning.guard import Action, GuardState, observe
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.heldout import WANTED
+from sapo_desktop.worker.validation import PARTS
+from tests.bench.figure import Figure, arguments, show, tell
+
+QUESTIONS = sum(
+    WANTED["validation"].get(level.name, 0)
+    for family in load_catalogue(resource("tasks.toml")).families
+    for level in family.levels
+)
+"""How many the validation set has; a larger one tells more."""
+SOLVED = 0.71
+LONG, QUIET = 500, 40
+"""Evaluations of a run without a loss, and before a loss."""
+PATIENCE = 10
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """How the answers of an adapter flip that neither gains nor loses skill."""
+
+    name: str
+    variance: float = 0.033
+    """Mean p(1 - p) of a question."""
+    stays: float = 0.25
+    """Chance that an answer is not drawn anew from one evaluation to the next."""
+    changes: float = 0.001
+    """Chance that a question gets another probability, from one evaluation to the next."""
+
+
+AS_MEASURED = Noise(name="as measured")
+NOISES = (
+    AS_MEASURED,
+    Noise(name="independent flips", stays=0.0, changes=0.0),
+    Noise(name="twice the flips", variance=0.06),
+    Noise(name="three times the flips", variance=0.09),
+    Noise(name="answers that stay for long", stays=0.6),
+    Noise(name="three times the changes for good", changes=0.003),
+)
+
+
+class Adapter:
+    """Answers the questions of one run, evaluation by evaluation."""
+
+    def __init__(self, noise: Noise, random: Random, questions: int, solved: float = SOLVED) -> None:
+        self._noise, self._random, self._questions = noise, random, questions
+        spread = noise.variance / (solved * (1 - solved) - noise.variance)
+        self._shape = (solved * spread, (1 - solved) * spread)
+        self._chances = [random.betavariate(*self._shape) for _ in range(questions)]
+        self._answers = [random.random() < chance for chance in self._chances]
+        self._lost: set[int] = set()
+        self._won: set[int] = set()
+
+    def answers(self, spared: int = 0) -> list[bool]:
+        """One evaluation; its first `spared` parts were asked before anything was lost."""
+        draw, noise = self._random.random, self._noise
+        for place in range(self._questions):
+            if draw() < noise.changes:
+                self._chances[place] = self._random.betavariate(*self._shape)
+            if (place in self._lost and place % PARTS >= spared) or place in self._won:
+                self._answers[place] = place in self._won
+            elif draw() >= noise.stays:
+                self._answers[place] = draw() < self._chances[place]
+        return list(self._answers)
+
+    def lose(self, points: float) -> None:
+        """Lose so much of the expected score for good."""
+        places = list(range(self._questions))
+        self._random.shuffle(places)
+        gone = 0.0
+        for place in places:
+            if gone + self._chances[place] / 2 >= points * self._questions:
+                return
+            gone += self._chances[place]
+            self._lost.add(place)
+
+    def gain(self, points: float) -> None:
+        """Gain so much on average, of what is not solved."""
+        missing = [place for place in range(self._questions) if place not in self._won]
+        expected = sum(1 - self._chances[place] for place in missing)
+        share = min(1.0, points * self._questions / expected) if expected else 0.0
+        self._won.update(place for place in missing if self._random.random() < share * (1 - self._chances[place]))
+
+
+def alarms(evaluations: Iterator[list[bool]]) -> Iterator[bool]:
+    """Whether the guard would go back, evaluation by evaluation."""
+    state = GuardState()
+    for number, solved in enumerate(evaluations):
+        decision = observe(state, _report(solved), number, 0, "set")
+        state = decision.state
+        yield decision.action is Action.ROLL_BACK
+
+
+def false_alarm(noise: Noise, seed: int, questions: int, slope: float = 0.0) -> bool:
+    """Whether a run without a loss has an alarm; `slope`: points gained at each evaluation."""
+    adapter = Adapter(noise, Random(seed), questions, SOLVED if not slope else 0.4)
+
+    def played() -> Iterator[list[bool]]:
+        for _ in range(LONG):
+            adapter.gain(slope)
+            yield adapter.answers()
+
+    return any(alarms(played()))
+
+
+def delay(noise: Noise, seed: int, questions: int, points: float) -> int:
+    """Evaluations from a loss to the alarm, that one included; 0: there was one before the loss."""
+    random = Random(seed)
+    adapter = Adapter(noise, random, questions)
+
+    def played() -> Iterator[list[bool]]:
+        for number in range(QUIET + 4 * PATIENCE):
+            if number == QUIET:
+                adapter.lose(points)
+            yield adapter.answers(random.randrange(PARTS) if number == QUIET else 0)
+
+    for number, alarm in enumerate(alarms(played())):
+        if alarm:
+            return max(0, number - QUIET + 1)
+    return 4 * PATIENCE + 1
+
+
+def _report(solved: list[bool]) -> EvalReport:
+    return EvalReport(
+        checkpoint="last",
+        round=0,
+        which="validation",
+        score=sum(solved) / len(solved),
+        partial=0.0,
+        questions=len(solved),
+        low=0.0,
+        high=1.0,
+        tasks=[],
+        solved=solved,
+        seconds=0.0,
+    )
+
+
+def false_alarm_figure(name: str, noise: Noise, given: Namespace, slope: float = 0.0) -> Figure:
+    runs = given.runs
+    wrong = sum(false_alarm(noise, given.seed * 1_000_003 + run, given.questions, slope) for run in range(runs))
+    interval = wilson(wrong, runs)
+    return Figure(
+        name=name,
+        value=round(100 * wrong / runs, 2),
+        unit="% of runs",
+        goal="at most 5%",
+        held=wrong / runs <= 0.05,
+        note=f"{wrong} of {runs} runs of {LONG} evaluations; 95% interval {100 * interval.low:.1f} to "
+        f"{100 * interval.high:.1f}%",
+    )
+
+
+def delay_figures(name: str, noise: Noise, points: float, within: int, given: Namespace) -> Iterator[Figure]:
+    """Median, 95th percentile and share found in time, of the runs without an alarm before the loss."""
+    seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
+    found = sorted(d for seed in seeds if (d := delay(noise, seed, given.questions, points)))
+    yield Figure(name=f"{name}: found after, median", value=found[len(found) // 2], unit="evaluations")
+    late = found[min(len(found) - 1, int(0.95 * len(found)))]
+    yield Figure(
+        name=f"{name}: found after, 95th percentile",
+        value=late,
+        unit="evaluations",
+        goal=f"at most {within}",
+        held=late <= within,
+        note=f"more than {4 * PATIENCE} are not waited for" if late > 4 * PATIENCE else "",
+    )
+    share = sum(d <= within for d in found) / len(found)
+    yield Figure(name=f"{name}: found within {within}", value=round(100 * share, 1), unit="% of runs")
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
+    given = parser.parse_args()
+    if given.quick:
+        given.runs = 12
+    for noise in NOISES[:1] if given.quick else NOISES:
+        tell(f"no loss, {noise.name}")
+        show(false_alarm_figure(f"false alarms, {noise.name}", noise, given), given.json)
+    tell("a slow improvement")
+    name = "false alarms while 50 points are gained slowly"
+    show(false_alarm_figure(name, AS_MEASURED, given, slope=0.001), given.json)
+    for points, within in ((0.05, PATIENCE), (0.10, 3)):
+        for noise in (AS_MEASURED,) if given.quick else (AS_MEASURED, NOISES[2]):
+            tell(f"a loss of {100 * points:.0f} points, {noise.name}")
+            name = f"loss of {100 * points:.0f} points, {noise.name}"
+            for figure in delay_figures(name, noise, points, within, given):
+                show(figure, given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""What the window costs: to its first picture, in memory, per frame and click while the node works, and in the tray.
+
+    python -m tests.bench.window.cost [--quick] [--json]
+
+On a screen of its own (Xvfb, with a tray host). The start is compared with pyqtgraph's smallest window, turn by turn,
+since a machine's speed changes while one measures. Frames and clicks are taken while generator and trainer of a real
+node with the starter compute on all cores; the chart holds 100,000 points.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.bench.figure import Figure, arguments, show, tell
+from tests.display import a_display
+
+START_GOAL, MEMORY_GOAL, FRAME_GOAL, CLICK_GOAL, HIDDEN_GOAL = 1.5, 150e6, 0.016, 0.050, 0.005
+
+
+def main() -> None:
+    given = arguments(__doc__).parse_args()
+    pairs, seconds = (2, 4) if given.quick else (9, 30)
+    with a_display(tray=True) as screen, tempfile.TemporaryDirectory() as scratch:
+        for figure in [*starting(Path(scratch), pairs, screen), *loaded(Path(scratch), seconds, screen)]:
+            show(figure, given.json)
+
+
+def starting(scratch: Path, pairs: int, screen: dict[str, str]) -> list[Figure]:
+    """Ours against the bare one, a pair at a time."""
+    ours, bare = [], []
+    child(["bare"], screen)  # the first start of all reads the libraries from the disk
+    for number in range(pairs):
+        bare += child(["bare"], screen)
+        ours += child(["start", str(scratch / f"start-{number}")], screen)
+        tell(f"start {number + 1}: bare {bare[-1]['cpu']:.2f} CPU-s, ours {ours[-1]['cpu']:.2f}")
+    found = []
+    for kind, name in (("cpu", "CPU"), ("wall", "wall")):
+        ratios = [our[kind] / other[kind] for our, other in zip(ours, bare, strict=True)]
+        took = statistics.median(our[kind] for our in ours)
+        found.append(Figure(name=f"to the first picture, {name}", value=took, unit="s"))
+        found.append(
+            Figure(
+                name=f"to the first picture, {name}, against a bare pyqtgraph window",
+                value=statistics.median(ratios),
+                unit="times",
+                goal=f"at most {START_GOAL}",
+                held=statistics.median(ratios) <= START_GOAL,
+                note=f"{min(ratios):.2f} to {max(ratios):.2f} in {pairs} pairs",
+            )
+        )
+    return found
+
+
+def loaded(scratch: Path, seconds: float, screen: dict[str, str]) -> list[Figure]:
+    """With a node that computes on all cores."""
+    folder = scratch / "load"
+    folder.mkdir()
+    cores = os.cpu_count()
+    (folder / "settings.toml").write_text(f"version = 1\nthreads = {cores}\nsilo = true\nvalidate_every = 0\n")
+    fresh, full, paused, hidden = child(["load", str(folder), str(seconds)], screen)
+    return [
+        Figure(
+            name="memory with a node at work",
+            value=fresh["rss"] / 1e6,
+            unit="MB",
+            goal=f"at most {MEMORY_GOAL / 1e6:.0f}",
+            held=fresh["rss"] <= MEMORY_GOAL,
+            note=f"resident, {fresh['anonymous'] / 1e6:.0f} MB of it not shared with others by way of files",
+        ),
+        Figure(name="memory with 100,000 rounds", value=full["rss"] / 1e6, unit="MB"),
+        late("a frame while the node works", full["frames"], FRAME_GOAL),
+        late("a frame while it is paused", paused["frames"]),
+        late("a click while the node works", full["clicks"], CLICK_GOAL),
+        late("a click while it is paused", paused["clicks"]),
+        Figure(
+            name="CPU when hidden in the tray",
+            value=100 * hidden["hidden"],
+            unit="%",
+            goal=f"below {100 * HIDDEN_GOAL:g}",
+            held=hidden["hidden"] < HIDDEN_GOAL,
+            note=f"{hidden['rounds']} rounds finished meanwhile",
+        ),
+    ]
+
+
+def late(name: str, taken: Sequence[float], goal: float | None = None) -> Figure:
+    ordered = sorted(taken)
+    p50, p90, p99 = (1000 * ordered[min(len(ordered) - 1, round(share * len(ordered)))] for share in (0.5, 0.9, 0.99))
+    return Figure(
+        name=f"p99 of {name}",
+        value=p99,
+        unit="ms",
+        goal=f"at most {1000 * goal:g}" if goal else None,
+        held=p99 <= 1000 * goal if goal else None,
+        note=f"median {p50:.1f}, p90 {p90:.1f} ms of {len(taken)}",
+    )
+
+
+def child(words: Sequence[str], screen: dict[str, str]) -> list[dict[str, Any]]:
+    line = [sys.executable, "-m", "tests.bench.window.child", *words]
+    run = subprocess.run(line, env=screen, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(text) for text in run.stdout.splitlines()]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The engine under a real limit of memory: it does less at once, and says when not even one answer fits."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.allowed_skip("RLIMIT_DATA counts allocated memory on Linux only"),
+    pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocated memory on Linux only"),
+]
+
+
+def limited(work: str, megabytes: int) -> dict[str, object]:
+    command = [sys.executable, "-m", "tests.engines.torch.memory_limited", work, str(megabytes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def test_a_step_is_taken_in_smaller_pieces() -> None:
+    told = limited("learn", 25)
+    assert told["micro_batch"] in (1, 2, 4)
+    assert (told["skipped"], told["changed"]) == (False, True)
+
+
+def test_answers_are_given_in_smaller_batches_and_all_of_them() -> None:
+    told = limited("answer", 30)
+    assert told["batch"] in (1, 2, 4, 8, 16) and told["lengths"] == [496]
+
+
+def test_not_even_one_is_said_so() -> None:
+    told = limited("learn", 1)
+    assert "not enough memory" in str(told["out_of_memory"])
