@@ -86,10 +86,12 @@ class Lab:
 
     async def play(self, plan: Plan, tell: Tell) -> None:
         """All arms of a plan that no other process plays; those that are done already are only told of."""
-        for arm in arms_of(plan):
-            ground = await self._ground(arm)  # before there is a folder: what cannot be played leaves none
+        arms = arms_of(plan)
+        self.out.mkdir(parents=True, exist_ok=True)  # the ids of tasks are kept in it
+        for arm in arms:
+            ground = await self._ground(arm)  # before it has a folder: what cannot be played leaves none
             folder = ArmFolder(self.out / arm.name)
-            folder.path.mkdir(parents=True, exist_ok=True)
+            folder.path.mkdir(exist_ok=True)
             try:
                 with FolderLock(DataFolder(folder.path)):
                     said = await self._play(ground, plan, folder, tell)
