@@ -66,7 +66,8 @@ async def paper(context: Context, args: Namespace) -> None:
 
 async def table(context: Context, args: Namespace) -> None:
     """A line for each way to play."""
-    asked = {"type": "table", "out": args.folder, "at": args.at, "against": args.against, "reach": args.reach or 0.0}
+    asked = {"type": "table", "out": args.folder, "at": args.at, "against": args.against}
+    asked |= {"reach": args.reach or 0.0, "by_seed": args.by_seed}
     lines = [event async for event in _events(asked)]
     for line in lines:
         _emit(context, line)
@@ -127,7 +128,7 @@ def _cells(line: dict[str, Any]) -> list[str]:
         line["weighting"],
         str(line["nodes"]),
         f"{line['rounds']:g}",
-        str(line["seeds"]),
+        ",".join(map(str, line["seed_list"])),
         f"{line['cumulative']:.2f}",
         _with_interval(line, "ratio"),
         _way(line["greedy_first"], line["greedy"]),

@@ -84,6 +84,8 @@ async def evaluate(context: Context, args: Namespace) -> None:
         right=["questions", "solved", "partial"],
     )
     context.out.say(f"{eval_line(report)}, in {duration(report.seconds)}")
+    if name == "last" and not report.round:
+        context.out.say("No round was finished here: this is the untrained model.")
     if report.samples > 1:
         context.out.say(f"{percent(report.pass_at_k)} have a right one among {report.samples} answers.")
 

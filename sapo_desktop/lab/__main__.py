@@ -60,7 +60,8 @@ def _do(request: Request) -> None:
 
             asyncio.run(Lab(out, create).play(request, tell))
         case ShowTable():
-            for line in table(read_runs(out), request.at, request.against, request.reach):
+            runs = read_runs(out)
+            for line in table(runs, request.at, request.against, request.reach, by_seed=request.by_seed):
                 tell(line)
         case Plot():
             tell(Plotted(file=str(plot(out))))

@@ -176,6 +176,9 @@ def arm_folders(out: Path) -> list[ArmFolder]:
     """All arms below a folder. Raises HistoryError where there is none."""
     found = [ArmFolder(path.parent) for path in sorted(out.glob(f"*/{_MANIFEST}"))]
     if not found:
+        below = sorted({path.parents[1].name for path in out.glob(f"*/*/{_MANIFEST}")})
+        if below:
+            raise HistoryError(f"There is no arm in {out} itself: name one of the folders in it, {', '.join(below)}.")
         raise HistoryError(f"There is no arm in {out}: play some with `lab paper`.")
     return found
 

@@ -86,18 +86,21 @@ class Lab:
 
     async def play(self, plan: Plan, tell: Tell) -> None:
         """All arms of a plan that no other process plays; those that are done already are only told of."""
-        for arm in arms_of(plan):
+        arms = arms_of(plan)
+        self.out.mkdir(parents=True, exist_ok=True)  # the ids of tasks are kept in it
+        for arm in arms:
+            ground = await self._ground(arm)  # before it has a folder: what cannot be played leaves none
             folder = ArmFolder(self.out / arm.name)
-            folder.path.mkdir(parents=True, exist_ok=True)
+            folder.path.mkdir(exist_ok=True)
             try:
                 with FolderLock(DataFolder(folder.path)):
-                    said = await self._play(arm, plan, folder, tell)
+                    said = await self._play(ground, plan, folder, tell)
             except FolderInUse:
                 said = "another process plays it"
             tell(Ended(arm=arm.name, folder=str(folder.path), round=folder.reached, said=said))
 
-    async def _play(self, arm: Arm, plan: Plan, folder: ArmFolder, tell: Tell) -> str:
-        ground = await self._ground(arm)
+    async def _play(self, ground: Ground, plan: Plan, folder: ArmFolder, tell: Tell) -> str:
+        arm = ground.arm
         folder.begin(self._manifest(ground))
         state, reached = folder.state, folder.reached
         kind, most = budget_of(arm.budget)

@@ -15,12 +15,14 @@ from pathlib import Path
 
 import msgspec
 
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.statistics import Interval
 from sapo_desktop.lab.arm import Arm, Budget
 from sapo_desktop.lab.folder import Score, arm_folders
 from sapo_desktop.lab.node import Played
 from sapo_desktop.learning.mixing import mix_share
 
+SILO = "8/0"
 _T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 """97.5% points of Student's distribution for 1, 2, .. degrees of freedom."""
 
@@ -34,6 +36,8 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
     """The mix that others are compared with."""
     reach: float = 0.0
     """A greedy score: how soon do arms come to it? 0: not asked."""
+    by_seed: bool = False
+    """A line for each arm, in place of the mean over its seeds."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
@@ -47,6 +51,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     nodes: int
     rounds: float
     seeds: int
+    seed_list: list[int]
+    """Which ones."""
     settings: dict[str, str]
     cumulative: float
     """The paper's figure: mean rewards of own answers, summed up over nodes and rounds."""
@@ -149,13 +155,23 @@ def read_runs(out: Path) -> list[Run]:
     return [run for run in runs if run.rounds]
 
 
-def table(runs: Sequence[Run], at: Budget = "rounds", against: str = "8/0", reach: float = 0.0) -> list[Line]:
-    """A line for each way to play, the more is shared the later it stands."""
+def table(
+    runs: Sequence[Run], at: Budget = "rounds", against: str = SILO, reach: float = 0.0, *, by_seed: bool = False
+) -> list[Line]:
+    """A line for each way to play, the more is shared the later it stands; with `by_seed` one for each arm, seed by
+    seed. Raises UsageError: nobody played the mix to compare with."""
     rivals = [run for run in runs if run.arm.mix == against]
+    if not rivals and against != SILO:  # which nobody has to name: without it there is nothing to compare with
+        played = ", ".join(sorted({run.arm.mix for run in runs}))
+        raise UsageError(f"No arm here has the mix {against}; there are {played}.")
     rivals.sort(key=lambda run: not run.arm.budget)  # of two the one that was not ended early
     others = {_rivals(run.arm): run for run in rivals}
-    by_way = sorted(runs, key=lambda run: (_way(run.arm), run.arm.seed))
-    return [_line([*alike], others, at, reach) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
+
+    def line_of(run: Run) -> tuple[int, tuple[float, bytes]]:
+        return run.arm.seed if by_seed else 0, _way(run.arm)
+
+    by_line = sorted(runs, key=lambda run: (line_of(run), run.arm.seed))
+    return [_line([*alike], others, at, reach) for _, alike in groupby(by_line, key=line_of)]
 
 
 def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: float) -> Line:
@@ -182,6 +198,7 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: f
         nodes=arm.nodes,
         rounds=statistics.fmean(run.rounds[-1].round for run in cut),
         seeds=len(runs),
+        seed_list=[run.arm.seed for run in runs],
         settings=_said(arm),
         cumulative=round(statistics.fmean(run.cumulative for run in cut), 4),
         ratio=_mean(ratios),

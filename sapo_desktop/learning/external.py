@@ -1,9 +1,17 @@
 """What a foreign answer weighs: the weightings of external groups, one pure function each.
 
-The sender must not choose the size of an advantage. In the paper's way it does: one right answer among seven
-deliberately wrong ones weighs sqrt(7). So all others measure against what this node itself solves of the task, within
-[-1, 1], and `guarded`, the default, learns from right answers only. Then every external group is scaled to one weight,
-whatever its count of answers and of tokens.
+With rewards r of the group and b, the share that this node itself solves of the task:
+
+| weighting  | advantage of an answer                                                            |
+|------------|-----------------------------------------------------------------------------------|
+| `paper`    | (r - mean) / deviation of the group, as of an own one                             |
+| `positive` | the same, negatives 0                                                             |
+| `guarded`  | r - b, negatives 0 (the default)                                                  |
+| `capable`  | `guarded` times the author's rate / b, that ratio within [0.5, 2]; at most 1      |
+
+The sender must not choose the size of an advantage. By the group's own mean it does: one right answer among seven
+deliberately wrong ones weighs sqrt(7). So the last two measure against b, within [0, 1]. Then every external group,
+under each weighting, is scaled to what an own one weighs, whatever its count of tokens (`external_advantages`).
 """
 
 from __future__ import annotations
@@ -34,7 +42,7 @@ class Baseline(Record, frozen=True):
 
 
 def paper(rewards: Sequence[float], baseline: Baseline) -> list[float]:
-    """The group's own advantage, as in SAPO's Algorithm 1."""
+    """The group's own advantage, as in SAPO's Algorithm 1, before it is scaled."""
     return group_advantages(rewards)
 
 

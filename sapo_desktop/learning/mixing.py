@@ -83,10 +83,10 @@ def teaches(
 ) -> bool:
     """Whether an external group has any advantage under this weighting, by our marks; rates as in `advantages`."""
     rewards = [mark.reward for mark in group.marks]
-    return any(WEIGHTINGS[weighting](rewards, _standpoint(group, own_rates, author_rates)))
+    return any(WEIGHTINGS[weighting](rewards, _baseline(group, own_rates, author_rates)))
 
 
-def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Baseline:
+def _baseline(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Baseline:
     own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
     return Baseline(own_rate=own_rate, author_rate=author_rates.get(group.author))
 
@@ -105,7 +105,7 @@ def advantages(
     own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
     weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
     for group in mixed.groups[mixed.local :]:
-        baseline = _standpoint(group, own_rates, author_rates)
+        baseline = _baseline(group, own_rates, author_rates)
         rewards = [mark.reward for mark in group.marks]
         tokens = [len(completion.tokens) for completion in group.completions]
         weighed.append(external_advantages(weighting, rewards, tokens, baseline, own_tokens))

@@ -131,6 +131,8 @@ class FakeNode:
     ended: bool = False
     why: Text = "It ended without a word."
     closed: int = 0
+    evaluated_round: int = 12
+    """Which round the evaluated checkpoint is of."""
     machine: Hardware = MACHINE
     listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
@@ -185,7 +187,7 @@ class FakeNode:
                     raise CheckpointError("There is no checkpoint 99; the newest is 12.")
                 return Ok(text=f"Back at {to}.")
             case Evaluate(checkpoint=checkpoint, which=which):
-                return Evaluated(report=eval_report(checkpoint, 12, 0.27, which))
+                return Evaluated(report=eval_report(checkpoint, self.evaluated_round, 0.27, which))
             case Ask():
                 return Asked(text=HOSTILE, tokens=12, seconds=0.2)
             case ExportModel(to=to):

@@ -395,11 +395,17 @@ def test_checkpoints_show_the_base_and_what_is_kept(run: Words) -> None:
 
 def test_eval_gives_the_score_per_task(run: Words) -> None:
     assert run("eval") == 0
-    assert "27% of 200 questions solved" in run.stdout
+    assert "27% of 200 questions solved" in run.stdout and "untrained" not in run.stdout
     assert run("eval", "--checkpoint", "best", "--json") == 0
     line = run.lines[0]
     assert list(line)[:5] == ["event", "checkpoint", "score", "partial", "tasks"]
     assert (line["checkpoint"], line["score"], line["tasks"]) == ("best", 0.27, {"gcd/easy": 0.27})
+
+
+def test_eval_of_a_folder_without_a_round_says_that_it_is_the_untrained_model(run: Words, door: FakeDoor) -> None:
+    door.node.evaluated_round = 0  # as where --data was mistyped
+    assert run("eval") == 0
+    assert "No round was finished here: this is the untrained model." in run.stdout
 
 
 def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None:

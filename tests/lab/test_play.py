@@ -55,6 +55,10 @@ def test_a_broken_run_goes_on_and_equals_an_unbroken_one(out: Path) -> None:
     assert states(resumed) == states(unbroken)
 
 
+def test_the_ids_of_tasks_are_kept_beside_the_arms_from_the_first_one_on(out: Path) -> None:
+    assert (out / "unbroken" / "task-ids.json").is_file()
+
+
 def test_a_finished_arm_goes_on_with_more_rounds_as_if_it_had_never_stopped(out: Path) -> None:
     prolonged, unbroken = only(out / "prolonged"), only(out / "unbroken")
     assert without_seconds(prolonged.rounds()) == without_seconds(unbroken.rounds())

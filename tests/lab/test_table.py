@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.errors import HistoryError, UsageError
 from sapo_desktop.lab.table import Run, read_runs, t_interval, table
 from tests.lab.runs import arm, played, score, write
 
@@ -41,8 +41,25 @@ def test_ratios_are_taken_seed_by_seed() -> None:
     runs = [silo(1), silo(2), shared(1, 0.5), shared(2, 0.75)]
     line = table(runs)[1]
     # Ratios 2 and 3: mean 2.5, standard deviation sqrt(1/2), error sqrt(1/4) = 0.5, and 12.706 of these either way.
-    assert (line.seeds, line.ratio) == (2, 2.5)
+    assert (line.seeds, line.seed_list, line.ratio) == (2, [1, 2], 2.5)
     assert (line.ratio_low, line.ratio_high) == (pytest.approx(-3.853), pytest.approx(8.853))
+
+
+def test_a_line_a_seed_is_compared_as_its_part_of_the_mean_is() -> None:
+    runs = [shared(2, 0.75), silo(2), shared(1, 0.5), silo(1)]
+    lines = table(runs, by_seed=True)
+    assert [(line.seed_list, line.mix, line.ratio) for line in lines] == [
+        ([1], "8/0", 1),
+        ([1], "4/4", 2),
+        ([2], "8/0", 1),
+        ([2], "4/4", 3),
+    ]
+
+
+def test_what_nobody_played_is_not_compared_with_but_the_silo_may_be_missing() -> None:
+    with pytest.raises(UsageError, match=r"No arm here has the mix 4/5; there are 4/4, 8/0\."):
+        table([silo(), shared()], against="4/5")
+    assert table([shared()])[0].ratio is None
 
 
 def test_an_arm_without_its_silo_has_no_ratio() -> None:

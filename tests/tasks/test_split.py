@@ -2,7 +2,10 @@
 
 import pytest
 
+from sapo_desktop.core.resources import resource
+from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.split import HELD_OUT_ONE_IN, canonical, held_out_side
+from tests.tasks.twins import TWINS
 
 GCD = "Find the Greatest Common Divisor (GCD) of these numbers: {}. Give only the GCD as your final answer."
 
@@ -120,3 +123,9 @@ def test_the_split_never_moves() -> None:
 
 
 PINNED_LCM = [9, 12, 16, 24]
+
+
+def test_every_family_has_a_twin_to_be_tried_with() -> None:
+    """In a moment what tests/tasks/test_examiner.py, where they are tried, would say after a minute."""
+    families = {family.name for family in load_catalogue(resource("tasks.toml")).families}
+    assert families == TWINS.keys(), "each family has a writer in tests/tasks/twins.py, and no other has"
