@@ -20,6 +20,7 @@ SCRIPTS = [
     "tests.attack.fuzz",
     "tests.attack.peers.scenarios",
     "tests.attack.peers.many_relays",
+    "tests.attack.peers.load",
     "tests.attack.peers.planted",
 ]
 

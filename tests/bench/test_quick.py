@@ -25,6 +25,7 @@ SCRIPTS = [
     "tests.bench.swarm.guard",
     "tests.bench.swarm.bandwidth",
     "tests.bench.swarm.two_kinds",
+    "tests.bench.swarm.together",
     "tests.bench.window.newcomer",
     "tests.bench.window.cost",
     "tests.bench.window.profile",

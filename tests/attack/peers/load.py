@@ -1,8 +1,8 @@
 """Does one relay hold two thousand sessions that send and ask as much as they may?
 
-    python -m tests.attack.load                     2,000 sessions for a quarter of an hour
-    python -m tests.attack.load --sessions 500 --minutes 5
-    python -m tests.attack.load --quick             60 sessions, 20 s
+    python -m tests.attack.peers.load                     2,000 sessions for a quarter of an hour
+    python -m tests.attack.peers.load --sessions 500 --minutes 5
+    python -m tests.attack.peers.load --quick             60 sessions, 20 s
 
 A real relay, TLS and all, in a process of its own; the sessions come from one other process, each from a part of the
 internet of its own (127.x.y.0/24). Each publishes a signed group a second and asks for sixteen every five seconds: all
@@ -40,7 +40,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
 from sapo_desktop.swarm.sockets.network import MOST_MEMORY
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
-from tests.attack.swarm import Program, start_relay
+from tests.attack.peers.swarm import Program, start_relay
 from tests.bench.figure import Figure, arguments, show, tell
 
 SESSIONS, MINUTES = 2000, 15.0
@@ -292,7 +292,7 @@ def _figures(
     late = times[int(0.99 * len(times))]
     open_links = seen['sapo_relay_links{dialled="them"}']
     each = (idle - empty) / count / limits.KIB
-    name = f"load/{count} sessions, {wall / 60:.1f} min"
+    name = f"{count:,} sessions, {wall / 60:.0f} min"
     return [
         Figure(
             name=f"{name}: sessions that ended, or were not open at the end",

@@ -1,7 +1,7 @@
 """Do real nodes learn sooner together? Four with a relay between them, and the same four alone.
 
-    python -m tests.bench.together --out .cache/together       seeds 1, 2, 3; goes on where it was ended
-    python -m tests.bench.together --quick                     2 nodes, 3 rounds each
+    python -m tests.bench.swarm.together --out .cache/together       seeds 1, 2, 3; goes on where it was ended
+    python -m tests.bench.swarm.together --quick                     2 nodes, 3 rounds each
 
 Every node is `sapo-desktop run` with the starter and default settings in a data folder and processes of its own, one
 thread each; those that share talk over real websockets. All run at once until each has taken so many CPU-seconds, its
@@ -25,7 +25,7 @@ import msgspec
 import psutil
 
 from sapo_desktop.lab.table import t_interval
-from tests.attack.swarm import Program, start_relay
+from tests.attack.peers.swarm import Program, start_relay
 from tests.bench.figure import Figure, arguments, show, tell
 
 NODES, SECONDS = 4, 160.0
