@@ -717,6 +717,53 @@
         <translation>Beginnen</translation>
     </message>
     <message>
+        <source>Add own questions</source>
+        <translation>Eigene Fragen hinzufügen</translation>
+    </message>
+    <message>
+        <source>A CSV file with the columns question and answer is a task like the others. It works in silo and in private swarms; in the public swarm it stays on this computer.</source>
+        <translation>Eine CSV-Datei mit den Spalten question (Frage) und answer (Antwort) ist eine Aufgabe wie die anderen. Sie gilt im Silo und in privaten Schwärmen; im öffentlichen Schwarm bleibt sie auf diesem Gerät.</translation>
+    </message>
+    <message>
+        <source>Own questions</source>
+        <translation>Eigene Fragen</translation>
+    </message>
+    <message>
+        <source>The copy of the file in this node&apos;s folder is deleted. What was learned from it stays.</source>
+        <translation>Die Kopie der Datei im Ordner dieses Knotens wird gelöscht. Was daraus gelernt wurde, bleibt.</translation>
+    </message>
+    <message>
+        <source>Remove {name}?</source>
+        <translation>{name} entfernen?</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n question(s)</source>
+        <translation>
+            <numerusform>%n Frage</numerusform>
+            <numerusform>%n Fragen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Some of them, with their answers</source>
+        <translation>Einige davon, mit ihren Antworten</translation>
+    </message>
+    <message>
+        <source>Own tasks work in silo and in private swarms. Members who have the same file share answers to it; in the public swarm nothing of it is told or sent.</source>
+        <translation>Eigene Aufgaben gibt es im Silo und in privaten Schwärmen. Mitglieder mit derselben Datei teilen Antworten darauf; im öffentlichen Schwarm wird nichts davon gesagt oder gesendet.</translation>
+    </message>
+    <message>
+        <source>A family of this name is there already. This file takes its place.</source>
+        <translation>Eine Familie dieses Namens gibt es schon. Diese Datei tritt an ihre Stelle.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
@@ -5318,10 +5365,6 @@
         <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
     </message>
     <message>
-        <source>The setting `tasks` names {name}: take it out first (`sapo-desktop settings set`).</source>
-        <translation>Die Einstellung `tasks` nennt {name}: Nimm es zuerst heraus (`sapo-desktop settings set`).</translation>
-    </message>
-    <message>
         <source>The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.</source>
         <translation>Die Datei der Einstellungen war beschädigt ({error}). Sie liegt jetzt unter {name}; es gelten die Standardwerte.</translation>
     </message>
@@ -6846,6 +6889,10 @@
     <message>
         <source>{name} has the SHA-256 {found}... where {expected}... was expected.</source>
         <translation>{name} hat den SHA-256 {found}…, erwartet war {expected}….</translation>
+    </message>
+    <message>
+        <source>{name} is among the tasks that are practised (the setting `tasks`): take it out there first.</source>
+        <translation>{name} gehört zu den Aufgaben, die geübt werden (Einstellung `tasks`): nimm es dort zuerst heraus.</translation>
     </message>
     <message>
         <source>{name} is installed from {source}@{revision}: remove that one first (sapo-desktop models remove {name}).</source>

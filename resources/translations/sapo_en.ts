@@ -220,5 +220,12 @@
             <numerusform>{way}, on %n threads.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n question(s)</source>
+        <translation>
+            <numerusform>%n question</numerusform>
+            <numerusform>%n questions</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>
