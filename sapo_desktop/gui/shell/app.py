@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import io
 import logging
 import signal
@@ -119,7 +120,9 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
         with polite_ends(desktop.quit):
             desktop.begin(hidden=hidden)
             desktop.follow(link)
-            return app.exec()
+            code = app.exec()
+    gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
+    return code
 
 
 class App(QApplication):
