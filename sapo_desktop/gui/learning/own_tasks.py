@@ -13,7 +13,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
 from sapo_desktop.gui.widgets.files import ask_open_path
-from sapo_desktop.gui.widgets.layout import column, row
+from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Elided, Label, Reading
 from sapo_desktop.gui.words.language import tr
@@ -42,11 +42,12 @@ class OwnTasks(QWidget):
         )
         self.setLayout(
             column(
-                row((Label(tr("Own questions"), "strong"), 1), self.add_button),
+                Label(tr("Own questions"), "strong"),
                 Label(about, "muted"),
                 self.banner,
                 self.left_out,
                 self._rows,
+                holding(Flow(self.add_button)),
             )
         )
 
@@ -99,10 +100,10 @@ class OwnLine(QWidget):
 
     def __init__(self, family: OwnFamily, remove: Callable[[], object]) -> None:
         super().__init__()
-        count = Label(tr("%n question(s)", None, family.questions), "caption", wrap=False)
+        count = Label(tr("%n question(s)", None, family.questions), "caption")
         button = Button(tr("Remove"), remove, icon="trash")
         button.setAccessibleName(tr("Remove {name}").format(name=family.title))
-        self.setLayout(row((Elided(family.title), 1), count, button, spacing=1.5))
+        self.setLayout(row((column(Elided(family.title), count, spacing=0), 1), button, spacing=1.5))
 
 
 class AddSheet(Sheet):
