@@ -62,8 +62,8 @@
     <message numerus="yes">
         <source>swarm {value} ({low} to {high}), measured on %n peer(s)</source>
         <translation>
-            <numerusform>Schwarm {value} ({low} bis {high}), gemessen an %n Peer</numerusform>
-            <numerusform>Schwarm {value} ({low} bis {high}), gemessen an %n Peers</numerusform>
+            <numerusform>Schwarm {value} ({low} bis {high}), gemessen an %Ln Peer</numerusform>
+            <numerusform>Schwarm {value} ({low} bis {high}), gemessen an %Ln Peers</numerusform>
         </translation>
     </message>
     <message>
@@ -129,8 +129,8 @@
     <message numerus="yes">
         <source>and %n earlier</source>
         <translation>
-            <numerusform>und %n früheres</numerusform>
-            <numerusform>und %n frühere</numerusform>
+            <numerusform>und %Ln früheres</numerusform>
+            <numerusform>und %Ln frühere</numerusform>
         </translation>
     </message>
     <message>
@@ -144,8 +144,8 @@
     <message numerus="yes">
         <source>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</source>
         <translation>
-            <numerusform>%n eigene Antwort war falsch. In Runde {peer_round} wurde aus der Antwort eines Peers gelernt; in Runde {round} war eine eigene richtig.</numerusform>
-            <numerusform>%n eigene Antworten waren falsch. In Runde {peer_round} wurde aus der Antwort eines Peers gelernt; in Runde {round} war eine eigene richtig.</numerusform>
+            <numerusform>%Ln eigene Antwort war falsch. In Runde {peer_round} wurde aus der Antwort eines Peers gelernt; in Runde {round} war eine eigene richtig.</numerusform>
+            <numerusform>%Ln eigene Antworten waren falsch. In Runde {peer_round} wurde aus der Antwort eines Peers gelernt; in Runde {round} war eine eigene richtig.</numerusform>
         </translation>
     </message>
     <message>
@@ -343,8 +343,8 @@
     <message numerus="yes">
         <source>%n character(s)</source>
         <translation>
-            <numerusform>%n Zeichen</numerusform>
-            <numerusform>%n Zeichen</numerusform>
+            <numerusform>%Ln Zeichen</numerusform>
+            <numerusform>%Ln Zeichen</numerusform>
         </translation>
     </message>
     <message>
@@ -415,7 +415,7 @@
         <source>mean of the last %n round(s)</source>
         <translation>
             <numerusform>Mittel der letzten Runde</numerusform>
-            <numerusform>Mittel der letzten %n Runden</numerusform>
+            <numerusform>Mittel der letzten %Ln Runden</numerusform>
         </translation>
     </message>
     <message>
@@ -425,8 +425,8 @@
     <message numerus="yes">
         <source>{low} to {high}, measured on %n peer(s)</source>
         <translation>
-            <numerusform>{low} bis {high}, gemessen an %n Peer</numerusform>
-            <numerusform>{low} bis {high}, gemessen an %n Peers</numerusform>
+            <numerusform>{low} bis {high}, gemessen an %Ln Peer</numerusform>
+            <numerusform>{low} bis {high}, gemessen an %Ln Peers</numerusform>
         </translation>
     </message>
     <message>
@@ -484,8 +484,8 @@
     <message numerus="yes">
         <source>my reward, mean of %n rounds</source>
         <translation>
-            <numerusform>meine Belohnung, Mittel von %n Runde</numerusform>
-            <numerusform>meine Belohnung, Mittel von %n Runden</numerusform>
+            <numerusform>meine Belohnung, Mittel von %Ln Runde</numerusform>
+            <numerusform>meine Belohnung, Mittel von %Ln Runden</numerusform>
         </translation>
     </message>
     <message>
@@ -713,6 +713,53 @@
         <translation>Beginnen</translation>
     </message>
     <message>
+        <source>Add own questions</source>
+        <translation>Fragen hinzufügen</translation>
+    </message>
+    <message>
+        <source>A CSV file with the columns question and answer is a task like the others. It works in silo and in private swarms; in the public swarm it stays on this computer.</source>
+        <translation>Eine CSV-Datei mit den Spalten question (Frage) und answer (Antwort) ist eine Aufgabe wie die anderen. Sie gilt im Silo und in privaten Schwärmen; im öffentlichen Schwarm bleibt sie auf diesem Gerät.</translation>
+    </message>
+    <message>
+        <source>Own questions</source>
+        <translation>Eigene Fragen</translation>
+    </message>
+    <message>
+        <source>The copy of the file in this node&apos;s folder is deleted. What was learned from it stays.</source>
+        <translation>Die Kopie der Datei im Ordner dieses Knotens wird gelöscht. Was daraus gelernt wurde, bleibt.</translation>
+    </message>
+    <message>
+        <source>Remove {name}?</source>
+        <translation>{name} entfernen?</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n question(s)</source>
+        <translation>
+            <numerusform>%Ln Frage</numerusform>
+            <numerusform>%Ln Fragen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Some of them, with their answers</source>
+        <translation>Einige davon, mit ihren Antworten</translation>
+    </message>
+    <message>
+        <source>Own tasks work in silo and in private swarms. Members who have the same file share answers to it; in the public swarm nothing of it is told or sent.</source>
+        <translation>Eigene Aufgaben gibt es im Silo und in privaten Schwärmen. Mitglieder mit derselben Datei teilen Antworten darauf; im öffentlichen Schwarm wird nichts davon gesagt oder gesendet.</translation>
+    </message>
+    <message>
+        <source>A family of this name is there already. This file takes its place.</source>
+        <translation>Eine Familie dieses Namens gibt es schon. Diese Datei tritt an ihre Stelle.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
@@ -735,8 +782,8 @@
     <message numerus="yes">
         <source>Solved {score} of %n questions ({low} to {high}), in {span}.</source>
         <translation>
-            <numerusform>{score} von %n Frage gelöst ({low} bis {high}), in {span}.</numerusform>
-            <numerusform>{score} von %n Fragen gelöst ({low} bis {high}), in {span}.</numerusform>
+            <numerusform>{score} von %Ln Frage gelöst ({low} bis {high}), in {span}.</numerusform>
+            <numerusform>{score} von %Ln Fragen gelöst ({low} bis {high}), in {span}.</numerusform>
         </translation>
     </message>
     <message>
@@ -842,8 +889,8 @@
     <message numerus="yes">
         <source>{way}, on %n thread(s).</source>
         <translation>
-            <numerusform>{way}, mit %n Thread.</numerusform>
-            <numerusform>{way}, mit %n Threads.</numerusform>
+            <numerusform>{way}, mit %Ln Thread.</numerusform>
+            <numerusform>{way}, mit %Ln Threads.</numerusform>
         </translation>
     </message>
     <message>
@@ -985,8 +1032,8 @@
     <message numerus="yes">
         <source>%n setting(s)</source>
         <translation>
-            <numerusform>%n Einstellung</numerusform>
-            <numerusform>%n Einstellungen</numerusform>
+            <numerusform>%Ln Einstellung</numerusform>
+            <numerusform>%Ln Einstellungen</numerusform>
         </translation>
     </message>
     <message>
@@ -1176,8 +1223,8 @@
     <message numerus="yes">
         <source>This computer has %n core(s). All of this can be changed at any time.</source>
         <translation>
-            <numerusform>Dieser Computer hat %n Kern. All das lässt sich jederzeit ändern.</numerusform>
-            <numerusform>Dieser Computer hat %n Kerne. All das lässt sich jederzeit ändern.</numerusform>
+            <numerusform>Dieser Computer hat %Ln Kern. All das lässt sich jederzeit ändern.</numerusform>
+            <numerusform>Dieser Computer hat %Ln Kerne. All das lässt sich jederzeit ändern.</numerusform>
         </translation>
     </message>
     <message>
@@ -1779,8 +1826,8 @@
     <message numerus="yes">
         <source>{energy}; it brought {points} points of the held-out score, and peers %n group(s)</source>
         <translation>
-            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %n Gruppe</numerusform>
-            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %n Gruppen</numerusform>
+            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %Ln Gruppe</numerusform>
+            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %Ln Gruppen</numerusform>
         </translation>
     </message>
     <message>
@@ -2074,8 +2121,8 @@
     <message numerus="yes">
         <source>It leads to the private swarm {key}, by %n address(es).</source>
         <translation>
-            <numerusform>Er führt in den privaten Schwarm {key}, über %n Adresse.</numerusform>
-            <numerusform>Er führt in den privaten Schwarm {key}, über %n Adressen.</numerusform>
+            <numerusform>Er führt in den privaten Schwarm {key}, über %Ln Adresse.</numerusform>
+            <numerusform>Er führt in den privaten Schwarm {key}, über %Ln Adressen.</numerusform>
         </translation>
     </message>
     <message>
@@ -2129,8 +2176,8 @@
     <message numerus="yes">
         <source>Training round {round}, %n peer(s)</source>
         <translation>
-            <numerusform>Trainiert Runde {round}, %n Peer</numerusform>
-            <numerusform>Trainiert Runde {round}, %n Peers</numerusform>
+            <numerusform>Trainiert Runde {round}, %Ln Peer</numerusform>
+            <numerusform>Trainiert Runde {round}, %Ln Peers</numerusform>
         </translation>
     </message>
     <message>
@@ -2188,8 +2235,8 @@
     <message numerus="yes">
         <source>Paused while you use the computer, until %n minute(s) without keyboard and mouse</source>
         <translation>
-            <numerusform>Pausiert, während du den Computer benutzt, bis %n Minute ohne Tastatur und Maus</numerusform>
-            <numerusform>Pausiert, während du den Computer benutzt, bis %n Minuten ohne Tastatur und Maus</numerusform>
+            <numerusform>Pausiert, während du den Computer benutzt, bis %Ln Minute ohne Tastatur und Maus</numerusform>
+            <numerusform>Pausiert, während du den Computer benutzt, bis %Ln Minuten ohne Tastatur und Maus</numerusform>
         </translation>
     </message>
     <message>
@@ -2203,8 +2250,8 @@
     <message numerus="yes">
         <source>Stopped after %n failure(s) in a row: {reason}</source>
         <translation>
-            <numerusform>Stehen geblieben nach %n Fehler: {reason}</numerusform>
-            <numerusform>Stehen geblieben nach %n Fehlern in Folge: {reason}</numerusform>
+            <numerusform>Stehen geblieben nach %Ln Fehler: {reason}</numerusform>
+            <numerusform>Stehen geblieben nach %Ln Fehlern in Folge: {reason}</numerusform>
         </translation>
     </message>
     <message>
@@ -2338,8 +2385,8 @@
     <message numerus="yes">
         <source>The model answered beside you: {right} of %n right.</source>
         <translation>
-            <numerusform>Das Modell hat neben dir geantwortet: {right} von %n richtig.</numerusform>
-            <numerusform>Das Modell hat neben dir geantwortet: {right} von %n richtig.</numerusform>
+            <numerusform>Das Modell hat neben dir geantwortet: {right} von %Ln richtig.</numerusform>
+            <numerusform>Das Modell hat neben dir geantwortet: {right} von %Ln richtig.</numerusform>
         </translation>
     </message>
     <message>
@@ -2645,8 +2692,8 @@
     <message numerus="yes">
         <source>Writing, %n token(s)</source>
         <translation>
-            <numerusform>Schreibt, %n Token</numerusform>
-            <numerusform>Schreibt, %n Tokens</numerusform>
+            <numerusform>Schreibt, %Ln Token</numerusform>
+            <numerusform>Schreibt, %Ln Tokens</numerusform>
         </translation>
     </message>
     <message>
@@ -2668,8 +2715,8 @@
     <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
-            <numerusform>%n Token</numerusform>
-            <numerusform>%n Tokens</numerusform>
+            <numerusform>%Ln Token</numerusform>
+            <numerusform>%Ln Tokens</numerusform>
         </translation>
     </message>
     <message>
@@ -2715,8 +2762,8 @@
     <message numerus="yes">
         <source>Linked to %n peer(s)</source>
         <translation>
-            <numerusform>Mit %n Peer verbunden</numerusform>
-            <numerusform>Mit %n Peers verbunden</numerusform>
+            <numerusform>Mit %Ln Peer verbunden</numerusform>
+            <numerusform>Mit %Ln Peers verbunden</numerusform>
         </translation>
     </message>
     <message>
@@ -2754,8 +2801,8 @@
     <message numerus="yes">
         <source>Answer, %n character(s)</source>
         <translation>
-            <numerusform>Antwort, %n Zeichen</numerusform>
-            <numerusform>Antwort, %n Zeichen</numerusform>
+            <numerusform>Antwort, %Ln Zeichen</numerusform>
+            <numerusform>Antwort, %Ln Zeichen</numerusform>
         </translation>
     </message>
     <message>
@@ -2865,8 +2912,8 @@
     <message numerus="yes">
         <source>%n answer(s), newest first</source>
         <translation>
-            <numerusform>%n Antwort, neueste zuerst</numerusform>
-            <numerusform>%n Antworten, neueste zuerst</numerusform>
+            <numerusform>%Ln Antwort, neueste zuerst</numerusform>
+            <numerusform>%Ln Antworten, neueste zuerst</numerusform>
         </translation>
     </message>
     <message>
@@ -2932,8 +2979,8 @@
     <message numerus="yes">
         <source>{share} of %n</source>
         <translation>
-            <numerusform>{share} von %n</numerusform>
-            <numerusform>{share} von %n</numerusform>
+            <numerusform>{share} von %Ln</numerusform>
+            <numerusform>{share} von %Ln</numerusform>
         </translation>
     </message>
     <message>
@@ -2980,7 +3027,7 @@
         <source>Mean of the last %n round(s)</source>
         <translation>
             <numerusform>Mittel der letzten Runde</numerusform>
-            <numerusform>Mittel der letzten %n Runden</numerusform>
+            <numerusform>Mittel der letzten %Ln Runden</numerusform>
         </translation>
     </message>
     <message>
@@ -3042,8 +3089,8 @@
     <message numerus="yes">
         <source>of own answers, at the limit of %n token(s)</source>
         <translation>
-            <numerusform>der eigenen Antworten, an der Grenze von %n Token</numerusform>
-            <numerusform>der eigenen Antworten, an der Grenze von %n Tokens</numerusform>
+            <numerusform>der eigenen Antworten, an der Grenze von %Ln Token</numerusform>
+            <numerusform>der eigenen Antworten, an der Grenze von %Ln Tokens</numerusform>
         </translation>
     </message>
     <message>
@@ -3273,8 +3320,8 @@
     <message numerus="yes">
         <source>%n notice(s)</source>
         <translation>
-            <numerusform>%n Meldung</numerusform>
-            <numerusform>%n Meldungen</numerusform>
+            <numerusform>%Ln Meldung</numerusform>
+            <numerusform>%Ln Meldungen</numerusform>
         </translation>
     </message>
     <message>
@@ -3296,8 +3343,8 @@
     <message numerus="yes">
         <source>%n notice(s) copied.</source>
         <translation>
-            <numerusform>%n Meldung kopiert.</numerusform>
-            <numerusform>%n Meldungen kopiert.</numerusform>
+            <numerusform>%Ln Meldung kopiert.</numerusform>
+            <numerusform>%Ln Meldungen kopiert.</numerusform>
         </translation>
     </message>
     <message>
@@ -3511,8 +3558,8 @@
     <message numerus="yes">
         <source>%n of this node&apos;s groups used</source>
         <translation>
-            <numerusform>%n Gruppe dieses Knotens genutzt</numerusform>
-            <numerusform>%n Gruppen dieses Knotens genutzt</numerusform>
+            <numerusform>%Ln Gruppe dieses Knotens genutzt</numerusform>
+            <numerusform>%Ln Gruppen dieses Knotens genutzt</numerusform>
         </translation>
     </message>
     <message>
@@ -3915,15 +3962,15 @@
     <message numerus="yes">
         <source>by their own word: %n group(s) used</source>
         <translation>
-            <numerusform>nach ihren Angaben: %n Gruppe benutzt</numerusform>
-            <numerusform>nach ihren Angaben: %n Gruppen benutzt</numerusform>
+            <numerusform>nach ihren Angaben: %Ln Gruppe benutzt</numerusform>
+            <numerusform>nach ihren Angaben: %Ln Gruppen benutzt</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n computer(s)</source>
         <translation>
-            <numerusform>%n Computer</numerusform>
-            <numerusform>%n Computern</numerusform>
+            <numerusform>%Ln Computer</numerusform>
+            <numerusform>%Ln Computern</numerusform>
         </translation>
     </message>
     <message>
@@ -4273,8 +4320,8 @@
     <message numerus="yes">
         <source>%n file(s) written to {folder}: {files}</source>
         <translation>
-            <numerusform>%n Datei nach {folder} geschrieben: {files}</numerusform>
-            <numerusform>%n Dateien nach {folder} geschrieben: {files}</numerusform>
+            <numerusform>%Ln Datei nach {folder} geschrieben: {files}</numerusform>
+            <numerusform>%Ln Dateien nach {folder} geschrieben: {files}</numerusform>
         </translation>
     </message>
     <message>
@@ -5300,10 +5347,6 @@
     <message>
         <source>The setting `proxy` cannot be used</source>
         <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
-    </message>
-    <message>
-        <source>The setting `tasks` names {name}: take it out first (`sapo-desktop settings set`).</source>
-        <translation>Die Einstellung `tasks` nennt {name}: Nimm es zuerst heraus (`sapo-desktop settings set`).</translation>
     </message>
     <message>
         <source>The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.</source>
@@ -6834,6 +6877,10 @@
     <message>
         <source>{name} has the SHA-256 {found}... where {expected}... was expected.</source>
         <translation>{name} hat den SHA-256 {found}…, erwartet war {expected}….</translation>
+    </message>
+    <message>
+        <source>{name} is among the tasks that are practised (the setting `tasks`): take it out there first.</source>
+        <translation>{name} gehört zu den Aufgaben, die geübt werden (Einstellung `tasks`): nimm es dort zuerst heraus.</translation>
     </message>
     <message>
         <source>{name} is installed from {source}@{revision}: remove that one first (sapo-desktop models remove {name}).</source>

@@ -3,7 +3,8 @@
 TOML with the user's own comments and order kept; each key is written with its description above it when it
 first appears. What a file or a person may say is decided in one place, the types of `core/settings.py`. A
 file that is no TOML at all is moved aside and said; one with an unknown key or a value out of range is
-refused and left as it is, since guessing what was meant would train with settings that nobody chose.
+refused and left as it is, since guessing what was meant would train with settings that nobody chose. tomlkit is
+loaded when a file is read: clients ask for the meaning of settings alone, and it takes as long as a page of the window.
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import tomlkit
 from msgspec import inspect
-from tomlkit.exceptions import TOMLKitError
 
 from sapo_desktop.core import schedule
 from sapo_desktop.core.errors import SettingsError
@@ -27,6 +26,9 @@ from sapo_desktop.core.files.reading import UnfitFile, read_text
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 Migration = Callable[[dict[str, object]], dict[str, object]]
 GONE = {"kl_weight"}
@@ -103,6 +105,9 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
     Raises:
         SettingsError: an unknown key, a value out of range, a newer version, or a file that cannot be read.
     """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     remove_leftovers(path)
     try:
         values = dict(tomlkit.parse(read_text(path, _LONGEST)).unwrap())
@@ -146,6 +151,8 @@ def write(path: Path, settings: Settings) -> None:
         SettingsError: the file cannot be written, or the one there is no TOML (`read` comes first and sets it
         aside).
     """
+    import tomlkit
+
     with disk_errors_as(SettingsError, sentence("The settings file {path} could not be written", path=str(path))):
         document = _document(path)
         if document.get(_VERSION, SETTINGS_VERSION) != SETTINGS_VERSION:
@@ -232,7 +239,10 @@ def changed_keys(settings: Settings) -> list[str]:
     return [key for key, field in _FIELDS.items() if getattr(settings, key) != field.info.default]
 
 
-def _document(path: Path) -> tomlkit.TOMLDocument:
+def _document(path: Path) -> TOMLDocument:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         return tomlkit.parse(read_text(path, _LONGEST))
     except FileNotFoundError:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -464,4 +465,6 @@ def _give_way(assembled: Assembled, low: bool) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
+    sys.exit(code)

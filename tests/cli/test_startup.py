@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 SLOW = (
-    "{'torch', 'transformers', 'reasoning_gym', 'PySide6', 'rich', 'websockets', 'numpy', 'nacl', 'keyring', 'psutil'}"
+    "{'torch', 'transformers', 'reasoning_gym', 'PySide6', 'rich', 'websockets', 'numpy', 'nacl', 'keyring', 'psutil', "
+    "'tomlkit'}"
 )
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")

@@ -6,8 +6,8 @@ from typing import Any
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.worker.control.messages.events import Answered
-from sapo_desktop.worker.control.messages.replies import Exported, Ok, TaskInfo, Tasks
-from sapo_desktop.worker.control.messages.requests import ListTasks, SetSettings
+from sapo_desktop.worker.control.messages.replies import Exported, Ok, OwnRow, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.requests import ListTasks, ReadTasks, SetSettings
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
 from tests.gui.stage import StageBridge
 
@@ -18,7 +18,13 @@ PEERS = ("7c41b09ee2" * 6 + "aa17", "e05d9a3312" * 6 + "09bc", "19ffab6640" * 6 
 
 def stage(bridge: StageBridge) -> None:
     """Fill the bridge with what the page asks for."""
-    bridge.replies |= {ListTasks: tasks(), GetRollouts: page, SetSettings: Ok(text="Saved."), ExportRollouts: exported}
+    bridge.replies |= {
+        ListTasks: tasks(),
+        ReadTasks: read,
+        GetRollouts: page,
+        SetSettings: Ok(text="Saved."),
+        ExportRollouts: exported,
+    }
 
 
 def stage_nothing(bridge: StageBridge) -> None:
@@ -55,6 +61,31 @@ def tasks(*, fresh: bool = False) -> Tasks:
                 )
             )
     return Tasks(items=items)
+
+
+def own_task(level: str = "easy", rows: int = 50) -> TaskInfo:
+    """One level of a family that the node's owner added."""
+    return TaskInfo(
+        family="roman_numbers",
+        title="Roman numbers",
+        level=level,
+        task_id="",
+        config={"rows": rows, "sha256": "ab" * 32},
+        grammar="integer",
+        example="",
+        solved=None,
+        answers=0,
+        own=True,
+    )
+
+
+def read(request: ReadTasks) -> TasksRead:
+    """What a file would be."""
+    first = [
+        OwnRow(question=f"Which number is {roman} in Roman numerals?", answer=str(value))
+        for value, roman in enumerate(("I", "II", "III"), 1)
+    ]
+    return TasksRead(text="150 questions.", first=first, replaces=request.path.endswith("again.csv"))
 
 
 def rollout(number: int) -> Rollout:

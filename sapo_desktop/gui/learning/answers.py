@@ -219,6 +219,8 @@ class KeptAnswers(Card):
         self.task = Choice(tr("Task"), [("", tr("Any task")), *families()])
         self.origin = Choice(tr("Whose"), origins)
         self.verdict = Choice(tr("Mark"), marks)
+        for short in (self.origin, self.verdict):
+            short.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         self.search = SearchLine(tr("Search in questions and answers"))
         self.search.setMinimumWidth(240)
         self._typing = timer(self, SEARCH_MS, self.load, once=True)

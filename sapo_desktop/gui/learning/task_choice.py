@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.task_list import meant_by
 from sapo_desktop.gui.words.sentences import catalogued
 from sapo_desktop.worker.control.messages.replies import TaskInfo
@@ -58,6 +59,28 @@ class FamilyRow:
         known = [(level.solved, level.answers) for level in self.levels if level.solved is not None and level.answers]
         total = sum(count for _, count in known)
         return sum(share * count for share, count in known) / total if total else None
+
+
+@dataclass(frozen=True)
+class OwnFamily:
+    """A family of own tasks."""
+
+    name: str
+    title: str
+    questions: int
+    """Of all its levels."""
+
+
+def own_families(items: Iterable[TaskInfo]) -> list[OwnFamily]:
+    """The own ones, in the list's order."""
+    found: dict[str, OwnFamily] = {}
+    for item in items:
+        if item.own:
+            rows = item.config.get("rows")
+            before = found[item.family].questions if item.family in found else 0
+            count = before + (rows if isinstance(rows, int) else 0)
+            found[item.family] = OwnFamily(item.family, one_line(item.title, 60), count)
+    return list(found.values())
 
 
 def catalogue_of(items: Iterable[TaskInfo]) -> dict[str, list[str]]:

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning import task_choice
+from sapo_desktop.gui.learning.own_tasks import OwnTasks
 from sapo_desktop.gui.learning.task_choice import FamilyRow, LevelRow
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import change
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.charts import SmallChart
-from sapo_desktop.gui.widgets.layout import Card, Columns, column, holding, row
+from sapo_desktop.gui.widgets.layout import Card, Columns, column, holding, row, rule
 from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled, chip
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
@@ -183,7 +184,9 @@ class PractisedCard(Card):
         self._empty = Empty("learning", tr("One moment"), tr("The node is asked for its tasks."))
         self._stack = Filled(self._empty, Columns(self.table, self.pane, narrowest=370, most=2, shares=(3, 2)))
         self._stack.setMinimumHeight(self.table.minimumHeight())
-        self.add(self.banner, column(self.curriculum, self._about, spacing=0.5), self.waiting, self._stack)
+        self.own = OwnTasks(view, bridge)
+        switch = column(self.curriculum, self._about, spacing=0.5)
+        self.add(self.banner, switch, self.waiting, self._stack, rule(), self.own)
 
     # -- what holds ------------------------------------------------------------------------------------------
 
@@ -204,6 +207,7 @@ class PractisedCard(Card):
         self.curriculum.setAccessibleDescription(self._about.text())
         for part in (self.curriculum, self.everything):
             part.setEnabled(self._view.attached)
+        self.own.refresh()
         self._say_waiting()
         self._draw()
 
@@ -211,6 +215,7 @@ class PractisedCard(Card):
         """The worker's list."""
         self.banner.say("")
         self._items = list(reply.items)
+        self.own.show_tasks(reply)
         self._draw()
 
     def show_failure(self, error: SapoError) -> None:

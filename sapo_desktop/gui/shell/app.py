@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import io
 import logging
 import signal
@@ -86,6 +87,8 @@ log = logging.getLogger("sapo_desktop.gui")
 
 APP_ID = "SAPO.Desktop"
 """By which Windows tells programs apart."""
+PART_MS = 1000
+"""After which the window of another language is taken apart."""
 QUIT_SECONDS = 30.0
 """For a worker to write its checkpoint and end; after it the window goes anyway."""
 
@@ -117,7 +120,9 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
         with polite_ends(desktop.quit):
             desktop.begin(hidden=hidden)
             desktop.follow(link)
-            return app.exec()
+            code = app.exec()
+    gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
+    return code
 
 
 class App(QApplication):
@@ -162,7 +167,7 @@ class Desktop(QObject):
         self.view.settings = self._looks
         self.bridge = Bridge(folder.root, self.view)
         self.actions = Actions(self.view, self.bridge)
-        self.window = self._new_window()
+        self.window = self._new_window(self._memory.looks)
         self.tray = Tray(self.view, self.bridge, self.actions)
         self.tray.open_wanted.connect(self.open)
         self.tray.quit_wanted.connect(self.quit)
@@ -261,8 +266,9 @@ class Desktop(QObject):
 
     # -- the window ------------------------------------------------------------------------------------------
 
-    def _new_window(self) -> MainWindow:
-        window = MainWindow(self.view, self.bridge, self.actions)
+    def _new_window(self, looks: dict[str, str]) -> MainWindow:
+        # No page is made that nobody is going to look at: each takes a tenth of a second.
+        window = MainWindow(self.view, self.bridge, self.actions, looks.get("page", ""))
         window.closing.connect(self._close)
         window.quitting.connect(self.quit)
         window.small_wanted.connect(self._make_small)
@@ -358,13 +364,14 @@ class Desktop(QObject):
         """Another language: all widgets are made anew, where they were."""
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
-        self.window = self._new_window()
+        self.window = self._new_window(looks)
         self.window.take_over(old.hand_over())
         self.window.look_as(looks)
         old.hide()  # first: what it stops watching the new one watches again
         if shown or self._mini is not None:
             self._present()
-        old.deleteLater()
+        # Once the new one can be used: taking the old one apart takes a quarter as long as all of this.
+        timer(old, PART_MS, old.deleteLater, once=True).start()
         self.tray.retranslate()
 
     def _trouble(self, text: str) -> None:

@@ -62,7 +62,7 @@ def entries() -> list[Entry]:
 
 
 class MainWindow(QMainWindow):
-    """See the module.
+    """See the module. `page`: the one that it begins with.
 
     Signals:
         closing: the user closed it; whoever owns the tray decides what that means.
@@ -74,7 +74,7 @@ class MainWindow(QMainWindow):
     quitting = Signal()
     small_wanted = Signal()
 
-    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions, page: str = "home") -> None:
         super().__init__()
         self._view, self._bridge, self._actions = view, bridge, actions
         self.setWindowTitle("SAPO Desktop")
@@ -112,7 +112,7 @@ class MainWindow(QMainWindow):
         self._away = False
         """Minimised by us. Wayland tells nobody whether a window is."""
         self._changed(ALL)
-        self.go("home")
+        self.go(page if page in self._entries else "home")
 
     @property
     def seen(self) -> bool:

@@ -11,7 +11,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.try_it.trying import Draft, Family, families, first_choice
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.fields import Choice, Writing
-from sapo_desktop.gui.widgets.layout import Card, Flow, column
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words import numbers
@@ -60,7 +60,8 @@ class QuestionCard(Card):
         self._how.hint("drawn", tr("As in training: another answer every time"))
         self._banner = Banner()
         head = Flow(Label(tr("Question:"), "muted", wrap=False), self._source)
-        foot = Flow(self._go, self._stop, Label(tr("The model takes:"), "muted", wrap=False), self._how)
+        how = holding(Flow(Label(tr("The model takes:"), "muted", wrap=False), self._how))
+        foot = Flow(self._go, self._stop, how)
         self.add(head, self._own, self._task, self._banner, foot)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self._stop, self.stop.emit)
         self._switch("own")

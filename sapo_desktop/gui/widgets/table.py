@@ -32,7 +32,7 @@ _LEAST_LETTERS = 7
 """Of a column that takes what is left, in widths of an M."""
 _LOOKED_AT = 40
 """Rows that say how wide a column has to be."""
-_HEAD_ROOM = 34
+_HEAD_ROOM = 40
 """Pixels beside a heading's text: its padding, and the arrow of the order."""
 
 

@@ -1,8 +1,9 @@
 """The window's language: every text goes through `tr`, which Qt's translation files answer (resources/translations).
 
 A text's placeholders are Python's (`{peers}`), filled in after the translation; `%n` is Qt's own count, which chooses
-the plural's form. packaging/translations.py collects the texts with Qt's lupdate. It reads no f-string, so that a `tr`
-in one would never be translated; a test finds it.
+the plural's form, and is `%Ln` in translations: 1,240 or 1.240, as the language writes it. packaging/translations.py
+collects the texts with Qt's lupdate. It reads no f-string, so that a `tr` in one would never be translated; a test
+finds it.
 """
 
 from __future__ import annotations

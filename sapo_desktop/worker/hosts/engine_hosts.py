@@ -158,7 +158,10 @@ async def _both(hosting: Hosting, generating: str = "generator") -> tuple[Host, 
 
 
 async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
-    """End the hosts of those starts that succeeded."""
+    """Give up the starts in hand, whose processes end with them, and end the hosts of those that succeeded. Nobody who
+    quits waits for what only loads."""
+    for start in starting:
+        start.cancel()
     for done in await asyncio.gather(*starting, return_exceptions=True):
         if isinstance(done, Host):
             await done.stop()

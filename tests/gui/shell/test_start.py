@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QUrl
+from PySide6.QtCore import QEvent, QLocale, QUrl
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication, QRadioButton
 from pytestqt.qtbot import QtBot
@@ -156,6 +156,13 @@ def test_numbers_are_written_as_the_language_writes_them(qapp: QApplication) -> 
 def test_english_has_its_plurals(qapp: QApplication) -> None:
     assert tr("Linked to %n peer(s)", None, 1) == "Linked to 1 peer"
     assert tr("Linked to %n peer(s)", None, 3) == "Linked to 3 peers"
+
+
+@pytest.mark.parametrize(("spoken", "written"), [("en", "1,240 questions"), ("de", "1.240 Fragen")])
+def test_counts_are_written_as_the_language_writes_them(qapp: QApplication, spoken: str, written: str) -> None:
+    language.speak(spoken)
+    QLocale.setDefault(QLocale({"en": "en_US", "de": "de_DE"}[spoken]))  # whatever the system's may be
+    assert tr("%n question(s)", None, 1240) == written
 
 
 def test_where_there_is_one_choice_of_cores_nothing_is_asked(qtbot: QtBot) -> None:

@@ -580,3 +580,13 @@ def test_another_window_takes_over_what_was_tried(qtbot: QtBot) -> None:
     after.take_over(window.hand_over())
     after.go("try")
     assert after.page._question.typed == "Half a quest"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("page", "made"), [("log", ["log"]), ("", ["home"]), ("of another release", ["home"])])
+def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, page: str, made: list[str]) -> None:
+    view = a_view(silo=True)
+    bridge = StageBridge(view)
+    window = MainWindow(view, bridge, Actions(view, bridge), page)  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    window.look_as({"page": page})
+    assert list(window._pages) == made

@@ -1,5 +1,6 @@
 """Which processes are started for a way, and what llama.cpp answers with."""
 
+import asyncio
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.hosts import engine_hosts
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
-from sapo_desktop.worker.hosts.engine_hosts import start_engine
+from sapo_desktop.worker.hosts.engine_hosts import start_engine, stop_started
 from sapo_desktop.worker.hosts.split import AnswerEngine, SplitEngine
 from tests.worker.hosts.test_split import Recorder
 
@@ -130,6 +131,20 @@ async def test_the_published_file_is_used_where_it_was_downloaded(tmp_path: Path
     assert engine.plan.gguf == published and hosting.started["engine"].kinds() == []
     other = await started(Hosting(tmp_path), model, LEARNS, generator_weights="f16")
     assert other.plan.gguf is not None and other.plan.gguf.name.endswith("-f16.gguf")
+
+
+async def test_a_host_that_starts_yet_is_given_up_at_once() -> None:
+    began = asyncio.Event()
+
+    async def slowly() -> Any:
+        began.set()
+        await asyncio.Event().wait()
+
+    starting = asyncio.create_task(slowly())
+    await began.wait()
+    async with asyncio.timeout(10):
+        await stop_started([starting])
+    assert starting.cancelled()
 
 
 async def test_torch_alone_is_one_process(tmp_path: Path, model: Path) -> None:

@@ -1,4 +1,4 @@
-"""Own tasks are added and removed: files of the folder that tasks/own.py reads."""
+"""Own tasks are read, added and removed: files of the folder that tasks/own.py reads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.tasks import own
 from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
 from sapo_desktop.tasks.grammars import FORMS
-from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import AddTasks, RemoveTasks
+from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, TasksRead
+from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 
+_SHOWN = 3
+"""Questions of a file that was only read."""
 _WHEN = sentence("The node takes it up now, or once its round in hand is done.")
 
 
@@ -29,6 +31,16 @@ class OwnTaskRequests:
         self._chosen = chosen
         self._changed = changed
 
+    async def read(self, request: ReadTasks) -> TasksRead:
+        """Raises TaskError as `add` does."""
+        family, _ = await asyncio.to_thread(self._read, Path(request.path))
+        rows = family.levels[0].rows[:_SHOWN]
+        return TasksRead(
+            text=joined(_told(family)),
+            first=[OwnRow(question=question, answer=answer) for question, answer in rows],
+            replaces=family.name in self._there(),
+        )
+
     async def add(self, request: AddTasks) -> Ok:
         """Raises TaskError with the line where the file is none of own tasks."""
         family = await asyncio.to_thread(self._add, Path(request.path))
@@ -40,20 +52,28 @@ class OwnTaskRequests:
         self._changed()
         return Ok(text=joined([sentence("{name} is removed.", name=request.name), _WHEN]))
 
-    def _add(self, path: Path) -> Family:
-        if not path.is_absolute() or path.suffix != own.SUFFIX:
+    def _read(self, path: Path) -> tuple[Family, bytes]:
+        """The family that the file is, and its content."""
+        if not path.is_absolute() or path.suffix.lower() != own.SUFFIX:
             raise UsageError(sentence("{file} cannot be added: own tasks are a .csv file.", file=path.name))
         content = own.read_file(path)
         family = own.parse_family(path.stem, content, {one.name for one in self._catalogue.shipped().families})
-        there = own.own_files(self._folder)
-        if len(there) >= own.MOST_FILES and family.name not in (file.stem for file in there):
+        there = self._there()
+        if len(there) >= own.MOST_FILES and family.name not in there:
             raise TaskError(
                 sentence("There are {count} own families, and no more are read: remove one.", count=own.MOST_FILES)
             )
+        return family, content
+
+    def _add(self, path: Path) -> Family:
+        family, content = self._read(path)
         with disk_errors_as(TaskError, sentence("The own tasks cannot be kept")):
             self._folder.mkdir(exist_ok=True)
             write_atomically(self._folder / (family.name + own.SUFFIX), content)
         return family
+
+    def _there(self) -> list[str]:
+        return [file.stem for file in own.own_files(self._folder)]
 
     def _remove(self, name: str) -> None:
         # By the list, so that no name leads out of the folder.
@@ -63,7 +83,8 @@ class OwnTaskRequests:
         if name in (family_of(word.strip()) for word in self._chosen().split(",")):
             raise UsageError(
                 sentence(
-                    "The setting `tasks` names {name}: take it out first (`sapo-desktop settings set`).", name=name
+                    "{name} is among the tasks that are practised (the setting `tasks`): take it out there first.",
+                    name=name,
                 )
             )
         with disk_errors_as(TaskError, sentence("The own tasks cannot be removed")):

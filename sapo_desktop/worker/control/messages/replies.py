@@ -153,6 +153,22 @@ class Tasks(Message, frozen=True):
     """Why files of own tasks cannot be used."""
 
 
+class OwnRow(msgspec.Struct, frozen=True, kw_only=True):
+    question: str
+    answer: str
+
+
+class TasksRead(Message, frozen=True):
+    """What a file of own tasks has."""
+
+    text: Text
+    """How many questions, how their answers are read, how many are held out."""
+    first: list[OwnRow]
+    """Three at most, of its easiest level."""
+    replaces: bool
+    """Whether a family of this name is there already."""
+
+
 class PosedQuestion(Message, frozen=True):
     """A question that waits for a person's answer, for a while."""
 
@@ -296,6 +312,7 @@ Reply = (
     | Evaluated
     | Exported
     | Tasks
+    | TasksRead
     | PosedQuestion
     | HumanMarked
     | History

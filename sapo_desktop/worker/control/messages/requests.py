@@ -154,6 +154,12 @@ class ListTasks(Message, frozen=True):
     """Whether a question of each is set."""
 
 
+class ReadTasks(Message, frozen=True):
+    """What this file of own tasks would be, were it added; nothing changes. `path`: a full one, on this computer."""
+
+    path: str
+
+
 class AddTasks(Message, frozen=True):
     """Take this file up as a family of own tasks, in the place of one of the same name. `path`: a full one, on this
     computer."""
@@ -229,6 +235,7 @@ Request = (
     | ExportModel
     | GetSwarm
     | ListTasks
+    | ReadTasks
     | AddTasks
     | RemoveTasks
     | AskForQuestion

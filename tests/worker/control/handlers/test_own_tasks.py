@@ -9,7 +9,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks import own
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
-from sapo_desktop.worker.control.messages.requests import AddTasks, RemoveTasks
+from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 
 EXAMPLE = Path(__file__).resolve().parents[4] / "docs" / "examples" / "roman_numbers.csv"
 
@@ -32,6 +32,21 @@ async def test_a_file_is_copied_and_removed_again(tmp_path: Path) -> None:
     assert (it.folder / EXAMPLE.name).read_bytes() == EXAMPLE.read_bytes()
     assert "is removed" in str((await it.served.remove(RemoveTasks(name="roman_numbers"))).text)
     assert (it.changes, list(it.folder.iterdir())) == (2, [])
+
+
+async def test_a_file_that_is_read_changes_nothing(tmp_path: Path) -> None:
+    it = Scene(tmp_path)
+    given = (tmp_path / "mine").with_suffix(".CSV")
+    given.write_bytes(EXAMPLE.read_bytes())
+    read = await it.served.read(ReadTasks(path=str(given)))
+    assert "150 questions (easy, middle, hard)" in str(read.text) and not read.replaces
+    assert [(row.question, row.answer) for row in read.first][:1] == [("Which number is I in Roman numerals?", "1")]
+    assert (len(read.first), it.changes, it.folder.exists()) == (3, 0, False)
+    await it.served.add(AddTasks(path=str(given)))
+    assert (await it.served.read(ReadTasks(path=str(given)))).replaces
+    given.write_text("question,answer\nWhy?")
+    with pytest.raises(TaskError, match=r"mine.csv, line 2: it has 1 columns"):
+        await it.served.read(ReadTasks(path=str(given)))
 
 
 async def test_what_is_no_family_is_refused_and_leaves_the_one_before(tmp_path: Path) -> None:
@@ -59,7 +74,7 @@ async def test_a_family_that_the_settings_name_stays_and_so_does_the_bound(
 ) -> None:
     it = Scene(tmp_path, "gcd, roman_numbers/easy")
     await it.served.add(AddTasks(path=str(EXAMPLE)))
-    with pytest.raises(UsageError, match="The setting `tasks` names"):
+    with pytest.raises(UsageError, match="the setting `tasks`"):
         await it.served.remove(RemoveTasks(name="roman_numbers"))
     monkeypatch.setattr(own, "MOST_FILES", 1)
     await it.served.add(AddTasks(path=str(EXAMPLE)))  # in its own place
