@@ -29,7 +29,7 @@ from tests.attack.peers.swarm import Program, start_relay
 from tests.bench.figure import Figure, arguments, show, tell
 
 NODES, SECONDS = 4, 160.0
-SHARES = (0.25, 0.5, 1.0)
+SHARES = (0.5, 1.0)
 """Of the CPU-seconds, after which there is a score."""
 LOOK_SECONDS = 0.5
 READY_SECONDS = 300.0
