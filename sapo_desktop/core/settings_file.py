@@ -141,7 +141,20 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
                 error=str(error),
             )
         ) from error
-    return ReadSettings(settings=_checked(_migrated(values, path, migrations), path))
+    migrated = _migrated(values, path, migrations)
+    return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
+
+
+def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
+    """Which values of an older file stand for nothing any more."""
+    gone = [key for key in before if key in _FIELDS and key not in after]
+    told = [f"{key} = {before[key]} (now {_FIELDS[key].info.default})" for key in gone]
+    if not told:
+        return ""
+    return sentence(
+        "The settings file has values that there are no more: {values}. Any value that you set takes their place.",
+        values=", ".join(told),
+    )
 
 
 def write(path: Path, settings: Settings) -> None:

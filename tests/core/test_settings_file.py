@@ -210,7 +210,11 @@ def test_settings_of_version_3_may_name_a_weighting_that_is_gone(path: Path, cho
 @pytest.mark.parametrize(("chosen", "then"), [("adaptive", "4/4"), ("2/6", "2/6")])
 def test_settings_of_version_4_may_name_a_mix_that_is_gone(path: Path, chosen: str, then: str) -> None:
     path.write_text(f"version = 4\nmix = '{chosen}'\n")
-    assert read(path, 0.0).settings.mix == then
+    found = read(path, 0.0)
+    assert found.settings.mix == then
+    assert ("mix = adaptive (now 4/4)" in str(found.said)) == (chosen != then)
+    write(path, found.settings)
+    assert not read(path, 0.0).said
 
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

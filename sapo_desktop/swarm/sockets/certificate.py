@@ -35,25 +35,20 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
             )
         context.load_cert_chain(certificate, key)
         first = _FIRST.search(chain)  # some programs write what is in it before it
-        if first is None:
-            raise ssl.SSLError("no certificate as OpenSSL writes it")
+        if first is None:  # OpenSSL reads TRUSTED CERTIFICATE too, which is more than the certificate
+            raise _no_pem(certificate, key)
         return context, hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0])).digest()
     except ssl.SSLError as error:
-        if error.reason == "KEY_VALUES_MISMATCH":
-            told = sentence(
+        if error.reason != "KEY_VALUES_MISMATCH":
+            raise _no_pem(certificate, key) from error
+        raise UsageError(
+            sentence(
                 "The key in {key} is not that of the first certificate in {certificate}. Name the two that belong "
                 "together.",
                 key=str(key),
                 certificate=str(certificate),
             )
-        else:
-            told = sentence(
-                "{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server's "
-                "own first, the other one its private key.",
-                certificate=str(certificate),
-                key=str(key),
-            )
-        raise UsageError(told) from error
+        ) from error
     except OSError as error:
         raise UsageError(
             sentence(
@@ -62,6 +57,17 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
                 reason=error.strerror or str(error),
             )
         ) from error
+
+
+def _no_pem(certificate: Path, key: Path) -> UsageError:
+    return UsageError(
+        sentence(
+            "{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server's "
+            "own first, the other one its private key.",
+            certificate=str(certificate),
+            key=str(key),
+        )
+    )
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

@@ -49,6 +49,10 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         server_context(certificate, key)
     with pytest.raises(UsageError, match=r"a/certificate.pem cannot be used. The first has to hold certificates"):
         server_context(own, certificate)
+    trusted = tmp_path / "a" / "trusted.pem"
+    trusted.write_text(certificate.read_text().replace(" CERTIFICATE", " TRUSTED CERTIFICATE"))
+    with pytest.raises(UsageError, match=r"a/trusted.pem and .* cannot be used"):
+        server_context(trusted, own)
     key.write_bytes(b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
     with pytest.raises(UsageError, match=r"b/key.pem is closed by a passphrase"):
         server_context(certificate, key)
