@@ -1,7 +1,7 @@
 """The split goes by content: wording, order of commuting terms, case and white space do not move a question."""
 
 import pytest
-from tests.tasks.twins import TWINS
+from tests.tasks.examiner.twins import TWINS
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import load_catalogue
@@ -128,4 +128,4 @@ PINNED_LCM = [9, 12, 16, 24]
 def test_every_family_has_a_twin_to_be_tried_with() -> None:
     """In a moment what tests/tasks/test_examiner.py, where they are tried, would say after a minute."""
     families = {family.name for family in load_catalogue(resource("tasks.toml")).families}
-    assert families == TWINS.keys(), "each family has a writer in tests/tasks/twins.py, and no other has"
+    assert families == TWINS.keys(), "each family has a writer in tests/tasks/examiner/twins.py, and no other has"
