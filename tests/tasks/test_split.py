@@ -1,11 +1,11 @@
 """The split goes by content: wording, order of commuting terms, case and white space do not move a question."""
 
 import pytest
-from tests.tasks.examiner.twins import TWINS
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.split import HELD_OUT_ONE_IN, canonical, held_out_side
+from tests.tasks.examiner.twins import TWINS
 
 GCD = "Find the Greatest Common Divisor (GCD) of these numbers: {}. Give only the GCD as your final answer."
 
