@@ -9,6 +9,7 @@ there are enough. So no relay gains by naming many tags, and no tag by many iden
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -28,7 +29,7 @@ def sample(shelf: Pool, want: Want) -> list[Entry]:
         rank = _ranks(want.ticket)
         return sorted(found, key=lambda entry: rank(entry.digest))[:1]
     tasks = {task for task in want.tasks if shelf.has_task(task)}
-    relays = sorted(shelf.relays, key=_ranks(want.ticket)) if tasks else []
+    relays = list(_ranked(shelf.relays, _ranks(want.ticket))) if tasks else []
     # What one relay names must not use up the looks at the others'.
     looks = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // max(1, len(relays)))
     return _turns_of((_Walk(want, tasks, looks).relay(shelf.under(relay)) for relay in relays), want.n)
@@ -45,12 +46,11 @@ class _Walk:
 
     def relay(self, tags: Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]) -> list[Entry]:
         """The groups of one relay, its tags taking turns; as many as the WANT could take."""
-        return _turns_of((self.tag(tags[tag]) for tag in sorted(tags, key=self._rank)), self._want.n)
+        return _turns_of((self.tag(tags[tag]) for tag in _ranked(tags, self._rank)), self._want.n)
 
     def tag(self, authors: Mapping[bytes, Mapping[Name, Entry]]) -> list[Entry]:
         """The groups of one tag, its identities taking turns."""
-        ranked = sorted(authors, key=self._rank)
-        return _turns_of((self._fit(authors[author].values()) for author in ranked), self._want.n)
+        return _turns_of((self._fit(authors[author].values()) for author in _ranked(authors, self._rank)), self._want.n)
 
     def _fit(self, entries: Collection[Entry]) -> list[Entry]:
         if self._looks <= 0:
@@ -78,6 +78,15 @@ def _turns_of(queues: Iterable[list[Entry]], most: int) -> list[Entry]:
 def _turns(queues: list[list[Entry]]) -> Iterator[Entry]:
     for turn in range(max(map(len, queues), default=0)):
         yield from (queue[turn] for queue in queues if turn < len(queue))
+
+
+def _ranked(names: Iterable[bytes], rank: Callable[[bytes], bytes]) -> Iterator[bytes]:
+    """By the hash of a name's first byte, then by its own: of thousands only those that are asked for are hashed."""
+    by_first = defaultdict[bytes, list[bytes]](list)
+    for name in names:
+        by_first[name[:1]].append(name)
+    for first in sorted(by_first, key=rank):
+        yield from sorted(by_first[first], key=rank)
 
 
 def _ranks(ticket: bytes) -> Callable[[bytes], bytes]:

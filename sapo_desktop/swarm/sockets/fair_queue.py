@@ -70,8 +70,8 @@ class Turns(Generic[T]):
 class FairQueue:
     """Where coroutines wait for their turn."""
 
-    def __init__(self) -> None:
-        self._turns: Turns[asyncio.Future[None]] = Turns(time.monotonic())
+    def __init__(self, share: float = SHARE) -> None:
+        self._turns: Turns[asyncio.Future[None]] = Turns(time.monotonic(), share)
         self._calling = asyncio.Event()
         """Set where somebody waits."""
         self._is_open = False

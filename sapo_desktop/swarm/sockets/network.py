@@ -39,7 +39,7 @@ from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.dialling import Allows, client_tls, dialling, peer_certificate, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
-from sapo_desktop.swarm.sockets.fair_queue import FairQueue
+from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue
 from sapo_desktop.swarm.sockets.wire import (
     PARTING_SECONDS,
     BoundedClient,
@@ -86,6 +86,7 @@ class Network:
         proxy: what links are dialled through, as the setting of that name says it (proxies.py).
         at_home: private addresses are no part of the internet that may only have its share.
         most_memory: bytes; see MOST_MEMORY.
+        share: seconds of work for peers in each second.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Network:
         proxy: str = "",
         at_home: bool = False,
         most_memory: int = MOST_MEMORY,
+        share: float = SHARE,
     ) -> None:
         self.exchange = exchange
         self._me = me
@@ -111,7 +113,7 @@ class Network:
         self._servers: list[Server] = []
         self._door = Door(most_links + MOST_UNPROVEN, at_home=at_home)
         self._most_memory = most_memory
-        self._gate = FairQueue()
+        self._gate = FairQueue(share)
         self._certificate = NO_TLS
         self._tls: ssl.SSLContext | None = None
         self._turns_away = False

@@ -29,6 +29,7 @@ from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN
+from sapo_desktop.swarm.sockets.fair_queue import SHARE
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.swarm.trust.standing import Standing
@@ -141,8 +142,11 @@ class Joined(Linked):
         return self.signer.key
 
 
-def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links: int = FOUND_LINKS) -> Linked:
-    """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs."""
+def link_up(
+    identified: Identified, *, most_links: int = LEAF_LINKS, found_links: int = FOUND_LINKS, share: float = SHARE
+) -> Linked:
+    """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs. `share`:
+    seconds of work for peers in each second."""
     signer = Signer(identified.seed)
     tasks = identified.known_tasks.values()
     catalogues = Catalogues(tasks, identified.previous.values())
@@ -177,6 +181,7 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         most_links=max(1, sockets - MOST_UNPROVEN),
         proxy=identified.proxy,
         at_home=identified.private_addresses,
+        share=share,
     )
     links = Links(
         network,

@@ -24,7 +24,7 @@ def add(pool: Pool, author: int, task: int, index: int, tag: int, relay: int = 0
     if key not in _SEALED:
         _SEALED[key] = group(SIGNERS[author], task=TASKS[task], index=index)
     opened = open_envelope(_SEALED[key], GroupBody, NETWORK)
-    pool.add(opened, Path(b"l" * 32, bytes([relay]) * 32, bytes([tag])), 0.0)
+    pool.add(opened, Path(b"l" * 32, bytes([relay // 2, relay]) * 16, bytes([tag // 2, tag])), 0.0)
 
 
 def naive(pool: Pool, want: Want) -> list[Entry]:
@@ -41,7 +41,7 @@ def naive(pool: Pool, want: Want) -> list[Entry]:
     def of(entries: list[Entry], levels: list[Callable[[Entry], bytes]]) -> list[Entry]:
         if not levels:
             return sorted(entries, key=lambda e: rank(e.digest))
-        names = sorted({levels[0](e) for e in entries}, key=rank)
+        names = sorted({levels[0](e) for e in entries}, key=lambda name: (rank(name[:1]), rank(name)))
         return turns([of([e for e in entries if levels[0](e) == name], levels[1:]) for name in names])
 
     return of(wanted, [lambda e: e.path.relay, lambda e: e.path.tag, lambda e: e.name.author])[: want.n]
@@ -100,4 +100,4 @@ def test_a_relay_that_names_many_tags_leaves_the_others_their_turns() -> None:
     add(pool, 1, 0, 0, tag=0, relay=2)
     add(pool, 2, 0, 0, tag=0, relay=3)
     found = serve.sample(pool, Want(ticket=bytes(16), tasks=[TASKS[0]], n=4))
-    assert {entry.path.relay[0] for entry in found[:3]} == {1, 2, 3}
+    assert {entry.path.relay[1] for entry in found[:3]} == {1, 2, 3}
