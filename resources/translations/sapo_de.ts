@@ -225,10 +225,6 @@
         <translation>Vorsichtig</translation>
     </message>
     <message>
-        <source>Positive</source>
-        <translation>Positiv</translation>
-    </message>
-    <message>
         <source>Capable</source>
         <translation>Nach Können</translation>
     </message>
@@ -239,10 +235,6 @@
     <message>
         <source>Right answers only. They weigh more, the less often this computer finds one itself (default).</source>
         <translation>Nur richtige Antworten. Sie wiegen mehr, je seltener dieser Computer selbst eine findet (Standard).</translation>
-    </message>
-    <message>
-        <source>Right answers only. They weigh more, the rarer they are among the answers they came with.</source>
-        <translation>Nur richtige Antworten. Sie wiegen mehr, je seltener sie unter den Antworten sind, mit denen sie kamen.</translation>
     </message>
     <message>
         <source>As guarded, and peers that are better at a task than this computer count more.</source>

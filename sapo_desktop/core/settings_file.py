@@ -52,8 +52,9 @@ def _from_version_3(values: dict[str, object]) -> dict[str, object]:
 
 
 def _from_version_4(values: dict[str, object]) -> dict[str, object]:
-    """The mix `adaptive` is gone: the default stands in its place."""
-    return {key: value for key, value in values.items() if (key, value) != ("mix", "adaptive")}
+    """The mix `adaptive` and the weighting `positive` are gone: the defaults stand in their place."""
+    gone = {("mix", "adaptive"), ("weighting", "positive")}
+    return {key: value for key, value in values.items() if (key, value) not in gone}
 
 
 _READ: Mapping[str, Callable[[str], object]] = {

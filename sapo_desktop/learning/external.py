@@ -5,12 +5,11 @@ With rewards r of the group and b, the share that this node itself solves of the
 | weighting  | advantage of an answer                                                            |
 |------------|-----------------------------------------------------------------------------------|
 | `paper`    | (r - mean) / deviation of the group, as of an own one                             |
-| `positive` | the same, negatives 0                                                             |
 | `guarded`  | r - b, negatives 0 (the default)                                                  |
 | `capable`  | `guarded` times the author's rate / b, that ratio within [0.5, 2]; at most 1      |
 
 The sender must not choose the size of an advantage. By the group's own mean it does: one right answer among seven
-deliberately wrong ones weighs sqrt(7). So the last two measure against b, within [0, 1]. Then every external group,
+deliberately wrong ones weighs sqrt(7). So the others measure against b, within [0, 1]. Then every external group,
 under each weighting, is scaled to what an own one weighs, whatever its count of tokens (`external_advantages`).
 """
 
@@ -46,11 +45,6 @@ def paper(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     return group_advantages(rewards)
 
 
-def positive(rewards: Sequence[float], baseline: Baseline) -> list[float]:
-    """The same without its negative part."""
-    return [max(0.0, advantage) for advantage in group_advantages(rewards)]
-
-
 def guarded(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     """reward - b, negatives 0: a right answer weighs more the less often this node finds one."""
     return [max(0.0, min(1.0, reward - baseline.own_rate)) for reward in rewards]
@@ -67,7 +61,7 @@ def capable(rewards: Sequence[float], baseline: Baseline) -> list[float]:
 
 
 WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], Baseline], list[float]]] = MappingProxyType(
-    {"paper": paper, "positive": positive, "guarded": guarded, "capable": capable}
+    {"paper": paper, "guarded": guarded, "capable": capable}
 )
 
 

@@ -377,7 +377,9 @@ class Node:
         if self._manifest is not None and self._manifest.threads != threads:
             fitted = plan.trainer.micro_batch
             await self.begin_run(
-                msgspec.structs.replace(self._manifest, threads=threads, micro_batch=fitted, settings=self.settings)
+                msgspec.structs.replace(
+                    self._manifest, threads=threads, micro_batch=fitted, settings=msgspec.to_builtins(self.settings)
+                )
             )
 
     def _wishes_not_kept(self, error: OSError) -> None:

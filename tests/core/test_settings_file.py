@@ -207,12 +207,15 @@ def test_settings_of_version_3_may_name_a_weighting_that_is_gone(path: Path, cho
     assert read(path, 0.0).settings.weighting == then
 
 
-@pytest.mark.parametrize(("chosen", "then"), [("adaptive", "4/4"), ("2/6", "2/6")])
-def test_settings_of_version_4_may_name_a_mix_that_is_gone(path: Path, chosen: str, then: str) -> None:
-    path.write_text(f"version = 4\nmix = '{chosen}'\n")
+@pytest.mark.parametrize(
+    ("key", "chosen", "then"),
+    [("mix", "adaptive", "4/4"), ("mix", "2/6", "2/6"), ("weighting", "positive", "guarded")],
+)
+def test_settings_of_version_4_may_name_what_is_gone(path: Path, key: str, chosen: str, then: str) -> None:
+    path.write_text(f"version = 4\n{key} = '{chosen}'\n")
     found = read(path, 0.0)
-    assert found.settings.mix == then
-    assert ("mix = adaptive (now 4/4)" in str(found.said)) == (chosen != then)
+    assert getattr(found.settings, key) == then
+    assert (f"{key} = {chosen} (now {then})" in str(found.said)) == (chosen != then)
     write(path, found.settings)
     assert not read(path, 0.0).said
 

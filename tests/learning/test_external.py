@@ -17,7 +17,6 @@ HALF = Baseline(own_rate=0.5)
     ("weighting", "first", "second"),
     [
         ("paper", math.sqrt(7), -1 / math.sqrt(7)),
-        ("positive", math.sqrt(7), 0.0),
         ("guarded", 0.5, 0.0),
         ("capable", 0.5, 0.0),
     ],

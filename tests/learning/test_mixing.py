@@ -77,7 +77,6 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
     [
         ("paper", [1, 1], 0.2, False),
         ("paper", [0, 1], 0.2, True),
-        ("positive", [0, 0], 0.2, False),
         ("guarded", [1, 1], 0.2, True),  # right where we solve a fifth
         ("guarded", [1, 1], 1.0, False),
         ("guarded", [0, 0], 0.0, False),

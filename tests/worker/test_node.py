@@ -457,7 +457,7 @@ async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_r
         assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
         assert it.node.counters.run == run + 1
         manifest = it.keeper.history.last_manifest()
-        assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)
+        assert (manifest.threads, manifest.settings["threads"]) == (before + 1, before + 1)
 
 
 async def test_memory_is_given_back_and_what_was_learned_comes_back(tmp_path: Path) -> None:

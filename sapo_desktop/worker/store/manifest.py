@@ -11,6 +11,7 @@ import platform
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -32,7 +33,8 @@ _WITHOUT_EFFECT = {
 class RunManifest(Record, frozen=True):
     """The conditions of a run."""
 
-    settings: Settings
+    settings: dict[str, Any]
+    """As they were: a value that there is no more is still part of what was played."""
     seed: int
     """The one drawn where the setting is 0."""
     versions: dict[str, str]
@@ -63,7 +65,7 @@ def manifest_of(
 ) -> RunManifest:
     """The manifest of a run that starts now on this machine."""
     return RunManifest(
-        settings=settings,
+        settings=msgspec.to_builtins(settings),
         seed=seed,
         versions=_versions() | dict(engine_versions),
         model_sha256=model_sha256,
@@ -89,10 +91,9 @@ def differs(before: RunManifest, after: RunManifest) -> list[Text]:
         old, new = before.versions.get(name, "none"), after.versions.get(name, "none")
         if old != new:
             changed.append(_change(sentence("version of {name}", name=name), old, new))
-    old_settings, new_settings = msgspec.to_builtins(before.settings), msgspec.to_builtins(after.settings)
-    for key, old in old_settings.items():
-        if key not in _WITHOUT_EFFECT and new_settings[key] != old:
-            changed.append(_change(sentence("setting {name}", name=key), old, new_settings[key]))
+    for key, old in before.settings.items():
+        if key not in _WITHOUT_EFFECT and after.settings.get(key, old) != old:
+            changed.append(_change(sentence("setting {name}", name=key), old, after.settings[key]))
     return changed
 
 

@@ -53,7 +53,7 @@ async def test_a_window_over_a_real_node(tmp_path: Path) -> None:
         await node.close()
     history = History(tmp_path / "history.sqlite")
     manifest = history.last_manifest()
-    assert manifest is not None and (manifest.threads, manifest.settings.threads) == (THREADS, THREADS)
+    assert manifest is not None and (manifest.threads, manifest.settings["threads"]) == (THREADS, THREADS)
     assert history.totals().rounds == len(history.rounds().rounds)
 
 

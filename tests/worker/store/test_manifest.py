@@ -31,3 +31,10 @@ def test_what_changed_is_named() -> None:
 
 def test_settings_that_change_no_number_do_not_count() -> None:
     assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False)) == []
+
+
+def test_a_setting_that_is_gone_hides_no_change() -> None:
+    before = manifest()
+    old = msgspec.structs.replace(before, settings={**before.settings, "mix": "adaptive", "gone": 1})
+    read = msgspec.json.decode(msgspec.json.encode(old), type=RunManifest)
+    assert [str(text) for text in differs(read, before)] == ["setting mix: 4/4 instead of adaptive"]
