@@ -89,12 +89,13 @@ class Lab:
         arms = arms_of(plan)
         self.out.mkdir(parents=True, exist_ok=True)  # the ids of tasks are kept in it
         for arm in arms:
-            ground = await self._ground(arm)  # before it has a folder: what cannot be played leaves none
             folder = ArmFolder(self.out / arm.name)
-            folder.path.mkdir(exist_ok=True)
+            if not folder.path.exists():
+                await self._ground(arm)  # what cannot be played leaves no folder
+                folder.path.mkdir(exist_ok=True)
             try:
                 with FolderLock(DataFolder(folder.path)):
-                    said = await self._play(ground, plan, folder, tell)
+                    said = await self._play(await self._ground(arm), plan, folder, tell)
             except FolderInUse:
                 said = "another process plays it"
             tell(Ended(arm=arm.name, folder=str(folder.path), round=folder.reached, said=said))

@@ -404,8 +404,10 @@ def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoErro
     """`data`: the folder whose log holds what was said."""
     if named := named_error(said):
         return named
-    if data is not None and shutil.disk_usage(data.root).free < _LEAST_FREE:
-        return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
+    if not said and data is not None:
+        with contextlib.suppress(OSError):  # the folder is gone
+            if shutil.disk_usage(data.root).free < _LEAST_FREE:
+                return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
     reason = processes.exit_reason(code)
     if not said:
         return SapoError(sentence("The worker ended while it started: {reason}.", reason=reason))

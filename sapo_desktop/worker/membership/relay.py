@@ -219,7 +219,7 @@ class Relay:
             await self._relay_as(who.seed, members, metrics)
         finally:
             if metrics is not None:
-                metrics.close()
+                await metrics.close()
 
     async def _relay_as(self, seed: bytes, members: Members | None, metrics: Metrics | None) -> None:
         options = self._options

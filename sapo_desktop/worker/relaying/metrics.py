@@ -1,9 +1,9 @@
 """Figures of a relay for Prometheus, over HTTP.
 
 Whoever asks is shown a picture that is a second old at most. The library's own server has a thread for everyone who
-connects, however slow, and the relay's descriptors for it: here a few are answered at a time, and have seconds to ask.
-Names and labels carry no key and no address. prometheus-client comes with the extra `relay` and is loaded with this
-module.
+connects, however slow, and the relay's descriptors for it: here a few have seconds to ask, and who asks at once is
+answered. Names and labels carry no key and no address. prometheus-client comes with the extra `relay` and is loaded
+with this module.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 MOST_ASKING = 16
-"""Connections at a time; a further one is closed at once."""
+"""Connections at a time; for a further one that which waited longest is ended."""
 ASKING_SECONDS = 10.0
 """From the first byte of a question to the last of its answer."""
 _MOST_OF_A_REQUEST = 16 * 1024
@@ -59,9 +59,10 @@ class Metrics:
         self._last = _Last()
         self._registry.register(self._last)
         ProcessCollector(registry=self._registry)
-        self._asking = 0
+        self._asking: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
+        """The oldest first."""
         try:
-            self._socket = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+            self._socket = _listening(host, port)
         except OSError as error:
             raise cannot_listen(where, error) from error
         self.host, self.port = self._socket.getsockname()[:2]
@@ -75,23 +76,33 @@ class Metrics:
             self._last.picture = picture(linked, backbone)
             await asyncio.sleep(LOOK_SECONDS)
 
-    def close(self) -> None:
-        self._serving.cancel()
-        if self._serving.done() and not self._serving.cancelled():
-            self._serving.result().close()
+    async def close(self) -> None:
+        """End what listens and whoever is being answered."""
+        with contextlib.suppress(OSError):  # it never listened
+            (await self._serving).close()
+        answering = list(self._asking.values())
+        for writer in self._asking:
+            writer.transport.abort()
+        if answering:
+            await asyncio.wait(answering, timeout=LOOK_SECONDS)
         self._socket.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._asking += 1
+        if len(self._asking) >= MOST_ASKING:
+            oldest = next(iter(self._asking))
+            del self._asking[oldest]
+            oldest.transport.abort()
+        answering = asyncio.current_task()
+        assert answering is not None
+        self._asking[writer] = answering
         try:
-            if self._asking <= MOST_ASKING:
-                with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
-                    async with asyncio.timeout(ASKING_SECONDS):
-                        writer.write(self._page(await reader.readuntil(b"\r\n\r\n")))
-                        writer.close()
-                        await writer.wait_closed()
+            with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
+                async with asyncio.timeout(ASKING_SECONDS):
+                    writer.write(self._page(await reader.readuntil(b"\r\n\r\n")))
+                    writer.close()
+                    await writer.wait_closed()
         finally:
-            self._asking -= 1
+            self._asking.pop(writer, None)
             writer.transport.abort()
 
     def _page(self, request: bytes) -> bytes:
@@ -102,6 +113,14 @@ class Metrics:
         page = generate_latest(self._registry)
         head = f"HTTP/1.1 200 OK\r\nContent-Type: {CONTENT_TYPE_LATEST}\r\nContent-Length: {len(page)}\r\n"
         return head.encode() + b"Connection: close\r\n\r\n" + (page if method == b"GET" else b"")
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket there; at `::` for both versions of IP, where the system can. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = found[0]
+    both = host == "::" and socket.has_dualstack_ipv6()
+    return socket.create_server(address, family=family, dualstack_ipv6=both)
 
 
 def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:

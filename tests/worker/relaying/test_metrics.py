@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import threading
 import time
 import urllib.request
@@ -48,7 +49,7 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
             Metrics(f"127.0.0.1:{metrics.port}")
     finally:
         running.cancel()
-        metrics.close()
+        await metrics.close()
     assert found['sapo_relay_links{dialled="them"}'] == 1
     assert found['sapo_relay_groups_total{way="in"}'] == 4, "those of a link that is gone count on"
     assert found["sapo_relay_served_groups"] == 4
@@ -63,7 +64,7 @@ async def test_a_port_alone_is_one_of_this_computer() -> None:
     try:
         assert metrics.host == "127.0.0.1"
     finally:
-        metrics.close()
+        await metrics.close()
 
 
 async def test_who_asks_and_says_no_more_costs_a_place_for_a_moment_and_no_thread(
@@ -77,13 +78,37 @@ async def test_who_asks_and_says_no_more_costs_a_place_for_a_moment_and_no_threa
         writer.write(b"GET /metrics HTTP/1.1\r\n")
     ended = await asyncio.gather(*(_ends_within(reader, 0.5) for reader, _ in held))
     assert sum(ended) == 4 and threading.active_count() == threads
+    assert ended[:4] == [True] * 4, "those that waited longest made room"
     ended = await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))
     assert all(ended), "nobody keeps a place by being slow"
     served = await asyncio.to_thread(figures, metrics.port)
     assert served["process_resident_memory_bytes"] > 0
     for _, writer in held:
         writer.close()
-    metrics.close()
+    await metrics.close()
+
+
+async def test_who_asks_at_once_is_answered_though_strangers_hold_every_place() -> None:
+    said: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: said.append(context))
+    metrics = Metrics("127.0.0.1:0")
+    held = [await asyncio.open_connection("127.0.0.1", metrics.port) for _ in range(MOST_ASKING)]
+    served = await asyncio.to_thread(figures, metrics.port)
+    assert served["process_resident_memory_bytes"] > 0
+    await metrics.close()
+    assert all(await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))) and not said
+    for _, writer in held:
+        writer.close()
+
+
+async def test_both_versions_of_ip_are_answered_at_the_open_address() -> None:
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("this system has no IPv6")
+    metrics = Metrics("[::]:0")
+    try:
+        assert (await asyncio.to_thread(figures, metrics.port))["process_resident_memory_bytes"] > 0
+    finally:
+        await metrics.close()
 
 
 @pytest.mark.parametrize(
@@ -105,7 +130,7 @@ async def test_an_odd_request_is_answered_in_a_line_or_not_at_all(request_: byte
         assert said.startswith(answer) if answer else not said
         assert (b"process_resident_memory_bytes" in said) is request_.startswith(b"GET / HTTP/1.1\r\n\r")
     writer.close()
-    metrics.close()
+    await metrics.close()
 
 
 async def _ends_within(reader: asyncio.StreamReader, seconds: float) -> bool:
