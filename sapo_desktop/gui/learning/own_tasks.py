@@ -31,6 +31,8 @@ class OwnTasks(QWidget):
         super().__init__()
         self._view, self._bridge = view, bridge
         self._shown: list[OwnFamily] = []
+        self.waits = False
+        """Whether the node is still to take up what was added or removed: its list has to be asked for again."""
         self.banner = Banner()
         self.left_out = Banner(tone="warning")
         self.add_button = Button(tr("Add own questions"), self._choose, icon="plus")
@@ -60,7 +62,7 @@ class OwnTasks(QWidget):
         self.left_out.say(" ".join(map(in_words, map(plain, reply.left_out))))
         families = own_families(reply.items)
         if families != self._shown:
-            self._shown = families
+            self._shown, self.waits = families, False
             self.banner.say("")  # what it promised is so now
             self._make_rows()
 
@@ -80,7 +82,14 @@ class OwnTasks(QWidget):
     def _read(self, path: str, reply: TasksRead) -> None:
         self.add_button.setEnabled(True)
         self.banner.say("")
-        AddSheet(self, self._bridge, path, plain(reply), self._done).open()
+        sheet = AddSheet(self, plain(reply))
+        sheet.accepted.connect(partial(self._add, path))
+        sheet.open()
+
+    def _add(self, path: str) -> None:
+        self.banner.say(tr("One moment"), "accent")
+        self.add_button.setEnabled(False)
+        self._bridge.ask(AddTasks(path=path), self._done, self._failed, of=self)
 
     def _remove(self, family: OwnFamily) -> None:
         about = tr("The copy of the file in this node's folder is deleted. What was learned from it stays.")
@@ -88,6 +97,8 @@ class OwnTasks(QWidget):
             self._bridge.ask(RemoveTasks(name=family.name), self._done, self._failed, of=self)
 
     def _done(self, reply: Ok) -> None:
+        self.waits = True
+        self.add_button.setEnabled(True)
         self.banner.say(in_words(reply.text), "accent")
 
     def _failed(self, error: SapoError) -> None:
@@ -109,11 +120,9 @@ class OwnLine(QWidget):
 class AddSheet(Sheet):
     """What the file has, before it is added."""
 
-    def __init__(self, parent: QWidget, bridge: Asks, path: str, read: TasksRead, done: Callable[[Ok], object]) -> None:
+    def __init__(self, parent: QWidget, read: TasksRead) -> None:
         super().__init__(parent, tr("Add own questions"), in_words(read.text))
-        self._bridge, self._path, self._done = bridge, path, done
-        self.banner = Banner(tone="danger")
-        self.ok = Button(tr("Add"), self._add, kind="primary")
+        ok = Button(tr("Add"), self.accept, kind="primary")
         some = "\n\n".join(f"{pair.question}\n→ {pair.answer}" for pair in read.first)
         self.add(
             Label(tr("Some of them, with their answers"), "strong"),
@@ -128,18 +137,5 @@ class AddSheet(Sheet):
         )
         if read.replaces:
             self.add(Banner(tr("A family of this name is there already. This file takes its place."), "warning"))
-        self.add(self.banner)
-        self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
-        self.ok.setFocus()
-
-    def _add(self) -> None:
-        self.ok.setEnabled(False)
-        self._bridge.ask(AddTasks(path=self._path), self._added, self._failed, of=self)
-
-    def _added(self, reply: Ok) -> None:
-        self._done(reply)
-        self.accept()
-
-    def _failed(self, error: SapoError) -> None:
-        self.ok.setEnabled(True)
-        self.banner.say(in_words(error))
+        self.add_buttons(Button(tr("Cancel"), self.reject), ok)
+        ok.setFocus()

@@ -116,7 +116,8 @@ class LearningPage(Page):
             self._open_part()
         if changed & {"link", "state", "settings", "rounds"}:
             self._show_settings()
-        if "rounds" in changed and self.view.clock() - self._tasks_at >= TASKS_SECONDS:
+        due = "rounds" in changed and self.view.clock() - self._tasks_at >= TASKS_SECONDS
+        if due or (self.tasks.own.waits and changed & {"link", "state"}):
             self._ask_tasks()
         if changed & {"link", "state", "rounds"}:
             self._draw_round(anyway=True)

@@ -16,7 +16,7 @@ from websockets.asyncio.connection import Connection
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.proxies import proxy_for
 from sapo_desktop.swarm.protocol.handshake import NO_TLS
-from sapo_desktop.swarm.sockets.wire import BoundedClient, options, remote_host, tls_bounds
+from sapo_desktop.swarm.sockets.wire import BoundedClient, options, remote_host, tls_times
 
 Allows = Callable[[str], bool]
 """Asked with a host before it is dialled; False: not that one."""
@@ -92,7 +92,7 @@ def dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **
         create_connection=BoundedClient,
         **where,
         **options(),
-        **tls_bounds(tls),
+        **tls_times(tls),
     )
 
 

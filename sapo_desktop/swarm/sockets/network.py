@@ -47,8 +47,9 @@ from sapo_desktop.swarm.sockets.wire import (
     Connection,
     Wire,
     options,
+    read_tls_in_small_parts,
     remote_host,
-    tls_bounds,
+    tls_times,
 )
 
 log = logging.getLogger(__name__)
@@ -101,6 +102,7 @@ class Network:
         most_memory: int = MOST_MEMORY,
         share: float = SHARE,
     ) -> None:
+        read_tls_in_small_parts()
         self.exchange = exchange
         self._me = me
         self.upload, self.download = Pace(), Pace()
@@ -152,7 +154,7 @@ class Network:
                 server_header=None,
                 create_connection=BoundedServer,
                 **options(),
-                **tls_bounds(tls),
+                **tls_times(tls),
             )
             self._servers.append(server)
         found: int = sockets[0].getsockname()[1]

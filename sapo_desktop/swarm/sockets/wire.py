@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
+from asyncio import constants
 from asyncio.sslproto import SSLProtocol
 from collections import deque
 from typing import Any, TypeAlias
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
 _TLS_READ = 4 * limits.KIB
 """asyncio has 256 KiB ready for each TLS connection, whatever comes: of a relay's 2,000 half a gigabyte."""
+_TLS_WAITING = 16 * limits.KIB
+"""Read and not looked at yet, of a peer that sends faster than it is served; asyncio's own: 256 KiB once more."""
 _OF_A_FRAME = 300
 """What Python needs for a frame beside its bytes."""
 PARTING_SECONDS = ENDING_SECONDS
@@ -133,12 +136,17 @@ def options() -> dict[str, Any]:
     }
 
 
-def tls_bounds(tls: ssl.SSLContext | None) -> dict[str, Any]:
-    """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take; and from now on a TLS
-    connection of this process keeps little to read into: what is longer is read in parts."""
+def read_tls_in_small_parts() -> None:
+    """From now on TLS connections of this process, made by asyncio, have little to read into, and little that waits
+    for whoever reads. asyncio has no public way to say so."""
+    SSLProtocol.max_size = _TLS_READ
+    constants.FLOW_CONTROL_HIGH_WATER_SSL_READ = _TLS_WAITING // limits.KIB  # type: ignore[misc]
+
+
+def tls_times(tls: ssl.SSLContext | None) -> dict[str, Any]:
+    """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take."""
     if tls is None:
         return {}
-    SSLProtocol.max_size = _TLS_READ
     return {"ssl_handshake_timeout": limits.HANDSHAKE_SECONDS, "ssl_shutdown_timeout": PARTING_SECONDS}
 
 
