@@ -292,7 +292,7 @@ def _figures(
     late = times[int(0.99 * len(times))]
     open_links = seen['sapo_relay_links{dialled="them"}']
     each = (idle - empty) / count / limits.KIB
-    name = f"{count:,} sessions, {wall / 60:.0f} min"
+    name = f"{count:,} sessions, {wall:.0f} s"
     return [
         Figure(
             name=f"{name}: sessions that ended, or were not open at the end",
