@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sapo_desktop.core.errors import SapoError
@@ -25,14 +27,20 @@ from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, R
 
 
 class OwnTasks(QWidget):
-    """The own families, a row each, and the way to add one."""
+    """The own families, a row each, and the way to add one.
+
+    Signals:
+        changed: a file came or went; the node takes it up now or later.
+    """
+
+    changed = Signal()
 
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
-        self._shown: list[OwnFamily] = []
-        self.waits = False
-        """Whether the node is still to take up what was added or removed: its list has to be asked for again."""
+        self._shown: list[TaskContent] = []
+        self.awaits_node = False
+        """Whether a file came or went that the worker's list does not show yet."""
         self.banner = Banner()
         self.left_out = Banner(tone="warning")
         self.add_button = Button(tr("Add own questions"), self._choose, icon="plus")
@@ -60,17 +68,19 @@ class OwnTasks(QWidget):
     def show_tasks(self, reply: Tasks) -> None:
         """The worker's list."""
         self.left_out.say(" ".join(map(in_words, map(plain, reply.left_out))))
-        families = own_families(reply.items)
-        if families != self._shown:
-            self._shown, self.waits = families, False
+        # By content: a file may take the place of one with as many questions.
+        there = [TaskContent(item.family, item.title, item.level, item.config) for item in reply.items if item.own]
+        if there != self._shown:
+            self._shown = there
+            self.awaits_node = False
             self.banner.say("")  # what it promised is so now
-            self._make_rows()
+            self._make_rows(own_families(reply.items))
 
-    def _make_rows(self) -> None:
+    def _make_rows(self, families: list[OwnFamily]) -> None:
         while (item := self._rows.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        for family in self._shown:
+        for family in families:
             self._rows.addWidget(OwnLine(family, partial(self._remove, family)))
 
     def _choose(self) -> None:
@@ -82,14 +92,7 @@ class OwnTasks(QWidget):
     def _read(self, path: str, reply: TasksRead) -> None:
         self.add_button.setEnabled(True)
         self.banner.say("")
-        sheet = AddSheet(self, plain(reply))
-        sheet.accepted.connect(partial(self._add, path))
-        sheet.open()
-
-    def _add(self, path: str) -> None:
-        self.banner.say(tr("One moment"), "accent")
-        self.add_button.setEnabled(False)
-        self._bridge.ask(AddTasks(path=path), self._done, self._failed, of=self)
+        AddSheet(self, self._bridge, path, plain(reply), self._done, self._failed).open()
 
     def _remove(self, family: OwnFamily) -> None:
         about = tr("The copy of the file in this node's folder is deleted. What was learned from it stays.")
@@ -97,13 +100,22 @@ class OwnTasks(QWidget):
             self._bridge.ask(RemoveTasks(name=family.name), self._done, self._failed, of=self)
 
     def _done(self, reply: Ok) -> None:
-        self.waits = True
-        self.add_button.setEnabled(True)
         self.banner.say(in_words(reply.text), "accent")
+        self.awaits_node = True
+        self.changed.emit()
 
     def _failed(self, error: SapoError) -> None:
         self.add_button.setEnabled(True)
         self.banner.say(in_words(error), "danger")
+
+
+class TaskContent(NamedTuple):
+    """What a level of an own family consists of: its results, which change with every round, are left out."""
+
+    family: str
+    title: str
+    level: str
+    config: dict[str, object]
 
 
 class OwnLine(QWidget):
@@ -118,11 +130,27 @@ class OwnLine(QWidget):
 
 
 class AddSheet(Sheet):
-    """What the file has, before it is added."""
+    """What the file has, before it is added.
 
-    def __init__(self, parent: QWidget, read: TasksRead) -> None:
+    It may be closed while the file is added. `done` is told what came of it in any case, `failed` where the sheet is
+    closed; they live as long as `parent`.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        bridge: Asks,
+        path: str,
+        read: TasksRead,
+        done: Callable[[Ok], object],
+        failed: Callable[[SapoError], object],
+    ) -> None:
         super().__init__(parent, tr("Add own questions"), in_words(read.text))
-        ok = Button(tr("Add"), self.accept, kind="primary")
+        self._parent, self._bridge, self._path, self._done, self._refused = parent, bridge, path, done, failed
+        self._closed = False
+        self.finished.connect(self._close)
+        self.banner = Banner(tone="danger")
+        self.ok = Button(tr("Add"), self._add, kind="primary")
         some = "\n\n".join(f"{pair.question}\n→ {pair.answer}" for pair in read.first)
         self.add(
             Label(tr("Some of them, with their answers"), "strong"),
@@ -137,5 +165,28 @@ class AddSheet(Sheet):
         )
         if read.replaces:
             self.add(Banner(tr("A family of this name is there already. This file takes its place."), "warning"))
-        self.add_buttons(Button(tr("Cancel"), self.reject), ok)
-        ok.setFocus()
+        self.add(self.banner)
+        self.back = Button(tr("Cancel"), self.reject)
+        self.add_buttons(self.back, self.ok)
+        self.ok.setFocus()
+
+    def _add(self) -> None:
+        self.ok.setEnabled(False)
+        self.back.set_text(tr("Close"))  # the file is on its way and not held back any more
+        self._bridge.ask(AddTasks(path=self._path), self._added, self._failed, of=self._parent)
+
+    def _close(self) -> None:
+        self._closed = True  # Qt's part of it goes soon, so no widget of it is touched from now on
+
+    def _added(self, reply: Ok) -> None:
+        self._done(reply)
+        if not self._closed:
+            self.accept()
+
+    def _failed(self, error: SapoError) -> None:
+        if self._closed:
+            self._refused(error)
+            return
+        self.ok.setEnabled(True)
+        self.back.set_text(tr("Cancel"))
+        self.banner.say(in_words(error))

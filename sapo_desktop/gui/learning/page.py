@@ -65,7 +65,9 @@ class LearningPage(Page):
 
     @cached_property
     def tasks(self) -> PractisedCard:
-        return self._placed("tasks", PractisedCard(self.view, self.bridge, lambda: self.wanted.emit("try")))
+        part = PractisedCard(self.view, self.bridge, lambda: self.wanted.emit("try"))
+        part.own.changed.connect(self._ask_tasks)
+        return self._placed("tasks", part)
 
     @cached_property
     def answers(self) -> KeptAnswers:
@@ -114,11 +116,12 @@ class LearningPage(Page):
         if changed == ALL:
             self._ask_tasks()
             self._open_part()
+        elif changed & {"link", "state"} and self.tabs.current == "tasks" and self.tasks.own.awaits_node:
+            self._ask_tasks()  # a node that was put together anew to take them up tells of its state alone
+        elif "rounds" in changed and self.view.clock() - self._tasks_at >= TASKS_SECONDS:
+            self._ask_tasks()
         if changed & {"link", "state", "settings", "rounds"}:
             self._show_settings()
-        due = "rounds" in changed and self.view.clock() - self._tasks_at >= TASKS_SECONDS
-        if due or (self.tasks.own.waits and changed & {"link", "state"}):
-            self._ask_tasks()
         if changed & {"link", "state", "rounds"}:
             self._draw_round(anyway=True)
         elif changed & {"progress", "answers"}:

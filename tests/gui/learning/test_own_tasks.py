@@ -2,34 +2,47 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import own_tasks
 from sapo_desktop.gui.learning.own_tasks import AddSheet
 from sapo_desktop.gui.learning.page import LearningPage
 from sapo_desktop.gui.learning.task_choice import OwnFamily, own_families
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
+from sapo_desktop.worker.control.messages.events import StateChanged
 from sapo_desktop.worker.control.messages.replies import Ok, Tasks
 from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks
 from tests.gui import staged_learning as staged
 from tests.gui.driving import all_texts, button, press, shown
+from tests.gui.late import LateBridge
 from tests.gui.scenes import a_view, silo_curve
 from tests.gui.stage import StageBridge
 
 PATH = "/home/me/roman_numbers.csv"
 
 
-@pytest.fixture
-def page(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> LearningPage:
-    """The tasks, where somebody takes PATH in the file dialog and says yes to every question."""
+@pytest.fixture(autouse=True)
+def _somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes PATH in the file dialog and says yes to every question."""
     monkeypatch.setattr(own_tasks, "ask_open_path", lambda *_: PATH)
     monkeypatch.setattr(own_tasks, "confirm", lambda *_, **__: True)
-    view = a_view(silo_curve())
-    bridge = StageBridge(view)
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> LearningPage:
+    return tasks_page(qtbot, StageBridge(a_view(silo_curve())))
+
+
+def tasks_page(qtbot: QtBot, bridge: StageBridge) -> LearningPage:
+    """The tasks, of a node that takes what it is given."""
+    view = bridge.view
     staged.stage(bridge)
     bridge.replies |= {AddTasks: Ok(text="Taken up."), RemoveTasks: Ok(text="Removed.")}
     page = LearningPage(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
@@ -41,11 +54,20 @@ def sheet(page: LearningPage) -> Any:
     return next((one for one in page.findChildren(AddSheet) if one.isVisible()), None)
 
 
+def knows(page: LearningPage, *items: Any) -> None:
+    """The node has these own tasks, and does not say so."""
+    page.bridge.replies[ListTasks] = Tasks(items=[*staged.tasks().items, *items])  # type: ignore[attr-defined]
+
+
 def has(page: LearningPage, *items: Any) -> None:
-    """The node has these own tasks now: it was put together anew, and no round is done yet."""
-    there = staged.tasks()
-    page.bridge.replies[ListTasks] = Tasks(items=[*there.items, *items])  # type: ignore[attr-defined]
-    page.refresh(frozenset({"state"}))
+    """The node has these own tasks now."""
+    knows(page, *items)
+    page.refresh(ALL)
+
+
+def renewed(page: LearningPage) -> None:
+    """Another node took the place of the one that was paused; its state is all that it says of itself."""
+    page.bridge.tell(StateChanged(state="paused", reason="", why=Paused()))  # type: ignore[attr-defined]
 
 
 def test_a_file_is_looked_at_and_added(page: LearningPage) -> None:
@@ -80,13 +102,11 @@ def test_one_that_takes_the_place_of_another_and_one_that_is_refused(
     press(page.tasks.own, "Add own questions")
     assert "takes its place" in all_texts(sheet(page))
     press(sheet(page), "Add")
-    assert sheet(page) is None and "The disk is full." in all_texts(page.tasks.own)
-    assert button(page.tasks.own, "Add own questions").isEnabled()
+    assert "The disk is full." in all_texts(sheet(page)) and sheet(page).ok.isEnabled()
 
 
 def test_an_own_family_is_removed_and_the_products_are_not(page: LearningPage) -> None:
     has(page, staged.own_task())
-    page.refresh(ALL)
     removes = [one for one in page.tasks.own.findChildren(QAbstractButton) if one.text() == "Remove"]
     assert [one.accessibleName() for one in removes] == ["Remove Roman numbers"]
     press(removes[0])
@@ -94,6 +114,61 @@ def test_an_own_family_is_removed_and_the_products_are_not(page: LearningPage) -
     assert bridge.asked_for(RemoveTasks) == [RemoveTasks(name="roman_numbers")]
     has(page)
     assert "Roman numbers" not in all_texts(page.tasks.own)
+
+
+def test_a_paused_node_takes_up_what_was_added_and_removed(page: LearningPage) -> None:
+    press(page.tasks.own, "Add own questions")
+    press(sheet(page), "Add")
+    assert "Taken up." in all_texts(page.tasks.own)
+    knows(page, staged.own_task())
+    renewed(page)
+    assert "Taken up." not in all_texts(page.tasks.own) and "50 questions" in all_texts(page.tasks.own)
+    press(page.tasks.own, "Remove Roman numbers")
+    assert "Removed." in all_texts(page.tasks.own)
+    knows(page)
+    renewed(page)
+    said = all_texts(page.tasks.own)
+    assert "Removed." not in said and "Roman numbers" not in said
+
+
+def test_a_node_that_took_the_file_up_at_once_is_asked_at_once(page: LearningPage) -> None:
+    knows(page, staged.own_task())
+    press(page.tasks.own, "Add own questions")
+    press(sheet(page), "Add")
+    assert "50 questions" in all_texts(page.tasks.own) and "Taken up." not in all_texts(page.tasks.own)
+
+
+def test_another_file_with_as_many_questions_is_seen(page: LearningPage) -> None:
+    has(page, staged.own_task())
+    press(page.tasks.own, "Add own questions")
+    press(sheet(page), "Add")
+    assert "Taken up." in all_texts(page.tasks.own)
+    knows(page, msgspec.structs.replace(staged.own_task(), config={"rows": 50, "sha256": "cd" * 32}))
+    renewed(page)
+    assert "Taken up." not in all_texts(page.tasks.own)
+
+
+def test_a_node_is_asked_by_its_state_only_while_something_is_to_be_taken_up(page: LearningPage) -> None:
+    bridge: Any = page.bridge
+    before = len(bridge.asked_for(ListTasks))
+    renewed(page)
+    assert len(bridge.asked_for(ListTasks)) == before
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"), [(Ok(text="Taken up."), "Taken up."), (TaskError("The disk is full."), "The disk is full.")]
+)
+def test_what_came_of_an_add_is_said_though_its_sheet_was_closed(qtbot: QtBot, reply: Any, said: str) -> None:
+    bridge = LateBridge(a_view(silo_curve()), AddTasks)
+    page = tasks_page(qtbot, bridge)
+    bridge.replies[AddTasks] = reply
+    press(page.tasks.own, "Add own questions")
+    press(sheet(page), "Add")
+    press(sheet(page), "Close")
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not page.findChildren(AddSheet)
+    bridge.deliver()
+    assert said in all_texts(page.tasks.own)
 
 
 def test_files_that_cannot_be_used_are_said(page: LearningPage) -> None:
