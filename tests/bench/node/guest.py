@@ -156,7 +156,8 @@ def window(data: Path, screen: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def spinning() -> Iterator[None]:
-    loops = [subprocess.Popen([sys.executable, "-c", SPIN], start_new_session=True) for _ in range(THREADS)]
+    # In our own session: by itself in one, its priority would count against nothing (autogroup).
+    loops = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(THREADS)]
     try:
         yield
     finally:
