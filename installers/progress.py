@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import queue
 import re
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from installers.trouble import CommandFailed
 
@@ -61,20 +62,19 @@ class Progress:
         """
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         output: list[str] = []
-        with self.log.open("a", encoding="utf-8") as log, subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, encoding="utf-8", errors="replace", env=env, pass_fds=tuple(keep_open),
-        ) as child:  # fmt: skip
+        options: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            "env": env,
+        }
+        with self.log.open("a", encoding="utf-8") as log, _at_work(command, **options, pass_fds=keep_open) as child:
             log.write(f"\n$ {' '.join(command)}\n")
             threading.Thread(target=_pump, args=(child.stdout, lines), daemon=True).start()
-            try:
-                for line in self._lines(lines):
-                    if not _BYTES.match(line):
-                        log.write(line)
-                        output.append(line)
-            except KeyboardInterrupt:
-                child.terminate()  # Stop reaches this process alone; Ctrl-C reached the tool as well
-                raise
+            for line in self._lines(lines):
+                if not _BYTES.match(line):
+                    log.write(line)
+                    output.append(line)
         if child.returncode != 0:
             raise CommandFailed(f"Step {self.number} of {self.steps} ({self.title})", "".join(output), self.log)
         return "".join(output)
@@ -121,6 +121,39 @@ class Progress:
         start = "\r\x1b[K" if self.out.isatty() else ""
         self.out.write(start + (text if lasting else text[:110]) + ("\n" if lasting else ""))
         self.out.flush()
+
+
+@contextlib.contextmanager
+def _at_work(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A tool that is ended by an interrupt: Stop reaches this process alone; Ctrl-C reached the tool as well."""
+    with contextlib.ExitStack() as stack:
+        child = None
+        try:
+            with _interrupts_wait():  # between its start and its name the tool would be left behind
+                child = stack.enter_context(
+                    subprocess.Popen(command, text=True, encoding="utf-8", errors="replace", **options)
+                )
+            yield child
+        except KeyboardInterrupt:
+            if child:
+                child.terminate()
+            raise
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """An interrupt in here comes at the end. Only the main thread is ever interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 def _pump(source: TextIO, lines: queue.SimpleQueue[str | None]) -> None:

@@ -1,6 +1,10 @@
+import _thread
 import io
+import signal
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,3 +43,25 @@ def test_a_tool_that_fails_is_an_error_with_its_words(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="last words") as caught, progress.step("Packages"):
         progress.run([sys.executable, "-c", "import sys; print('oh'); sys.exit(3)"])
     assert caught.value.output == "oh\n"
+
+
+def test_stop_while_a_tool_starts_does_not_leave_it_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Started(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *words: Any, **options: Any) -> None:
+            super().__init__(*words, **options)
+            started.append(self)
+            _thread.interrupt_main()
+            for _ in range(1000):
+                pass  # whatever Popen still does once the tool runs
+
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    progress = Progress(io.StringIO(), steps=1, log=tmp_path / "log")
+    with pytest.raises(KeyboardInterrupt):
+        progress.run([sys.executable, "-c", "import time; time.sleep(3600)"])
+    (tool,) = started
+    try:
+        assert tool.wait(60) == -signal.SIGTERM
+    finally:
+        tool.kill()
