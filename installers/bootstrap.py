@@ -18,6 +18,8 @@ python3 installers/bootstrap.py run              set up what is needed, then ope
                                                  display, or with --terminal, play in the terminal
 python3 installers/bootstrap.py run OPTIONS      the same, then play in the terminal with these options
                                                  (as in `sapo-desktop run --help`; --data goes with either)
+python3 installers/bootstrap.py relay OPTIONS    set up what a relay needs, without PyTorch and window, and start it
+                                                 (as in `sapo-desktop relay --help`)
 python3 installers/bootstrap.py test             set up, then lint, type check and quick tests
 python3 installers/bootstrap.py test --slow      the tests that take minutes
 python3 installers/bootstrap.py setup            set up for `run` and stop

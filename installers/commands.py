@@ -23,6 +23,8 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
                 with set_up_window(sys.stderr, is_wanted(started) and not is_ready(place, "run")) as out:
                     python = prepare(place, "run", out)
                 return _start(python, ["-m", "sapo_desktop", *started])
+            case ["relay", *options]:
+                return _start(prepare(place, "relay", sys.stderr), ["-m", "sapo_desktop", "relay", *options])
             case ["setup"]:
                 prepare(place, "run", sys.stderr)
                 return 0

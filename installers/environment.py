@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Literal, TextIO, TypeAlias
 
-from installers.flavour import FLAVOURS, Flavour, choose
+from installers.flavour import FLAVOURS, RELAY, Flavour, choose
 from installers.progress import Progress
 from installers.tool import Tool, find_tool
 from installers.trouble import NOT_FOUND, CommandFailed, SetupError, explain
 
-Purpose: TypeAlias = Literal["run", "test", "slow"]
+Purpose: TypeAlias = Literal["relay", "run", "test", "slow"]
 PURPOSES: tuple[Purpose, ...] = ("run", "test", "slow")  # each has all that those before it have
 FORMAT = "2"
 # reasoning_gym imports pycosat for zebra_puzzles alone, which is not in the catalogue. It comes as C source only, so
@@ -42,7 +42,7 @@ def is_ready(root: Path, purpose: Purpose) -> bool:
     """Whether the stamp fits the locks, the Python and the place; reads three small files."""
     try:
         flavour, found = _stamp(root, purpose).read_text().split()
-        return found == fingerprint(root, purpose, FLAVOURS[flavour])
+        return found == fingerprint(root, purpose, RELAY if purpose == "relay" else FLAVOURS[flavour])
     except (OSError, ValueError, KeyError):
         return False
 
@@ -102,7 +102,7 @@ def check_space(free_mb: int, present_mb: int, needed_mb: int, folder: Path) -> 
 
 
 def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
-    flavour = choose(platform.system(), platform.machine())
+    flavour = RELAY if purpose == "relay" else choose(platform.system(), platform.machine())
     venv = root / ".venv"
     check_space(shutil.disk_usage(root).free // 10**6, _size_mb(venv), flavour.disk_mb, root)
     tool = find_tool()
@@ -112,8 +112,8 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
     keep_open = [] if os.name == "nt" else [lock.fileno()]
 
     with progress.step(f"Environment ({tool.name}, Python {platform.python_version()})"):
-        for ready in venv.glob("sapo-*.stamp"):
-            ready.unlink()
+        for ready in [_stamp(root, "relay")] if purpose == "relay" else venv.glob("sapo-*.stamp"):
+            ready.unlink(missing_ok=True)
         _create(root, venv, tool, progress, keep_open)
     if flavour.torch:
         with progress.step(f"PyTorch ({flavour.torch})"):
@@ -122,7 +122,7 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
         with progress.step(TITLES.get(path.stem, "Packages"), of=_count(path)):
             command = [*tool.install(environment_python(root)), "--require-hashes", "-r", str(path)]
             progress.run(command, tool.environment(), keep_open)
-    for done in PURPOSES[: PURPOSES.index(purpose) + 1]:
+    for done in _served(purpose):
         _write_last(_stamp(root, done), f"{flavour.name} {fingerprint(root, done, flavour)}\n")
     progress.finished()
 
@@ -170,8 +170,12 @@ def _install_torch(
 
 def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
     folder = root / "packaging" / "requirements"
-    extra = PURPOSES[1 : PURPOSES.index(purpose) + 1]
-    return [folder / f"{name}.txt" for name in (flavour.name, *extra)]
+    return [folder / f"{name}.txt" for name in (flavour.name, *_served(purpose)[1:])]
+
+
+def _served(purpose: Purpose) -> tuple[Purpose, ...]:
+    """What an environment for `purpose` is ready for."""
+    return PURPOSES[: PURPOSES.index(purpose) + 1] if purpose in PURPOSES else (purpose,)
 
 
 def _stamp(root: Path, purpose: str) -> Path:

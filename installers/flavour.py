@@ -38,6 +38,8 @@ FLAVOURS = {
         Flavour("win-cuda", "torch==2.13.0+cu130", CUDA_INDEX, 12_000),
     )
 }
+RELAY = Flavour("relay", None, None, 500)
+"""What a relay needs is the same everywhere, and no torch."""
 NVIDIA_SMI = ("nvidia-smi", "--query-gpu=driver_version,compute_cap", "--format=csv,noheader")
 
 

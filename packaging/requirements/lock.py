@@ -70,6 +70,8 @@ def main() -> None:
     # These go into the same environment: where they need a package of the node, they take the node's version.
     node = pins_of("linux-cpu")
     write("test", "Resolved by machine; installed and tested on Linux.", resolve(wanted("test"), anywhere, limits=node))
+    relay = resolve(wanted("relay"), anywhere, LEFT_OUT, limits=[*node, *pins_of("test")])
+    write("relay", "Resolved by machine; installed and tested on Linux x86_64.", relay)
     present = [*pins_of("linux-cuda"), *pins_of("test")]
     # The resolution meets the CUDA build of torch; what only that one needs is no test tool.
     left_out = ["torch", "nvidia-cuda-cccl", *(pin.partition("==")[0] for pin in present)]

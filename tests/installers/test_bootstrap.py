@@ -12,7 +12,7 @@ import pytest
 
 from installers import bootstrap
 
-from .conftest import ROOT, Checkout
+from .conftest import ROOT, Checkout, write_wheel
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="shell scripts and signals of Unix")
 
@@ -30,6 +30,23 @@ def test_a_node_starts_from_a_path_with_spaces_and_a_second_start_needs_nothing(
     second = checkout.start("run")
     assert second.returncode == 0 and second.stdout.startswith("node /"), "the product chooses window or terminal"
     assert second.stderr == ""
+
+
+@pytest.mark.slow
+@unix_only
+def test_a_relay_needs_nothing_that_learns_and_leaves_the_rest_to_a_node(checkout: Checkout) -> None:
+    small = write_wheel(checkout.wheels, "small", "1.0")
+    lock = checkout.lock.with_name("relay.txt")
+    lock.write_text(f"small==1.0 \\\n    --hash=sha256:{small}\n")
+    relay = checkout.start("relay", "--listen", "x")
+    assert relay.stdout.startswith("node relay --listen x"), relay.stderr
+    installed = "import importlib.util as u; print([n for n in ('small', 'tiny', 'torch') if u.find_spec(n)])"
+    python = checkout.root / ".venv" / "bin" / "python"
+    assert subprocess.check_output([python, "-c", installed], text=True) == "['small']\n"
+    assert "Set up in" in checkout.start("run", "--silo").stderr
+    again = checkout.start("relay")
+    assert again.stdout.startswith("node relay") and "Set up in" in again.stderr, "a node's set-up makes all stamps anew"
+    assert "Set up in" not in checkout.start("run", "--silo").stderr, "a relay's leaves the node's alone"
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 import io
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from installers import environment
 from installers.bootstrap import NEWEST
 from installers.environment import alone, check_space, fingerprint, is_ready, remove_half_installed
-from installers.flavour import FLAVOURS
+from installers.flavour import FLAVOURS, RELAY
 from installers.trouble import SetupError
 
 CPU = FLAVOURS["linux-cpu"]
@@ -28,7 +29,7 @@ def ready(tmp_path: Path) -> Path:
 
 def test_a_fitting_stamp_is_recognised_for_its_purpose_only(ready: Path) -> None:
     assert is_ready(ready, "run")
-    assert not is_ready(ready, "test")
+    assert not is_ready(ready, "test") and not is_ready(ready, "relay")
 
 
 def test_a_changed_lock_makes_the_stamp_stale(ready: Path) -> None:
@@ -99,6 +100,15 @@ def test_the_repository_has_a_lock_for_every_flavour() -> None:
             assert "--hash=sha256:" in text and "://" not in text
             assert f"python_full_version < '3.{NEWEST[1] + 1}'" in text, "for every Python that the bootstrap takes"
             assert (flavour.torch is None) == ("\ntorch==" in text) or lock.stem in {"test", "slow"}
+
+
+def test_a_relay_has_the_nodes_versions_and_nothing_that_learns_or_shows() -> None:
+    root = Path(__file__).resolve().parents[2]
+    (lock,) = environment._locks(root, "relay", RELAY)
+    node = set(re.findall(r"^\S+==\S+", (lock.parent / "linux-cpu.txt").read_text(), re.M))
+    relay = set(re.findall(r"^\S+==\S+", lock.read_text(), re.M))
+    assert {pin.split("==")[0] for pin in relay - node} == {"nats-py", "prometheus-client", "pywin32-ctypes"}
+    assert not any(pin.startswith(("torch", "transformers", "pyside6", "accelerate")) for pin in relay)
 
 
 def test_a_machine_without_a_gpu_gets_no_cuda_package() -> None:
