@@ -22,7 +22,7 @@ python3 installers/bootstrap.py relay OPTIONS    set up what a relay needs, with
                                                  (as in `sapo-desktop relay --help`)
 python3 installers/bootstrap.py test             set up, then lint, type check and quick tests
 python3 installers/bootstrap.py test --slow      the tests that take minutes
-python3 installers/bootstrap.py setup            set up for `run` and stop
+python3 installers/bootstrap.py setup [relay]    set up for `run`, or for `relay`, and stop
 python3 installers/bootstrap.py llama            build llama.cpp (optional; a C++ compiler is needed)
 """
 

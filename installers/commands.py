@@ -25,8 +25,8 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
                 return _start(python, ["-m", "sapo_desktop", *started])
             case ["relay", *options]:
                 return _start(prepare(place, "relay", sys.stderr), ["-m", "sapo_desktop", "relay", *options])
-            case ["setup"]:
-                prepare(place, "run", sys.stderr)
+            case ["setup"] | ["setup", "relay"]:
+                prepare(place, "relay" if arguments[1:] else "run", sys.stderr)
                 return 0
             case ["test"] | ["test", "--slow"]:
                 return _test(place, slow=len(arguments) == 2)

@@ -21,7 +21,7 @@ from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import diagnosis, installation, processes
-from sapo_desktop.system.checks import computer_checks
+from sapo_desktop.system.checks import computer_checks, relay_checks
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.terminal.transfers import open_transfers
@@ -42,15 +42,20 @@ async def doctor(context: Context, args: Namespace) -> None:
     kept = _settings(folder, facts)
     settings = kept or Settings()
     standing = Looker(folder).standing(settings)
-    checks = await asyncio.to_thread(computer_checks, folder, models_folder(settings), settings, standing)
     failure: SapoError | None = None
     try:
         found = await context.ask(Examine(), Facts)
         facts |= found.values
-        checks += found.checks
+        heard = found.checks
     except SapoError as error:
         failure = error
-        checks.append(Check(name="node", state="bad", found=f"It did not answer: {error}", advice=_SEND))
+        heard = [Check(name="node", state="bad", found=f"It did not answer: {error}", advice=_SEND)]
+    if "relay" in facts:
+        del facts["engine pack"]
+        here = await asyncio.to_thread(relay_checks, folder, standing)
+    else:
+        here = await asyncio.to_thread(computer_checks, folder, models_folder(settings), settings, standing)
+    checks = [*here, *heard]
     if args.report is not None:
         _write_report(context, Path(args.report).expanduser(), checks, facts, kept)
     else:

@@ -33,14 +33,17 @@ from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.identity import SERVICE, usable_keyring
 from sapo_desktop.system.presence import bus, x11
 
-DISTRIBUTIONS = (
-    *("msgspec", "tomlkit", "filelock", "platformdirs", "psutil", "reasoning_gym", "jinja2", "numpy", "gguf"),
-    *("transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2", "websockets", "python-socks"),
-    *("zeroconf", "PyNaCl", "cryptography", "keyring", "rich", "PySide6-Essentials", "pyqtgraph"),
-    *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
+OF_A_RELAY = (
+    *("msgspec", "tomlkit", "filelock", "platformdirs", "psutil", "reasoning_gym", "numpy", "websockets"),
+    *("python-socks", "zeroconf", "PyNaCl", "cryptography", "keyring", "rich"),
     *(("jeepney",) if sys.platform == "linux" else ()),
 )
-"""What the program needs beside what learns (torch and peft), which may come later as the engine pack."""
+DISTRIBUTIONS = (
+    *(*OF_A_RELAY, "jinja2", "gguf", "transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2"),
+    *("PySide6-Essentials", "pyqtgraph"),
+    *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
+)
+"""What a node needs beside what learns (torch and peft), which may come later as the engine pack."""
 _SET_UP_AGAIN = "Set SAPO Desktop up again: the installer, or `python3 installers/bootstrap.py setup` in a clone."
 _FIRST_RELEASE = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 _CLOCK_ERROR = 600.0
@@ -55,7 +58,7 @@ _NVIDIA = "0x10de"
 
 
 def computer_checks(folder: DataFolder, models: Path, settings: Settings, standing: Standing) -> list[Check]:
-    """All of them. `models`: where models are kept; `standing`: what is known of newer versions."""
+    """All of a node. `models`: where models are kept; `standing`: what is known of newer versions."""
     here = probe(_existing(folder.root))
     no_window = why_no_window()
     return [
@@ -64,13 +67,29 @@ def computer_checks(folder: DataFolder, models: Path, settings: Settings, standi
         engine_pack(can_learn=installation.can_learn(), by_installer=installation.payload() is not None),
         display(no_window),
         tray(bool(no_window), _has_tray()),
-        _look_at_keyring(in_file=(folder.control / "identity").is_file()),
-        ports(_loopback_error()),
-        clock(time.time(), _newest_file(folder), _is_synchronised()),
+        *_shared_checks(folder),
         disk("disk", folder.root, here.disk_free),
         _models_disk(models, settings),
         memory(here, settings),
         graphics(here, settings, _nvidia_cards_on_the_bus()),
+    ]
+
+
+def relay_checks(folder: DataFolder, standing: Standing) -> list[Check]:
+    """All of a relay, which neither learns nor shows anything."""
+    return [
+        versions(standing),
+        libraries({name: _version(name) for name in OF_A_RELAY}),
+        *_shared_checks(folder),
+        disk("disk", folder.root, probe(_existing(folder.root)).disk_free),
+    ]
+
+
+def _shared_checks(folder: DataFolder) -> list[Check]:
+    return [
+        _look_at_keyring(in_file=(folder.control / "identity").is_file()),
+        ports(_loopback_error()),
+        clock(time.time(), _newest_file(folder), _is_synchronised()),
     ]
 
 

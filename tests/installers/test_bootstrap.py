@@ -45,7 +45,9 @@ def test_a_relay_needs_nothing_that_learns_and_leaves_the_rest_to_a_node(checkou
     assert subprocess.check_output([python, "-c", installed], text=True) == "['small']\n"
     assert "Set up in" in checkout.start("run", "--silo").stderr
     again = checkout.start("relay")
-    assert again.stdout.startswith("node relay") and "Set up in" in again.stderr, "a node's set-up makes all stamps anew"
+    assert again.stdout.startswith("node relay") and "Set up in" in again.stderr, (
+        "a node's set-up leaves no other stamp"
+    )
     assert "Set up in" not in checkout.start("run", "--silo").stderr, "a relay's leaves the node's alone"
 
 

@@ -139,6 +139,14 @@ def test_all_checks_together_name_each_thing_once(tmp_path: Path, monkeypatch: p
     assert SET_CLOCK.endswith(".")
 
 
+def test_a_relay_is_looked_at_for_what_a_relay_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "usable_keyring", lambda: None)
+    lock = (ROOT / "packaging" / "requirements" / "relay.txt").read_text().lower()
+    assert [name for name in checks.OF_A_RELAY if f"{name.lower().replace('_', '-')}==" not in lock] == []
+    found = checks.relay_checks(DataFolder.at(tmp_path / "relay"), standing("unknown", "Not looked yet."))
+    assert [check.name for check in found] == ["versions", "libraries", "keyring", "ports", "clock", "disk"]
+
+
 def test_the_libraries_are_those_that_the_project_declares() -> None:
     """Those of the lab and of relays are extras, and what learns has a check of its own."""
     named = {name.lower().replace("-", "_") for name in checks.DISTRIBUTIONS}
