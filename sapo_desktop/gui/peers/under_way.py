@@ -112,6 +112,8 @@ class UnderWay(QWidget):
             self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))
         elif (link := self._wanted(goal, info)) is not None:
             self._linked(link)
+        elif self._key and info.parted:
+            self._end(f"{in_words(plain_text(info.parted, one_line))} {_goes_on_trying()}")
         elif goal.lan:
             self._wait_for_neighbours()
         elif not self._dialling and not self._key:
@@ -155,8 +157,7 @@ class UnderWay(QWidget):
     def _silent(self, error: SapoError) -> None:
         self._dialling = False
         if self._timer.isActive() and not self._left:
-            kept = tr("This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.")
-            self._end(f"{in_words(error)} {kept}")
+            self._end(f"{in_words(error)} {_goes_on_trying()}")
 
     # -- what is shown ---------------------------------------------------------------------------------------
 
@@ -184,6 +185,10 @@ class UnderWay(QWidget):
         self._step.setText(tr("Not linked yet"))
         self._result.say(why, "warning")
         self.ended.emit(False)
+
+
+def _goes_on_trying() -> str:
+    return tr("This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.")
 
 
 def _how_far(reason: Text) -> tuple[int, int]:

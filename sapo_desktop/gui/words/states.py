@@ -168,7 +168,7 @@ def swarm_sentence(view: View) -> str:
         case "joining":
             return in_words(view.swarm_reason) or tr("Looking for peers")
         case "alone":
-            return tr("No peers yet: it trains on its own answers meanwhile.")
+            return in_words(view.parted) or tr("No peers yet: it trains on its own answers meanwhile.")
         case "linked":
             return tr("Linked to %n peer(s)", None, view.peers)
         case "failed":

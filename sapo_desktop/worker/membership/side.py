@@ -368,7 +368,7 @@ class SwarmSide:
     def _tell(self) -> None:
         """Say how it stands, where that is not what was said last."""
         info = self.info(())
-        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
+        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links), parted=info.parted)
         if told != self._told:
             self._told = told
             self._publish(told)

@@ -21,12 +21,17 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
-_WITHOUT_EFFECT = {
-    "keep_checkpoints",
-    "low_priority",
-    "when_window_closes",
-    "write_gigabytes_a_day",
-}
+_WITHOUT_EFFECT = frozenset(
+    # how the window looks and what it tells
+    "theme language text_size close_to_tray notify quiet_hours start_at_login when_window_closes label look_for_updates "
+    # when a node computes, not what
+    "schedule when_in_use away_after on_battery battery_least on_metered pause_for card_share hottest keep_awake "
+    "memory_back_after processor_percent low_priority core_watts price_per_kwh "
+    # what is kept and where from
+    "keep_checkpoints write_gigabytes_a_day disk_gigabytes hub_endpoint models_folder "
+    # how others are reached; a proxy's login stays out of the log
+    "proxy listen announce upload_kilobytes download_kilobytes".split()
+)
 """Settings that change no number of a run."""
 
 

@@ -123,6 +123,14 @@ def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
     assert scene.sheet.cancel.text() == "Done"
 
 
+def test_a_peer_that_refuses_this_nodes_key_is_not_waited_for(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    scene.says(SwarmInfo(state="alone", reason="No peer is linked.", parted="It refuses this node's key."))
+    press(scene.sheet.ok)
+    scene.look()
+    assert "It refuses this node's key." in scene.said and scene.sheet.again.isVisible()
+
+
 def test_what_keeps_it_from_joining_is_said(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS)
     scene.says(SwarmInfo(state="failed", reason="The swarm cannot be joined: no key. Training goes on alone."))
