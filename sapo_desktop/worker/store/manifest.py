@@ -21,17 +21,19 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
-_WITHOUT_EFFECT = frozenset(
-    # how the window looks and what it tells
-    "theme language text_size close_to_tray notify quiet_hours start_at_login when_window_closes label look_for_updates "
+_WITHOUT_EFFECT = {
+    # how the window looks, and what it tells
+    "close_to_tray", "label", "language", "look_for_updates", "notify", "quiet_hours", "start_at_login", "text_size",
+    "theme", "when_window_closes",
     # when a node computes, not what
-    "schedule when_in_use away_after on_battery battery_least on_metered pause_for card_share hottest keep_awake "
-    "memory_back_after processor_percent low_priority core_watts price_per_kwh "
-    # what is kept and where from
-    "keep_checkpoints write_gigabytes_a_day disk_gigabytes hub_endpoint models_folder "
-    # how others are reached; a proxy's login stays out of the log
-    "proxy listen announce upload_kilobytes download_kilobytes".split()
-)
+    "away_after", "battery_least", "card_share", "core_watts", "hottest", "keep_awake", "low_priority",
+    "memory_back_after", "on_battery", "on_metered", "pause_for", "price_per_kwh", "processor_percent", "schedule",
+    "when_in_use",
+    # what is kept, and where it comes from
+    "disk_gigabytes", "hub_endpoint", "keep_checkpoints", "models_folder", "write_gigabytes_a_day",
+    # how others are reached; a proxy's login has no place in a log
+    "announce", "download_kilobytes", "listen", "proxy", "upload_kilobytes",
+}  # fmt: skip
 """Settings that change no number of a run."""
 
 
