@@ -30,6 +30,7 @@ from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import (
     action_hint,
     action_words,
+    counts_peers,
     phase_words,
     state_sentence,
     swarm_sentence,
@@ -173,7 +174,7 @@ class Hero(Card):
         self._busy.setVisible(bool(view.busy))
         self._pauses.setVisible(action == "pause")
         self._finish.setEnabled(view.state == "working")
-        self._swarm.setText(swarm_sentence(view))
+        self._swarm.setText("" if counts_peers(view) else swarm_sentence(view))
         self._swarm.set_tone("silo" if view.silo else "")
         self._show_progress()
         self.tick()

@@ -158,6 +158,11 @@ def phase_words(phase: Phase) -> str:
     return catalogued(PHASE_WORDS[phase])
 
 
+def counts_peers(view: View) -> bool:
+    """Whether the state's sentence says to how many peers the node is linked."""
+    return isinstance(view.why, Training) and not view.silo and view.swarm_state == "linked" and view.attached
+
+
 def swarm_sentence(view: View) -> str:
     """The swarm's side: alone by choice, looking for peers, linked."""
     if not view.attached:

@@ -590,3 +590,10 @@ def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, 
     qtbot.addWidget(window)
     window.look_as({"page": page})
     assert list(window._pages) == made
+
+
+def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(swarm_curve(40), silo=False))
+    assert all_texts(home(window)._hero).count("3 peers") == 1
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
+    assert all_texts(home(window)._hero).count("3 peers") == 1
