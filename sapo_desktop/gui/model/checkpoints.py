@@ -87,7 +87,7 @@ class CheckpointsCard(Card):
                 model_words.checkpoint_badges,
                 icon=lambda item: ("flag", "accent") if item.best else ("clock", "muted") if item.last else None,
             ),
-            number(tr("Round"), lambda item: item.round),
+            number(tr("Round"), lambda item: item.round, spare=3),
             Heading(
                 tr("Held-out score"),
                 self._score_words,
@@ -100,11 +100,13 @@ class CheckpointsCard(Card):
                 lambda item: numbers.size(item.bytes) if item.number else numbers.NOTHING,
                 lambda item: item.bytes,
                 right=True,
+                spare=2,
             ),
             Heading(
                 tr("Written"),
                 lambda item: numbers.stamp(item.created) if item.number else tr("as the model came"),
                 lambda item: item.created,
+                spare=1,
             ),
         ]
 

@@ -306,10 +306,11 @@ class Sidebar(QFrame):
         self._state.setText(state_sentence(view))
 
     def show_page(self, name: str) -> None:
-        moves = any(button.hasFocus() for button in self._buttons.values())
+        # Before the window is shown nothing has the focus, and the first of all would get it.
+        focused = self.window().focusWidget()
         for page, button in self._buttons.items():
             button.setChecked(page == name)
-        if moves:
+        if focused is None or focused in self._buttons.values():
             self._buttons[name].setFocus()
 
     def _fit(self) -> None:

@@ -597,3 +597,11 @@ def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
     assert all_texts(home(window)._hero).count("3 peers") == 1
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
     assert all_texts(home(window)._hero).count("3 peers") == 1
+
+
+def test_a_window_that_begins_elsewhere_has_its_focus_there(qtbot: QtBot) -> None:
+    view = a_view(state="idle")
+    bridge = StageBridge(view)
+    window = MainWindow(view, bridge, Actions(view, bridge), "log")  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    assert window.focusWidget() is window._side._buttons["log"]
