@@ -1189,6 +1189,10 @@
         <translation>Wer was sehen kann</translation>
     </message>
     <message>
+        <source>Read all of it</source>
+        <translation>Alles lesen</translation>
+    </message>
+    <message>
         <source>A real message of {size}. Nothing was sent.</source>
         <translation>Eine echte Nachricht von {size}. Nichts wurde gesendet.</translation>
     </message>
@@ -4821,6 +4825,10 @@
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
     </message>
     <message>
+        <source>In the swarm, the computers that this one links to see its internet address and how far it is.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er ist.</translation>
+    </message>
+    <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
         <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung (run --share).</translation>
     </message>
@@ -5493,6 +5501,10 @@
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
     <message>
+        <source>If you share, the answers of its model are published, for good.</source>
+        <translation>Wenn du teilst, werden die Antworten seines Modells veröffentlicht, für immer.</translation>
+    </message>
+    <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
@@ -5535,6 +5547,10 @@
     <message>
         <source>Nobody answers at {address}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
         <translation>Unter {address} antwortet niemand: Sieh nach, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft, das von hier erreichbar ist.</translation>
+    </message>
+    <message>
+        <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
+        <translation>Mit keiner von {count} Fragen von {task} darf trainiert werden. Wähle andere Aufgaben.</translation>
     </message>
     <message>
         <source>Not looked yet.</source>
@@ -6219,6 +6235,10 @@
         <translation>er endete von selbst mit dem Exitcode {code}</translation>
     </message>
     <message>
+        <source>it ends or starts anew; this node tries again by itself</source>
+        <translation>er endet oder startet neu; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
         <source>it has more than {count} questions</source>
         <translation>sie hat mehr als {count} Fragen</translation>
     </message>
@@ -6265,6 +6285,14 @@
     <message>
         <source>it is this node itself</source>
         <translation>das ist dieser Knoten selbst</translation>
+    </message>
+    <message>
+        <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
+        <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
+    </message>
+    <message>
+        <source>it shut this node out for a while, after messages that broke its rules</source>
+        <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen</translation>
     </message>
     <message>
         <source>it speaks another version of the protocol; the older of the two needs an update</source>
@@ -6939,6 +6967,10 @@
         <translation>{name}: {reason}</translation>
     </message>
     <message>
+        <source>{parted} Training goes on alone.</source>
+        <translation>{parted} Das Training geht allein weiter.</translation>
+    </message>
+    <message>
         <source>{part} {size}</source>
         <translation>{part} {size}</translation>
     </message>
@@ -7209,10 +7241,6 @@
     <message>
         <source>None of these answers can be shared: they have characters or lengths that peers refuse. Try again after the next round.</source>
         <translation>Keine dieser Antworten lässt sich teilen: Sie haben Zeichen oder Längen, die Peers ablehnen. Versuch es nach der nächsten Runde noch einmal.</translation>
-    </message>
-    <message>
-        <source>None of {count} questions of {tasks} may be trained on. Choose other tasks.</source>
-        <translation>Keine von {count} Fragen aus {tasks} darf trainiert werden. Wähle andere Aufgaben.</translation>
     </message>
     <message>
         <source>Number format of llama.cpp&apos;s weights, where they are converted here. Left to the program: q8_0, or q4_k_m from a billion parameters on.</source>

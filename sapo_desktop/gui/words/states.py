@@ -48,6 +48,11 @@ def state_sentence(view: View) -> str:
             return reason_sentence(view.why, view.clock(), view.peers, view.silo)
 
 
+def short_state(view: View) -> str:
+    """The same where there is little room: why a node stopped is said elsewhere."""
+    return tr("The node stopped") if isinstance(view.link, Lost) else state_sentence(view)
+
+
 def timed_sentence(view: View) -> str:
     """The same, and of a pause that ends by itself how much is left."""
     said = state_sentence(view)
