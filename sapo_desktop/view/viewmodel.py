@@ -335,6 +335,11 @@ class View:
         return told and self.silo
 
     @property
+    def starts(self) -> bool:
+        """Whether the node is on its way."""
+        return isinstance(self.link, Connecting) or (self.attached and self.state == "starting")
+
+    @property
     def at_work(self) -> bool:
         return self.attached and self.state in ("working", "finishing")
 

@@ -11,6 +11,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Sentence, Text
 from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.layout import column
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
@@ -163,8 +164,7 @@ class UnderWay(QWidget):
 
     def _say(self, text: str, done: int = 0, count: int = 0) -> None:
         self._step.setText(text)
-        self._bar.setRange(0, count)
-        self._bar.setValue(done)
+        show_done(self._bar, done, count)
         self._bar.setAccessibleName(text)
 
     def _linked(self, link: LinkInfo) -> None:

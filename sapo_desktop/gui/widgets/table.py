@@ -302,7 +302,7 @@ class Table(QTableView):
             return
         wanted = widths()
         needed = sum(width for at, width in wanted.items() if at not in spare and not self.isColumnHidden(at))
-        left = self.viewport().width() - needed - sum(heading.stretch for heading in headings) * _least()
+        left = self.viewport().width() - needed - sum(heading.stretch for heading in headings) * 2 * _least()
         for at in spare:
             left -= wanted[at]
             was_hidden = self.isColumnHidden(at)

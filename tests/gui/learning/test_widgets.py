@@ -61,7 +61,7 @@ def test_spare_columns_are_left_out_before_a_table_scrolls_sideways(qtbot: QtBot
     table = Table("T", headings)
     qtbot.addWidget(table)
     table.set_rows(["one", "two"])
-    for width, hidden in ((1400, []), (620, [4]), (450, [3, 4]), (1400, [])):
+    for width, hidden in ((1400, []), (720, [4]), (550, [3, 4]), (1400, [])):
         table.resize(width, 200)
         table.show()
         assert [at for at in range(5) if table.isColumnHidden(at)] == hidden, width

@@ -255,6 +255,8 @@ def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
     assert moves(), "how far a step is nobody knows"
     bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="waiting"))
     assert moves()
+    bridge.tell(Progressed(round=SILO_ROUNDS + 1, phase="generate", done=0, total=64))
+    assert moves(), "none of it is done yet"
     bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
     assert not hero._bar.isVisible()
 
