@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from sapo_desktop.core.consent import SEEN_IN_SHORT
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.network.invite import PREFIX, Invite
+from sapo_desktop.core.network.invite import SCHEME, Invite
 from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.me import ConsentSheet
@@ -82,7 +82,7 @@ class JoinSheet(Sheet):
 
     @property
     def _is_invite(self) -> bool:
-        return not self._lan and self.link.startswith(PREFIX)
+        return not self._lan and self.link.lower().startswith(SCHEME)
 
     def _ask_again(self) -> None:
         self._under_way.stop()

@@ -276,7 +276,7 @@ class SwarmSide:
         host = await Host.start(
             "examiner",
             log=around.folder.log("foreign-examiner"),
-            on_busy=lambda text: self._show("joining", text),
+            on_busy=lambda text: self._show("joining", sentence("Joining the swarm. {busy}", busy=text)),
             low_priority=settings.low_priority,
             env=around.handed_over,
         )

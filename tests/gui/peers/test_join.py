@@ -108,6 +108,13 @@ def test_back_undoes_what_joining_changed_under_way_and_after_it_failed(qtbot: Q
     assert [one.values for one in scene.asked(SetSettings)].count(before) == 2
 
 
+def test_a_link_of_another_version_is_taken_for_a_link(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, "sapo://connect?swarm=1")
+    assert "An invite link is written" in scene.said and "update this program" in scene.said
+    press(scene.sheet.ok)
+    assert scene.sheet._field.isVisible() and not scene.asked(JoinSwarm)
+
+
 def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS.upper())
     scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
