@@ -186,8 +186,20 @@ class JoinSheet(Sheet):
         self._bridge.ask(SetSettings(values=self._before), lambda reply: None, self._refused, of=self)
 
     def _try_again(self) -> None:
-        if self._under_way.goal is not None:
-            self._begin(self._under_way.goal)
+        goal = self._under_way.goal
+        if goal is None:
+            return
+        if self._view.silo:  # switched on while joining was under way
+            self._bridge.ask(
+                SetSettings(values={"silo": "off"}), lambda reply: self._begin(goal), self._failed, of=self
+            )
+        else:
+            self._begin(goal)
+
+    def _failed(self, error: SapoError) -> None:
+        """What was to be tried again cannot be."""
+        self._ask_again()
+        self._refused(error)
 
     def _ended(self, linked: bool) -> None:
         self.again.setVisible(not linked)

@@ -31,6 +31,10 @@ _LAN_LOOKS = 30
 """After so many without a link nobody is to wait any longer for a node of the local network."""
 
 
+_SILO_LOOKS = 2
+"""So many may still find the node in silo, which it is about to leave."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """Whom to be linked to: any of `addresses`, or with `lan` whoever is found on the local network.
@@ -69,13 +73,13 @@ class UnderWay(QWidget):
         self._dialling = self._asking = False
         self._key = ""
         """Of who answered at one of them."""
-        self._looks = 0
+        self._looks = self._in_silo = 0
 
     def follow(self, goal: Goal) -> None:
         """Begin: the settings say that this is to be so."""
         self.goal, self._left = goal, list(goal.addresses)
         self._dialling = self._asking = False
-        self._key, self._looks = "", 0
+        self._key, self._looks, self._in_silo = "", 0, 0
         self._result.say("")
         self._note.setText(goal.note)
         self._note.setVisible(bool(goal.note))
@@ -107,7 +111,10 @@ class UnderWay(QWidget):
         goal, info = self.goal, reply.info
         if goal is None or not self._timer.isActive():
             return
-        if info.state == "failed":
+        self._in_silo = self._in_silo + 1 if info.state == "silo" else 0
+        if self._in_silo > _SILO_LOOKS:
+            self._end(tr("Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before."))
+        elif info.state == "failed":
             self._end(in_words(plain_text(info.reason, one_line)))
         elif info.state in ("silo", "joining") or info.swarm != (goal.swarm or info.swarm):
             self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))

@@ -145,6 +145,20 @@ def test_what_keeps_it_from_joining_is_said(qtbot: QtBot) -> None:
     assert "no key" in scene.said and scene.sheet.again.isVisible()
 
 
+def test_silo_switched_on_meanwhile_ends_the_wait_and_trying_again_leaves_it(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    press(scene.sheet.ok)
+    scene.says(scenes.swarm_info(silo=True))
+    for _ in range(3):
+        assert "Silo was switched on" not in scene.said, "it may be about to leave it"
+        scene.look()
+    assert "Silo was switched on meanwhile" in scene.said
+    scene.linked(dialled=ADDRESS)
+    press(scene.sheet.again)
+    assert scene.asked(SetSettings)[-1] == SetSettings(values={"silo": "off"})
+    assert scene.sheet.cancel.text() == "Done"
+
+
 def test_a_node_that_dies_meanwhile_is_said_and_waited_for(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS)
     press(scene.sheet.ok)
