@@ -8,6 +8,10 @@
         <translation>Es wird nichts berechnet.</translation>
     </message>
     <message>
+        <source>SAPO Desktop cannot start</source>
+        <translation>SAPO Desktop kann nicht starten</translation>
+    </message>
+    <message>
         <source>SAPO Desktop goes on here</source>
         <translation>SAPO Desktop läuft hier weiter</translation>
     </message>
@@ -4801,10 +4805,6 @@
         <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, darum wird nichts heruntergeladen: Nimm es erst heraus.</translation>
     </message>
     <message>
-        <source>Have it sent again, and put it in quotes: a shell cuts it at each &amp;.</source>
-        <translation>Lass ihn dir noch einmal schicken, und setze ihn in Anführungszeichen: Eine Shell schneidet ihn an jedem &amp; ab.</translation>
-    </message>
-    <message>
         <source>How peers&apos; groups are weighed: guarded learns from their right answers only, the paper&apos;s way from all.</source>
         <translation>Wie die Gruppen der Peers gewichtet werden: „Vorsichtig“ lernt nur aus ihren richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
     </message>
@@ -5493,6 +5493,10 @@
         <translation>Gruppen in einem Trainingsschritt (I + J).</translation>
     </message>
     <message>
+        <source>Have it sent again as a whole. In a terminal put it in quotes.</source>
+        <translation>Lass ihn dir noch einmal ganz schicken. Setz ihn in einem Terminal in Anführungszeichen.</translation>
+    </message>
+    <message>
         <source>Hours of the week in which it tells nothing, like mon-sun 22-7.</source>
         <translation>Stunden der Woche, in denen er nichts mitteilt, wie mon-sun 22-7.</translation>
     </message>
@@ -5511,6 +5515,10 @@
     <message>
         <source>It was thrown away: try again later, or get it from the program&apos;s page.</source>
         <translation>Sie wurde weggeworfen: Versuch es später noch einmal, oder hol sie von der Seite des Programms.</translation>
+    </message>
+    <message>
+        <source>Joining the swarm. {busy}</source>
+        <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
     <message>
         <source>KB a second that come from peers at most, and of models; 0: no limit.</source>
@@ -6555,10 +6563,6 @@
         <translation>diese lässt sich nicht lesen: {error}.</translation>
     </message>
     <message>
-        <source>this one does not begin so.</source>
-        <translation>dieser beginnt nicht so.</translation>
-    </message>
-    <message>
         <source>this one has more than {most} fields.</source>
         <translation>dieser hat mehr als {most} Felder.</translation>
     </message>
@@ -7479,6 +7483,10 @@
         <translation>die Stufe {level} hat {count} Fragen neben denen, die nur der Prüfung dienen, und braucht {least}: Füge welche hinzu</translation>
     </message>
     <message>
+        <source>this one does not begin so. Have it sent again, or update this program: it may be newer.</source>
+        <translation>dieser beginnt nicht so. Lass ihn dir noch einmal schicken, oder aktualisiere dieses Programm: Er kann neuer sein.</translation>
+    </message>
+    <message>
         <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
         <translation>{file} ist beschädigt (der Kopf ist nicht der einer safetensors-Datei): Lade oder kopiere die Datei noch einmal.</translation>
     </message>
@@ -7787,6 +7795,10 @@
     <message>
         <source>Connecting</source>
         <translation>Verbinden</translation>
+    </message>
+    <message>
+        <source>Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before.</source>
+        <translation>Inzwischen wurde das Silo eingeschaltet. „Noch einmal versuchen“ verlässt es, „Zurück“ lässt alles, wie es war.</translation>
     </message>
     <message>
         <source>Looking for nodes on this network</source>
