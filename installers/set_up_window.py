@@ -102,13 +102,21 @@ def _listen(said: IO[str]) -> None:
 
 
 def part_done(line: str) -> float | None:
-    """How much of everything is done where the line says so: `[2/3] Packages: 45 of 90 ...` is a half."""
+    """How much of everything is done where the line says so: `[2/3] Packages: 45 of 90 ...` is a half.
+
+    1.0 when the last step is done, and when it goes on after the last thing in it that can be counted.
+    """
     found = _STEP.match(line)
     if not found:
         return None
     step, steps, count, of = (int(part or 0) for part in found.groups())
     inside = 1.0 if ": done in " in line else count / of if of else 0.0
     return (step - 1 + min(inside, 1.0)) / steps
+
+
+def is_done(line: str) -> bool:
+    """Whether the line says that the last step is over."""
+    return ": done in " in line and part_done(line) == 1.0
 
 
 def show() -> None:
@@ -157,7 +165,15 @@ def show() -> None:
                 return
             done = part_done(line)
             (note if done is None else now)["text"] = line.strip()
-            bar["value"] = bar["value"] if done is None else done
+            if done is None:
+                continue
+            # All that can be counted is there, and the installer still works on it: a full bar would say it is over.
+            is_busy = done >= 1.0 and not is_done(line)
+            if is_busy != (str(bar["mode"]) == "indeterminate"):
+                bar.configure(mode="indeterminate" if is_busy else "determinate")
+                bar.start() if is_busy else bar.stop()
+            if not is_busy:
+                bar["value"] = done
         root.after(100, look)
 
     threading.Thread(target=read, daemon=True).start()

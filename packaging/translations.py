@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from sapo_desktop.core import settings_file  # noqa: E402
-from sapo_desktop.core.consent import WHAT_IS_PUBLISHED, WHAT_LEAVES  # noqa: E402
+from sapo_desktop.core.consent import IN_SHORT, WHAT_IS_PUBLISHED, WHAT_LEAVES  # noqa: E402
 from sapo_desktop.view.viewmodel import PHASE_WORDS  # noqa: E402
 
 WHERE = ROOT / "resources" / "translations"
@@ -94,7 +94,7 @@ def catalogue_texts() -> set[str]:
 def core_texts() -> set[str]:
     """What each setting does, what a person reads before answers are published, and the phases of a round."""
     settings = {settings_file.describe(key).description for key in settings_file.known_keys()}
-    return settings | {*WHAT_LEAVES, *WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
+    return settings | {*WHAT_LEAVES, *IN_SHORT, *WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
 
 
 def compile_(folder: Path, language: str) -> None:

@@ -8,6 +8,10 @@
         <translation>Es wird nichts berechnet.</translation>
     </message>
     <message>
+        <source>SAPO Desktop cannot start</source>
+        <translation>SAPO Desktop kann nicht starten</translation>
+    </message>
+    <message>
         <source>SAPO Desktop goes on here</source>
         <translation>SAPO Desktop läuft hier weiter</translation>
     </message>
@@ -1187,6 +1191,10 @@
     <message>
         <source>Who can see what</source>
         <translation>Wer was sehen kann</translation>
+    </message>
+    <message>
+        <source>Read all of it</source>
+        <translation>Alles lesen</translation>
     </message>
     <message>
         <source>A real message of {size}. Nothing was sent.</source>
@@ -4797,10 +4805,6 @@
         <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, darum wird nichts heruntergeladen: Nimm es erst heraus.</translation>
     </message>
     <message>
-        <source>Have it sent again, and put it in quotes: a shell cuts it at each &amp;.</source>
-        <translation>Lass ihn dir noch einmal schicken, und setze ihn in Anführungszeichen: Eine Shell schneidet ihn an jedem &amp; ab.</translation>
-    </message>
-    <message>
         <source>How peers&apos; groups are weighed: guarded learns from their right answers only, the paper&apos;s way from all.</source>
         <translation>Wie die Gruppen der Peers gewichtet werden: „Vorsichtig“ lernt nur aus ihren richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
     </message>
@@ -4819,6 +4823,10 @@
     <message>
         <source>In the swarm, the computers that this node links to see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
+    </message>
+    <message>
+        <source>In the swarm, the computers that this one links to see its internet address and how far it is.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er ist.</translation>
     </message>
     <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
@@ -5485,6 +5493,10 @@
         <translation>Gruppen in einem Trainingsschritt (I + J).</translation>
     </message>
     <message>
+        <source>Have it sent again as a whole. In a terminal put it in quotes.</source>
+        <translation>Lass ihn dir noch einmal ganz schicken. Setz ihn in einem Terminal in Anführungszeichen.</translation>
+    </message>
+    <message>
         <source>Hours of the week in which it tells nothing, like mon-sun 22-7.</source>
         <translation>Stunden der Woche, in denen er nichts mitteilt, wie mon-sun 22-7.</translation>
     </message>
@@ -5493,12 +5505,20 @@
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
     <message>
+        <source>If you share, the answers of its model are published, for good.</source>
+        <translation>Wenn du teilst, werden die Antworten seines Modells veröffentlicht, für immer.</translation>
+    </message>
+    <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
         <source>It was thrown away: try again later, or get it from the program&apos;s page.</source>
         <translation>Sie wurde weggeworfen: Versuch es später noch einmal, oder hol sie von der Seite des Programms.</translation>
+    </message>
+    <message>
+        <source>Joining the swarm. {busy}</source>
+        <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
     <message>
         <source>KB a second that come from peers at most, and of models; 0: no limit.</source>
@@ -5535,6 +5555,10 @@
     <message>
         <source>Nobody answers at {address}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
         <translation>Unter {address} antwortet niemand: Sieh nach, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft, das von hier erreichbar ist.</translation>
+    </message>
+    <message>
+        <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
+        <translation>Mit keiner von {count} Fragen von {task} darf trainiert werden. Wähle andere Aufgaben.</translation>
     </message>
     <message>
         <source>Not looked yet.</source>
@@ -6219,6 +6243,10 @@
         <translation>er endete von selbst mit dem Exitcode {code}</translation>
     </message>
     <message>
+        <source>it ends or starts anew; this node tries again by itself</source>
+        <translation>er endet oder startet neu; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
         <source>it has more than {count} questions</source>
         <translation>sie hat mehr als {count} Fragen</translation>
     </message>
@@ -6265,6 +6293,14 @@
     <message>
         <source>it is this node itself</source>
         <translation>das ist dieser Knoten selbst</translation>
+    </message>
+    <message>
+        <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
+        <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
+    </message>
+    <message>
+        <source>it shut this node out for a while, after messages that broke its rules</source>
+        <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen</translation>
     </message>
     <message>
         <source>it speaks another version of the protocol; the older of the two needs an update</source>
@@ -6525,10 +6561,6 @@
     <message>
         <source>this one cannot be read: {error}.</source>
         <translation>diese lässt sich nicht lesen: {error}.</translation>
-    </message>
-    <message>
-        <source>this one does not begin so.</source>
-        <translation>dieser beginnt nicht so.</translation>
     </message>
     <message>
         <source>this one has more than {most} fields.</source>
@@ -6939,6 +6971,10 @@
         <translation>{name}: {reason}</translation>
     </message>
     <message>
+        <source>{parted} Training goes on alone.</source>
+        <translation>{parted} Das Training geht allein weiter.</translation>
+    </message>
+    <message>
         <source>{part} {size}</source>
         <translation>{part} {size}</translation>
     </message>
@@ -7211,10 +7247,6 @@
         <translation>Keine dieser Antworten lässt sich teilen: Sie haben Zeichen oder Längen, die Peers ablehnen. Versuch es nach der nächsten Runde noch einmal.</translation>
     </message>
     <message>
-        <source>None of {count} questions of {tasks} may be trained on. Choose other tasks.</source>
-        <translation>Keine von {count} Fragen aus {tasks} darf trainiert werden. Wähle andere Aufgaben.</translation>
-    </message>
-    <message>
         <source>Number format of llama.cpp&apos;s weights, where they are converted here. Left to the program: q8_0, or q4_k_m from a billion parameters on.</source>
         <translation>Zahlenformat der Gewichte von llama.cpp, wo sie hier umgewandelt werden. Dem Programm überlassen: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
     </message>
@@ -7449,6 +7481,10 @@
     <message>
         <source>the level {level} has {count} questions beside those that are held out, and needs {least}: add some</source>
         <translation>die Stufe {level} hat {count} Fragen neben denen, die nur der Prüfung dienen, und braucht {least}: Füge welche hinzu</translation>
+    </message>
+    <message>
+        <source>this one does not begin so. Have it sent again, or update this program: it may be newer.</source>
+        <translation>dieser beginnt nicht so. Lass ihn dir noch einmal schicken, oder aktualisiere dieses Programm: Er kann neuer sein.</translation>
     </message>
     <message>
         <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
@@ -7759,6 +7795,10 @@
     <message>
         <source>Connecting</source>
         <translation>Verbinden</translation>
+    </message>
+    <message>
+        <source>Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before.</source>
+        <translation>Inzwischen wurde das Silo eingeschaltet. „Noch einmal versuchen“ verlässt es, „Zurück“ lässt alles, wie es war.</translation>
     </message>
     <message>
         <source>Looking for nodes on this network</source>

@@ -69,8 +69,8 @@ async def training_questions(
         lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
         raise TaskError(
             sentence(
-                "None of {count} questions of {tasks} may be trained on. Choose other tasks.",
-                tasks=str(lacking),
+                "None of {count} questions of {task} may be trained on. Choose other tasks.",
+                task=str(lacking),
                 count=tries,
             )
         )

@@ -23,6 +23,7 @@ from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.invocation import as_started
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.tasks import task_title
 from sapo_desktop.view.viewmodel import PHASE_WORDS, AnswerShown, TaskTrack
 
 
@@ -70,7 +71,7 @@ def _cell(filled: int, levels: str, empty: str) -> str:
 
 _STATE_STYLES = {"working": "bold green", "paused": "bold yellow", "finishing": "bold yellow", "failed": "bold red"}
 _NOTICE_STYLES = {"info": "cyan", "warning": "yellow", "error": "red"}
-_NAME_WIDTH = 28
+_NAME_WIDTH = 30
 _BAR = 20
 _GAP = 3
 _TASK_COLUMN = 48
@@ -196,7 +197,7 @@ def _task_header(width: int) -> Text:
 
 def _task_line(name: str, track: TaskTrack, width: int, glyphs: Glyphs) -> Text:
     name_width, bar = _task_widths(width)
-    line = _sized(Text(_task_name(_shown(name, glyphs), name_width, glyphs)), name_width, glyphs)
+    line = _sized(Text(_task_name(_shown(task_title(name), glyphs), name_width, glyphs)), name_width, glyphs)
     line.append(f" {percent(track.shares[-1][1]):>4}", style="bold")
     line.append(f" {percent(track.now):>7} ")
     if bar:
@@ -208,12 +209,12 @@ def _task_line(name: str, track: TaskTrack, width: int, glyphs: Glyphs) -> Text:
 
 
 def _task_name(name: str, width: int, glyphs: Glyphs) -> str:
-    """`fraction_sim…/easy`: the family is cut, because the level tells lines of one family apart."""
-    family, slash, level = name.rpartition("/")
-    room = width - len(slash + level + glyphs.ellipsis)
+    """`Greatest common…, easy`: the family is cut, because the level tells lines of one family apart."""
+    family, comma, level = name.rpartition(", ")
+    room = width - len(comma + level + glyphs.ellipsis)
     if len(name) <= width or room < 4:
         return name
-    return f"{family[:room]}{glyphs.ellipsis}{slash}{level}"
+    return f"{family[:room].rstrip()}{glyphs.ellipsis}{comma}{level}"
 
 
 def _task_widths(width: int) -> tuple[int, int]:
@@ -243,7 +244,7 @@ def _answers(view: Dashboard, width: int, room: int, glyphs: Glyphs) -> list[Tex
 
 def _answer(answer: AnswerShown, width: int, glyphs: Glyphs) -> list[Text]:
     mark, style = (glyphs.tick, "bold green") if answer.solved else (glyphs.cross, "red")
-    question = Text(f"{mark} ", style=style) + Text(_shown(answer.task, glyphs), style="bold")
+    question = Text(f"{mark} ", style=style) + Text(_shown(task_title(answer.task), glyphs), style="bold")
     question.append(f"  {_shown(answer.question, glyphs)}", style="dim not bold")
     reply = Text(f"  {glyphs.arrow} ", style=style)
     reply.append(_shown(answer.completion, glyphs) or "(nothing)", style="none")

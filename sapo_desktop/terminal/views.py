@@ -21,6 +21,7 @@ from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.tasks import task_title
 from sapo_desktop.view.viewmodel import AnswerShown
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -53,7 +54,7 @@ def answer_line(answer: AnswerShown, glyphs: Glyphs) -> str:
     mark = glyphs.tick if answer.solved else glyphs.cross
     question = _shortened(answer.question, 100, glyphs)
     completion = _shortened(answer.completion, 100, glyphs) or "(nothing)"
-    return f"{mark} {answer.task}: {question} {glyphs.arrow} {completion}"
+    return f"{mark} {task_title(answer.task)}: {question} {glyphs.arrow} {completion}"
 
 
 def _shortened(text: str, longest: int, glyphs: Glyphs) -> str:

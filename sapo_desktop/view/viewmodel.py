@@ -143,6 +143,8 @@ class View:
         self.swarm: SwarmInfo | None = None
         self.swarm_state, self.peers = "silo", 0
         self.swarm_reason: Text = ""
+        self.parted: Text = ""
+        """Why a peer that the node dials sent it away; empty while none does."""
         self.swarm_reward: SwarmReward | None = None
         self.notices: deque[NoticeShown] = deque(maxlen=_KEPT_NOTICES)
         self.answers: deque[AnswerShown] = deque(maxlen=_KEPT_ANSWERS)
@@ -196,8 +198,9 @@ class View:
                 return self._notice(arrival)
             case SettingsChanged(now=settings):
                 return self.take_settings(settings) | {"state"}
-            case SwarmChanged(state=state, reason=reason, peers=peers):
+            case SwarmChanged(state=state, reason=reason, peers=peers, parted=parted):
                 self.swarm_state, self.swarm_reason, self.peers = state, plain_text(reason, one_line), peers
+                self.parted = plain_text(parted, one_line)
                 return frozenset({"swarm", "state"})
             case ModelProgressed():
                 self.transfer, self.model_news = arrival, None
@@ -216,6 +219,7 @@ class View:
         """The swarm's side as it was asked for."""
         self.swarm = info
         self.swarm_state, self.swarm_reason, self.peers = info.state, plain_text(info.reason, one_line), len(info.links)
+        self.parted = plain_text(info.parted, one_line)
         self.swarm_reward = info.reward or self.swarm_reward
         return frozenset({"swarm"})
 
@@ -329,6 +333,11 @@ class View:
         """Whether the worker that runs, or is starting, has said that it is in silo."""
         told = self.attached or (isinstance(self.link, Connecting) and self.link.silo is not None)
         return told and self.silo
+
+    @property
+    def starts(self) -> bool:
+        """Whether the node is on its way."""
+        return isinstance(self.link, Connecting) or (self.attached and self.state == "starting")
 
     @property
     def at_work(self) -> bool:

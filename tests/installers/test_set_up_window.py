@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from installers.set_up_window import END_OF_PART, FAILED, Followed, is_wanted, part_done, set_up_window
+from installers.set_up_window import END_OF_PART, FAILED, Followed, is_done, is_wanted, part_done, set_up_window
 from installers.trouble import SetupError
 from tests.display import a_display, can_be_had
 
@@ -55,6 +55,11 @@ class Terminal(io.StringIO):
 )
 def test_the_bar_follows_steps_and_what_they_count(line: str, part: float | None) -> None:
     assert part_done(line) == part
+
+
+def test_it_is_over_only_when_the_last_step_says_so() -> None:
+    assert is_done("[4/4] Packages: done in 0:31") and not is_done("[3/4] PyTorch: done in 0:31")
+    assert not is_done("[4/4] Packages: 90 of 90 installing (0:30)")
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there always is a display")

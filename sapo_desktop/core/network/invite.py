@@ -16,7 +16,8 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.ranges import LOWEST_PORT, is_public
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 
-PREFIX = "sapo://join?"
+SCHEME = "sapo:"
+PREFIX = f"{SCHEME}//join?"
 LONGEST_LINK = 4000
 MOST_PEERS = 8
 _MOST_FIELDS = 32
@@ -89,7 +90,9 @@ def _fields(text: str) -> dict[str, list[str]]:
     if len(text) > LONGEST_LINK:
         raise _wrong(sentence("this one is longer than {most} characters.", most=LONGEST_LINK))
     if not text.startswith(PREFIX):
-        raise _wrong(sentence("this one does not begin so."))
+        raise _wrong(
+            sentence("this one does not begin so. Have it sent again, or update this program: it may be newer.")
+        )
     if not (text.isascii() and text.isprintable()):
         raise _cut(sentence("this one has signs that no link has."))
     try:
@@ -112,7 +115,7 @@ def _only(fields: dict[str, list[str]], name: str) -> str:
 
 def _cut(what: Sentence) -> UsageError:
     """What is wrong with a link that was cut on its way, it seems."""
-    again = sentence("Have it sent again, and put it in quotes: a shell cuts it at each &.")
+    again = sentence("Have it sent again as a whole. In a terminal put it in quotes.")
     return _wrong(joined([what, again]))
 
 

@@ -9,11 +9,12 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
 
-from sapo_desktop.core.consent import IN_SILO, NEVER, PUBLISHED, SEEN
+from sapo_desktop.core.consent import IN_SHORT, IN_SILO
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look.theme import grid
-from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
+from sapo_desktop.gui.peers.me import ConsentSheet
+from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Switch
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
@@ -132,10 +133,14 @@ class LeavesStep(Step):
         self._message = Folded(tr("A message as it would be sent"), lines=9)
         self._show_message(tr("The message is being made ..."))
         self._who = Card(tr("Who can see what"), role="well")
-        for text in (SEEN, PUBLISHED, NEVER):
-            self._who.add(Label(f"• {catalogued(text)}"))
+        self._who.add(*(Label(f"• {catalogued(text)}") for text in IN_SHORT))
+        self._all = Button(tr("Read all of it"), self._read, icon="info")
         self.box.addWidget(self._who)
+        self.box.addLayout(row(self._all, 1))
         self.box.addWidget(self._message, 1)
+
+    def _read(self) -> None:
+        ConsentSheet(self, None).open()
 
     def opened(self) -> None:
         if self._view.attached and not self._asked:

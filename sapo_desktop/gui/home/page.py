@@ -14,7 +14,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions, add_pauses
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.bars import legend
+from sapo_desktop.gui.widgets.bars import legend, show_done
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
 from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, words_at
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, keeping_place, row
@@ -30,12 +30,12 @@ from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import (
     action_hint,
     action_words,
+    counts_peers,
     phase_words,
     state_sentence,
     swarm_sentence,
     timed_sentence,
 )
-from sapo_desktop.view.link import Connecting
 from sapo_desktop.view.viewmodel import ALL, RECENT_ROUNDS, Section, View
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
@@ -173,7 +173,7 @@ class Hero(Card):
         self._busy.setVisible(bool(view.busy))
         self._pauses.setVisible(action == "pause")
         self._finish.setEnabled(view.state == "working")
-        self._swarm.setText(swarm_sentence(view))
+        self._swarm.setText("" if counts_peers(view) else swarm_sentence(view))
         self._swarm.set_tone("silo" if view.silo else "")
         self._show_progress()
         self.tick()
@@ -186,11 +186,9 @@ class Hero(Card):
     def _show_progress(self) -> None:
         """How far it is; where that is not known, that something happens."""
         view = self._view
-        starts = isinstance(view.link, Connecting) or (view.attached and view.state == "starting")
-        self._progress.setVisible(starts or view.at_work)
+        self._progress.setVisible(view.starts or view.at_work)
         known = view.at_work and view.total > 0
-        self._bar.setRange(0, view.total if known else 0)
-        self._bar.setValue(view.done if known else 0)
+        show_done(self._bar, view.done, view.total if known else 0)
         of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if known else ""
         self._phase.set_text(f"{phase_words(view.phase)}{of}" if view.at_work else "")
         self._bar.setAccessibleName(self._phase.text() or state_sentence(view))

@@ -236,9 +236,9 @@ class KeptAnswers(Card):
 
     def _headings(self) -> list[Heading]:
         return [
-            Heading(tr("Round"), lambda one: numbers.count(one.round), lambda one: one.id, right=True),
+            Heading(tr("Round"), lambda one: numbers.count(one.round), lambda one: one.id, right=True, spare=2),
             Heading(tr("Task"), lambda one: task_name(one.task), stretch=True),
-            Heading(tr("From"), who_words),
+            Heading(tr("From"), who_words, spare=1),
             Heading(tr("Mark"), lambda one: verdict_name(one.verdict), icon=lambda one: verdict_icon(one.verdict)),
             Heading(tr("Answer"), text_words, stretch=True),
         ]

@@ -322,5 +322,6 @@ def _headings() -> list[Heading]:
             lambda row: " · ".join(numbers.percent(level.solved) for level in row.levels),
             about=tr("Share solved at each of its levels, from easy to hard"),
             right=True,
+            spare=1,
         ),
     ]

@@ -54,7 +54,7 @@ class NoticesCard(Card):
                     lambda item: SEVERITY.get(item.level, 2),
                     icon=lambda item: _ICONS.get(item.level, _ICONS["error"]),
                 ),
-                Heading(tr("Time"), lambda item: numbers.day_and_clock(item.time), lambda item: item.time),
+                Heading(tr("Time"), lambda item: numbers.day_and_clock(item.time), lambda item: item.time, spare=1),
                 Heading(tr("Notice"), lambda item: str(item.text), stretch=True),
             ],
             rows_shown=9,

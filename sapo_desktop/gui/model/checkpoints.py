@@ -12,6 +12,7 @@ from sapo_desktop.core.records import EvalReport
 from sapo_desktop.gui.link.bridge import Asks, Call
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.export import ExportSheet, item_name
+from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.layout import Card, Flow, holding, row
@@ -87,7 +88,7 @@ class CheckpointsCard(Card):
                 model_words.checkpoint_badges,
                 icon=lambda item: ("flag", "accent") if item.best else ("clock", "muted") if item.last else None,
             ),
-            number(tr("Round"), lambda item: item.round),
+            number(tr("Round"), lambda item: item.round, spare=3),
             Heading(
                 tr("Held-out score"),
                 self._score_words,
@@ -100,11 +101,13 @@ class CheckpointsCard(Card):
                 lambda item: numbers.size(item.bytes) if item.number else numbers.NOTHING,
                 lambda item: item.bytes,
                 right=True,
+                spare=2,
             ),
             Heading(
                 tr("Written"),
                 lambda item: numbers.stamp(item.created) if item.number else tr("as the model came"),
                 lambda item: item.created,
+                spare=1,
             ),
         ]
 
@@ -212,9 +215,7 @@ class ScoreBox(Card):
             return
         view = self._view
         scoring = view.phase == "evaluate" and view.total > 0
-        self._bar.setRange(0, view.total if scoring else 0)
-        if scoring:
-            self._bar.setValue(view.done)
+        show_done(self._bar, view.done, view.total if scoring else 0)
         self._words.setText(
             tr("{done} of {total} questions").format(done=numbers.count(view.done), total=numbers.count(view.total))
             if scoring

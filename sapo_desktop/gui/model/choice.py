@@ -122,20 +122,23 @@ def _headings() -> list[Heading]:
             lambda item: item.fit_order,
             icon=badge_icon,
             about=tr("Whether the memory is enough for it to learn here"),
+            spare=1,
         ),
         number(
             tr("Takes"),
             lambda item: item.badge.estimate if item.badge is not None else None,
             numbers.size,
             about=tr("Memory, to learn"),
+            spare=2,
         ),
         Heading(
             tr("Parameters"),
             lambda item: model_words.parameters(item.badge.parameters) if item.badge is not None else numbers.NOTHING,
             lambda item: item.badge.parameters if item.badge is not None else None,
             right=True,
+            spare=3,
         ),
-        Heading(tr("Licence"), lambda item: item.badge.licence if item.badge is not None else numbers.NOTHING),
+        Heading(tr("Licence"), lambda item: item.badge.licence if item.badge is not None else numbers.NOTHING, spare=4),
     ]
 
 

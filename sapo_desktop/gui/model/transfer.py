@@ -8,6 +8,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.models import spec_of
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import labelled, line
@@ -70,10 +71,8 @@ class TransferStrip(QWidget):
         stage = model_words.stage_words(transfer)
         self._title.set_text(f"{one_line(progress.model, 160)}: {stage}")
         self._words.setText(model_words.transfer_words(transfer))
-        # A range of nothing shows that something happens where nobody knows how far it is.
-        self._bar.setRange(0, _STEPS if transfer.total else 0)
-        if transfer.total:
-            self._bar.setValue(round(_STEPS * min(1.0, transfer.done / transfer.total)))
+        share = min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
+        show_done(self._bar, round(_STEPS * share), _STEPS)
         self._bar.setAccessibleName(f"{stage}: {self._words.text()}")
 
     def _tell(self, news: ModelInstalled | ModelFailed | None) -> None:

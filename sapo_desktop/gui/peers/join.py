@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
-from sapo_desktop.core.consent import SEEN
+from sapo_desktop.core.consent import SEEN_IN_SHORT
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.network.invite import PREFIX, Invite
+from sapo_desktop.core.network.invite import SCHEME, Invite
 from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.peers.under_way import Goal, UnderWay
 from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import labelled, line
-from sapo_desktop.gui.widgets.layout import Card, column, holding
+from sapo_desktop.gui.widgets.layout import Card, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import peers as peer_words
@@ -81,7 +82,7 @@ class JoinSheet(Sheet):
 
     @property
     def _is_invite(self) -> bool:
-        return not self._lan and self.link.startswith(PREFIX)
+        return not self._lan and self.link.lower().startswith(SCHEME)
 
     def _ask_again(self) -> None:
         self._under_way.stop()
@@ -185,8 +186,20 @@ class JoinSheet(Sheet):
         self._bridge.ask(SetSettings(values=self._before), lambda reply: None, self._refused, of=self)
 
     def _try_again(self) -> None:
-        if self._under_way.goal is not None:
-            self._begin(self._under_way.goal)
+        goal = self._under_way.goal
+        if goal is None:
+            return
+        if self._view.silo:  # switched on while joining was under way
+            self._bridge.ask(
+                SetSettings(values={"silo": "off"}), lambda reply: self._begin(goal), self._failed, of=self
+            )
+        else:
+            self._begin(goal)
+
+    def _failed(self, error: SapoError) -> None:
+        """What was to be tried again cannot be."""
+        self._ask_again()
+        self._refused(error)
 
     def _ended(self, linked: bool) -> None:
         self.again.setVisible(not linked)
@@ -212,9 +225,9 @@ class Terms(QWidget):
         (self.share if share else self.learn).radio.setChecked(True)
         self._lines = [Label("") for _ in range(4)]
         who = Card(tr("Who sees what"), role="well")
-        who.add(*self._lines)
+        who.add(*self._lines, holding(row(Button(tr("Read all of it"), self._read, kind="quiet", icon="info"), 1)))
         self._published = Card(tr("What is published"), role="well")
-        self._published.add(*(Label(text) for text in what_is_published() if text != catalogued(SEEN)))
+        self._published.add(*(Label(text) for text in what_is_published()))
         self.setLayout(column(self.learn, self.share, who, self._published, spacing=1))
 
     @property
@@ -226,11 +239,14 @@ class Terms(QWidget):
         """Whether sharing would begin with this."""
         return self.shares and not self._shared
 
+    def _read(self) -> None:
+        ConsentSheet(self, None).open()
+
     def explain(self, *, lan: bool) -> None:
         """Say it for what is chosen."""
         self._published.setVisible(self.publishes)
         texts = (
-            catalogued(SEEN),
+            catalogued(SEEN_IN_SHORT),
             tr("Answers of others come in as text. Each is marked here before the model learns from it."),
             tr("Your model's answers are published for good, for everybody, under this computer's key.")
             if self.shares

@@ -81,15 +81,17 @@ def _headings() -> list[Heading]:
             lambda row: peer_words.direction(row.link),
             icon=lambda row: ("out", "muted") if row.link.dialled else ("in", "muted"),
             about=tr("Who dialled whom"),
+            spare=1,
         ),
         number(
             tr("Latency"),
             lambda row: row.link.latency_ms,
             peer_words.milliseconds,
             about=tr("Of the last question that was answered over it"),
+            spare=4,
         ),
         number(tr("Groups in"), lambda row: row.link.groups_in),
-        number(tr("Out"), lambda row: row.link.groups_out),
+        number(tr("Out"), lambda row: row.link.groups_out, spare=2),
         Heading(
             tr("Refused"),
             lambda row: numbers.count(refused(row)),
@@ -103,10 +105,11 @@ def _headings() -> list[Heading]:
             lambda row: row.link.draw_share,
             numbers.percent,
             about=tr("How many of the groups drawn lately came over this link"),
+            spare=3,
         ),
-        number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second),
-        number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second),
-        number(tr("Linked for"), lambda row: row.link.seconds, numbers.span),
+        number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second, spare=5),
+        number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second, spare=6),
+        number(tr("Linked for"), lambda row: row.link.seconds, numbers.span, spare=7),
     ]
 
 

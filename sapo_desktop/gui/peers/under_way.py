@@ -11,6 +11,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Sentence, Text
 from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.layout import column
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
@@ -28,6 +29,10 @@ from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 LOOK_MS = 1000
 _LAN_LOOKS = 30
 """After so many without a link nobody is to wait any longer for a node of the local network."""
+
+
+_SILO_LOOKS = 2
+"""So many may still find the node in silo, which it is about to leave."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,13 @@ class UnderWay(QWidget):
         self._dialling = self._asking = False
         self._key = ""
         """Of who answered at one of them."""
-        self._looks = 0
+        self._looks = self._in_silo = 0
 
     def follow(self, goal: Goal) -> None:
         """Begin: the settings say that this is to be so."""
         self.goal, self._left = goal, list(goal.addresses)
         self._dialling = self._asking = False
-        self._key, self._looks = "", 0
+        self._key, self._looks, self._in_silo = "", 0, 0
         self._result.say("")
         self._note.setText(goal.note)
         self._note.setVisible(bool(goal.note))
@@ -106,12 +111,17 @@ class UnderWay(QWidget):
         goal, info = self.goal, reply.info
         if goal is None or not self._timer.isActive():
             return
-        if info.state == "failed":
+        self._in_silo = self._in_silo + 1 if info.state == "silo" else 0
+        if self._in_silo > _SILO_LOOKS:
+            self._end(tr("Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before."))
+        elif info.state == "failed":
             self._end(in_words(plain_text(info.reason, one_line)))
         elif info.state in ("silo", "joining") or info.swarm != (goal.swarm or info.swarm):
             self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))
         elif (link := self._wanted(goal, info)) is not None:
             self._linked(link)
+        elif self._key and info.parted:
+            self._end(f"{in_words(plain_text(info.parted, one_line))} {_goes_on_trying()}")
         elif goal.lan:
             self._wait_for_neighbours()
         elif not self._dialling and not self._key:
@@ -155,15 +165,13 @@ class UnderWay(QWidget):
     def _silent(self, error: SapoError) -> None:
         self._dialling = False
         if self._timer.isActive() and not self._left:
-            kept = tr("This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.")
-            self._end(f"{in_words(error)} {kept}")
+            self._end(f"{in_words(error)} {_goes_on_trying()}")
 
     # -- what is shown ---------------------------------------------------------------------------------------
 
     def _say(self, text: str, done: int = 0, count: int = 0) -> None:
         self._step.setText(text)
-        self._bar.setRange(0, count)
-        self._bar.setValue(done)
+        show_done(self._bar, done, count)
         self._bar.setAccessibleName(text)
 
     def _linked(self, link: LinkInfo) -> None:
@@ -184,6 +192,10 @@ class UnderWay(QWidget):
         self._step.setText(tr("Not linked yet"))
         self._result.say(why, "warning")
         self.ended.emit(False)
+
+
+def _goes_on_trying() -> str:
+    return tr("This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.")
 
 
 def _how_far(reason: Text) -> tuple[int, int]:

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Qt, QUrl, Signal
 from PySide6.QtGui import QFileOpenEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
@@ -37,6 +38,7 @@ from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, open_log
 from sapo_desktop.view.link import Ended
@@ -101,8 +103,13 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
     Raises:
         SapoError: the data folder cannot be used.
     """
-    data = DataFolder.open(folder)
     app = App([sys.argv[0]])
+    try:
+        data = DataFolder.open(folder)
+    except SapoError as error:
+        if sys.stderr is None or not sys.stderr.isatty():  # started by an icon: nobody would see why there is none
+            cannot_start(error).exec()
+        raise
     single = SingleWindow(data)
     if not single.is_first(link):
         return 0
@@ -123,6 +130,14 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
             code = app.exec()
     gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
     return code
+
+
+def cannot_start(error: SapoError) -> QMessageBox:
+    """Says why no window opens, where there are no settings to ask for language and colours."""
+    language.speak(language.chosen("auto"))
+    box = QMessageBox(QMessageBox.Icon.Critical, tr("SAPO Desktop cannot start"), in_words(error))
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    return box
 
 
 class App(QApplication):

@@ -11,6 +11,7 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import SMALL_KEYS, show_face
+from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import Figure, column, row
 from sapo_desktop.gui.widgets.notes import Picture
@@ -74,10 +75,11 @@ class MiniWindow(QWidget):
         show_face(self._face, view)
         now = view.held_out if view.held_out is not None else view.held_out_base
         self._held_out.set(numbers.number(now), gain_words(view.held_out, view.held_out_base, view.held_out_gain))
-        known = view.at_work and view.total > 0
-        # Without a range it shows that something happens; a node that rests shows an empty one.
-        self._bar.setRange(0, view.total if known else 0 if view.at_work else 1)
-        self._bar.setValue(view.done if known else 0)
+        if view.starts or view.at_work:
+            show_done(self._bar, view.done, view.total if view.at_work else 0)
+        else:
+            self._bar.setRange(0, 1)  # nothing moves while nothing happens
+            self._bar.setValue(0)
         self._bar.setAccessibleName(timed_sentence(view))
         action = view.main_action
         self._button.set_text(action_words(action, view.silo))

@@ -25,7 +25,7 @@ from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.gui.words.states import short_state, state_sentence
 from sapo_desktop.view.viewmodel import ALL, Section, View
 
 SMALL_KEYS = "Ctrl+M"
@@ -303,13 +303,15 @@ class Sidebar(QFrame):
         self.silo.show_state(view.silo)
         self.silo.setEnabled(view.attached)
         show_face(self._dot, view)
-        self._state.setText(state_sentence(view))
+        self._state.setText(short_state(view))
+        set_tooltip(self._state, state_sentence(view))
 
     def show_page(self, name: str) -> None:
-        moves = any(button.hasFocus() for button in self._buttons.values())
+        # Before the window is shown nothing has the focus, and the first of all would get it.
+        focused = self.window().focusWidget()
         for page, button in self._buttons.items():
             button.setChecked(page == name)
-        if moves:
+        if focused is None or focused in self._buttons.values():
             self._buttons[name].setFocus()
 
     def _fit(self) -> None:

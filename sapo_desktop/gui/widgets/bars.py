@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.widgets.layout import holding, row
 from sapo_desktop.gui.widgets.text import Label
 
 _HEIGHT, _SWATCH = 20, 12
+
+
+def show_done(bar: QProgressBar, done: int, total: int) -> None:
+    """How far it is. While none of it is done, or nobody knows of how much, that something happens: never empty."""
+    known = 0 < done <= total
+    bar.setRange(0, total if known else 0)
+    bar.setValue(done if known else 0)
 
 
 @dataclass(frozen=True)

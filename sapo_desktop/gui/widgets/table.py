@@ -49,13 +49,21 @@ class Heading:
     stretch: bool = False
     icon: Callable[[Any], tuple[str, str] | None] | None = None
     """Before the text: an icon's name, and the name of its colour in the theme. The text says the same."""
+    spare: int = 0
+    """Above 0: left out where the table would have to scroll sideways, the highest first. The whole row is in what a
+    selection shows, or on the clipboard."""
 
 
 def number(
-    name: str, value: Callable[[Any], Any], words: Callable[[Any], str] = numbers.count, about: str = ""
+    name: str,
+    value: Callable[[Any], Any],
+    words: Callable[[Any], str] = numbers.count,
+    about: str = "",
+    *,
+    spare: int = 0,
 ) -> Heading:
     """A column of numbers: shown by `words`, sorted by themselves, at the right."""
-    return Heading(name, lambda row: words(value(row)), value, right=True, about=about)
+    return Heading(name, lambda row: words(value(row)), value, right=True, about=about, spare=spare)
 
 
 class Rows(QAbstractTableModel):
@@ -250,6 +258,7 @@ class Table(QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
+        self._leave_out(self._wanted_widths)
         self._fit_stretched()
 
     def _pick(self, index: QModelIndex) -> None:
@@ -258,6 +267,8 @@ class Table(QTableView):
     def _fit_columns(self) -> None:
         """As wide as what is in it, with some air where there is room for it."""
         wanted = self._wanted_widths()
+        self._leave_out(lambda: wanted)
+        wanted = {at: width for at, width in wanted.items() if not self.isColumnHidden(at)}
         air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
         for at, width in wanted.items():
             self._set_width(at, width + air)
@@ -266,18 +277,38 @@ class Table(QTableView):
     def _widen_columns(self) -> None:
         """Other rows may need more room; what somebody drew to a width of their own stays so."""
         for at, width in self._wanted_widths().items():
-            if width > self.columnWidth(at) and at not in self._drawn:
+            if not self.isColumnHidden(at) and width > self.columnWidth(at) and at not in self._drawn:
                 self._set_width(at, width)
 
     def _wanted_widths(self) -> dict[int, int]:
         # Qt's own hint of a section knows nothing of the smaller type of headings.
         heads = QFontMetrics(theme.font("caption"))
         widest = round(260 * max(1.0, theme.looks().text_percent / 100))
+        least = self.horizontalHeader().minimumSectionSize()
         return {
-            at: min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+            at: max(
+                least,
+                min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM)),
+            )
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }
+
+    def _leave_out(self, widths: Callable[[], dict[int, int]]) -> None:
+        """Show as many of the spare columns as have room, those first that are missed most."""
+        headings = self._rows.headings
+        spare = sorted((at for at, heading in enumerate(headings) if heading.spare), key=lambda at: headings[at].spare)
+        if not spare:
+            return
+        wanted = widths()
+        needed = sum(width for at, width in wanted.items() if at not in spare and not self.isColumnHidden(at))
+        left = self.viewport().width() - needed - sum(heading.stretch for heading in headings) * 2 * _least()
+        for at in spare:
+            left -= wanted[at]
+            was_hidden = self.isColumnHidden(at)
+            self.setColumnHidden(at, left < 0)
+            if was_hidden and left >= 0:
+                self._set_width(at, wanted[at])
 
     def _set_width(self, at: int, width: int) -> None:
         self._fitting = True
@@ -293,7 +324,7 @@ class Table(QTableView):
         Qt would let them vanish, or keep them as they once were."""
         stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
         fixed = sum(self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched)
-        least = theme.pixels("body") * _LEAST_LETTERS
+        least = _least()
         is_tight = self.viewport().width() - fixed < least * len(stretched)
         for at in stretched:
             mode = QHeaderView.ResizeMode.Interactive if is_tight else QHeaderView.ResizeMode.Stretch
@@ -308,6 +339,11 @@ class Table(QTableView):
         side = theme.pixels("body") + 2
         self.setIconSize(QSize(side, side))
         self.setMinimumHeight(head + line * self._rows_shown + 4)
+
+
+def _least() -> int:
+    """Pixels of a column that takes what is left."""
+    return theme.pixels("body") * _LEAST_LETTERS
 
 
 def _for_a_sheet(text: str) -> str:

@@ -8,13 +8,14 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.sentences import Sentence, Size, Text, Value, filled
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.tasks import task_name
 
 
 def in_words(said: Text | SapoError) -> str:
     """A sentence of the worker, or an error's, in the window's language; words that nobody translates as they are."""
     text = said.text if isinstance(said, SapoError) else said
     if isinstance(text, Sentence):
-        return filled(tr(text.template), {name: _value(value) for name, value in text.values.items()})
+        return filled(tr(text.template), {name: _value(name, value) for name, value in text.values.items()})
     return text
 
 
@@ -29,8 +30,10 @@ def catalogued(text: str) -> str:
     return tr(text)
 
 
-def _value(value: Value) -> str:
+def _value(name: str, value: Value) -> str:
     match value:
+        case str() if name == "task" and "/" in value:
+            return task_name(value)
         case str() | Sentence():
             return in_words(value)
         case Size(bytes=size):

@@ -48,6 +48,11 @@ def state_sentence(view: View) -> str:
             return reason_sentence(view.why, view.clock(), view.peers, view.silo)
 
 
+def short_state(view: View) -> str:
+    """The same where there is little room: why a node stopped is said elsewhere."""
+    return tr("The node stopped") if isinstance(view.link, Lost) else state_sentence(view)
+
+
 def timed_sentence(view: View) -> str:
     """The same, and of a pause that ends by itself how much is left."""
     said = state_sentence(view)
@@ -158,6 +163,11 @@ def phase_words(phase: Phase) -> str:
     return catalogued(PHASE_WORDS[phase])
 
 
+def counts_peers(view: View) -> bool:
+    """Whether the state's sentence says to how many peers the node is linked."""
+    return isinstance(view.why, Training) and not view.silo and view.swarm_state == "linked" and view.attached
+
+
 def swarm_sentence(view: View) -> str:
     """The swarm's side: alone by choice, looking for peers, linked."""
     if not view.attached:
@@ -168,7 +178,7 @@ def swarm_sentence(view: View) -> str:
         case "joining":
             return in_words(view.swarm_reason) or tr("Looking for peers")
         case "alone":
-            return tr("No peers yet: it trains on its own answers meanwhile.")
+            return in_words(view.parted) or tr("No peers yet: it trains on its own answers meanwhile.")
         case "linked":
             return tr("Linked to %n peer(s)", None, view.peers)
         case "failed":

@@ -31,7 +31,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import limits
-from sapo_desktop.swarm.protocol.events import Event, Opened
+from sapo_desktop.swarm.protocol.events import Closed, Event, Opened
 from sapo_desktop.swarm.protocol.greeting import Me
 from sapo_desktop.swarm.protocol.handshake import NO_TLS
 from sapo_desktop.swarm.protocol.refusals import Reason
@@ -123,6 +123,8 @@ class Network:
         """Keys proven first by peers whose address names none, by URL."""
         self.lan_pins: dict[str, bytes] = {}
         """The same of peers on the local network, where an address is somebody else's tomorrow: never kept on disk."""
+        self.partings: dict[Address, Closed] = {}
+        """How those that links are kept to sent this node away last."""
         self.lan_is_open = False
         """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
@@ -248,11 +250,21 @@ class Network:
     # -- connections -----------------------------------------------------------------------------------------
 
     async def _keep_link(self, address: Address, named_by_stranger: bool) -> None:
+        try:
+            await self._link_again_and_again(address, named_by_stranger)
+        finally:
+            self.partings.pop(address, None)
+
+    async def _link_again_and_again(self, address: Address, named_by_stranger: bool) -> None:
         delay = _FIRST_DELAY
         while True:
             began = time.monotonic()
             link = await self.link(address, named_by_stranger=named_by_stranger)
             goodbye = link.goodbye if link else None
+            if goodbye is not None and goodbye.by_peer:
+                self.partings[address] = goodbye
+            else:
+                self.partings.pop(address, None)
             # Only whoever has the key that we want may send us away for long.
             heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
             wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0

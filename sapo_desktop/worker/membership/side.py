@@ -276,7 +276,7 @@ class SwarmSide:
         host = await Host.start(
             "examiner",
             log=around.folder.log("foreign-examiner"),
-            on_busy=lambda text: self._show("joining", text),
+            on_busy=lambda text: self._show("joining", sentence("Joining the swarm. {busy}", busy=text)),
             low_priority=settings.low_priority,
             env=around.handed_over,
         )
@@ -368,7 +368,7 @@ class SwarmSide:
     def _tell(self) -> None:
         """Say how it stands, where that is not what was said last."""
         info = self.info(())
-        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
+        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links), parted=info.parted)
         if told != self._told:
             self._told = told
             self._publish(told)

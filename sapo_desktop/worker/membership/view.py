@@ -4,15 +4,17 @@ swarm."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text, joined, sentence
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroup
 from sapo_desktop.swarm.protocol.envelope import StatsBody
+from sapo_desktop.swarm.protocol.events import Closed
 from sapo_desktop.swarm.protocol.refusals import Refused, kind_of
 from sapo_desktop.swarm.trust import same_key
 from sapo_desktop.worker.control.messages.rollouts import RefusedGroup as RefusedShown
@@ -52,9 +54,11 @@ _PARTINGS = (
         sentence("its key is not the one that the address names; ask for the address anew"),
     ),
     ("not a member of this private swarm", sentence("it is not admitted to this private swarm, or this node is not")),
+    ("going away", sentence("it ends or starts anew; this node tries again by itself")),
     ("no room for another link", sentence("it has no room now; this node tries again by itself")),
     ("busy", sentence("it is busy; this node tries again by itself")),
     ("blocked", sentence("one of the two blocks the other")),
+    ("still shut out", sentence("it shut this node out for a while, after messages that broke its rules")),
     ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
     ("handshake: bad_signature", sentence("it does not hold the key that it names")),
 )
@@ -76,6 +80,7 @@ def linked_info(
     """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
     exchange, counts = linked.network.exchange, counts or Counts()
     links = [link for link in exchange.links if link.session.is_open]
+    parted = sent_away(linked.network.partings, [link.dialled for link in links])
     return SwarmInfo(
         state="linked" if links else "alone",
         reason=_ended(linked, time.time())
@@ -85,7 +90,9 @@ def linked_info(
             relay=relay,
             sharing=sharing,
             lan=linked.network.lan_is_open,
+            parted=parted,
         ),
+        parted=parted,
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
@@ -192,6 +199,19 @@ def parting_words(reason: str) -> Text:
     return known or one_line(reason, 120) or sentence("it hung up")
 
 
+REFUSES_US = sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")
+
+
+def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> Text:
+    """Why the first of the peers that this node dials sent it away, but for those `dialled` now; empty where none."""
+    for address, goodbye in partings.items():
+        if address not in dialled:
+            why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
+            where = address.url.rstrip("/")
+            return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
+    return ""
+
+
 def listening_at(address: str) -> Text:
     """What a person tells others, so that they link to this node."""
     for host in ANYWHERE:
@@ -219,7 +239,7 @@ def _ended(linked: Linked, unix_time: float) -> Text:
     return ""
 
 
-def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool) -> Text:
+def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool, parted: Text) -> Text:
     if clock_wrong:
         return sentence(
             "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
@@ -227,7 +247,7 @@ def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: b
     if relay:
         return sentence("Relaying for 1 peer.") if links == 1 else sentence("Relaying for {count} peers.", count=links)
     if links == 0:
-        return _nobody(lan=lan)
+        return sentence("{parted} Training goes on alone.", parted=parted) if parted else _nobody(lan=lan)
     linked = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
     return linked if sharing else joined([linked, DRAWS_ONLY])
 

@@ -22,11 +22,18 @@ from sapo_desktop.core.settings import Settings
 
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
 _WITHOUT_EFFECT = {
-    "keep_checkpoints",
-    "low_priority",
-    "when_window_closes",
-    "write_gigabytes_a_day",
-}
+    # how the window looks, and what it tells
+    "close_to_tray", "label", "language", "look_for_updates", "notify", "quiet_hours", "start_at_login", "text_size",
+    "theme", "when_window_closes",
+    # when a node computes, not what
+    "away_after", "battery_least", "card_share", "core_watts", "hottest", "keep_awake", "low_priority",
+    "memory_back_after", "on_battery", "on_metered", "pause_for", "price_per_kwh", "processor_percent", "schedule",
+    "when_in_use",
+    # what is kept, and where it comes from
+    "disk_gigabytes", "hub_endpoint", "keep_checkpoints", "models_folder", "write_gigabytes_a_day",
+    # how others are reached; a proxy's login has no place in a log
+    "announce", "download_kilobytes", "listen", "proxy", "upload_kilobytes",
+}  # fmt: skip
 """Settings that change no number of a run."""
 
 

@@ -51,3 +51,18 @@ def test_a_column_that_takes_what_is_left_never_vanishes(qtbot: QtBot) -> None:
     assert table.columnWidth(0) > 300, "with room it takes all of it"
     table.resize(400, 200)
     assert 90 <= table.columnWidth(0) <= 120
+
+
+def test_spare_columns_are_left_out_before_a_table_scrolls_sideways(qtbot: QtBot) -> None:
+    headings = [
+        Heading("Task", str, stretch=True),
+        *(Heading(f"A longer heading {n}", str, spare=max(0, n - 1)) for n in range(4)),
+    ]
+    table = Table("T", headings)
+    qtbot.addWidget(table)
+    table.set_rows(["one", "two"])
+    for width, hidden in ((1400, []), (720, [4]), (550, [3, 4]), (1400, [])):
+        table.resize(width, 200)
+        table.show()
+        assert [at for at in range(5) if table.isColumnHidden(at)] == hidden, width
+        qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)

@@ -108,6 +108,13 @@ def test_back_undoes_what_joining_changed_under_way_and_after_it_failed(qtbot: Q
     assert [one.values for one in scene.asked(SetSettings)].count(before) == 2
 
 
+def test_a_link_of_another_version_is_taken_for_a_link(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, "sapo://connect?swarm=1")
+    assert "An invite link is written" in scene.said and "update this program" in scene.said
+    press(scene.sheet.ok)
+    assert scene.sheet._field.isVisible() and not scene.asked(JoinSwarm)
+
+
 def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS.upper())
     scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
@@ -123,11 +130,33 @@ def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
     assert scene.sheet.cancel.text() == "Done"
 
 
+def test_a_peer_that_refuses_this_nodes_key_is_not_waited_for(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    scene.says(SwarmInfo(state="alone", reason="No peer is linked.", parted="It refuses this node's key."))
+    press(scene.sheet.ok)
+    scene.look()
+    assert "It refuses this node's key." in scene.said and scene.sheet.again.isVisible()
+
+
 def test_what_keeps_it_from_joining_is_said(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS)
     scene.says(SwarmInfo(state="failed", reason="The swarm cannot be joined: no key. Training goes on alone."))
     press(scene.sheet.ok)
     assert "no key" in scene.said and scene.sheet.again.isVisible()
+
+
+def test_silo_switched_on_meanwhile_ends_the_wait_and_trying_again_leaves_it(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    press(scene.sheet.ok)
+    scene.says(scenes.swarm_info(silo=True))
+    for _ in range(3):
+        assert "Silo was switched on" not in scene.said, "it may be about to leave it"
+        scene.look()
+    assert "Silo was switched on meanwhile" in scene.said
+    scene.linked(dialled=ADDRESS)
+    press(scene.sheet.again)
+    assert scene.asked(SetSettings)[-1] == SetSettings(values={"silo": "off"})
+    assert scene.sheet.cancel.text() == "Done"
 
 
 def test_a_node_that_dies_meanwhile_is_said_and_waited_for(qtbot: QtBot) -> None:

@@ -15,14 +15,14 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
 from sapo_desktop.gui.first_run.steps import Choices, GentleStep
 from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
-from sapo_desktop.gui.shell.app import opened_link
+from sapo_desktop.gui.shell.app import cannot_start, opened_link
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.words import language, numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.system.desktop import display
 from sapo_desktop.system.desktop.display import why_no_window
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.folders import DataFolder, FolderError
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
@@ -171,3 +171,12 @@ def test_where_there_is_one_choice_of_cores_nothing_is_asked(qtbot: QtBot) -> No
         qtbot.addWidget(step)
     assert not two.findChildren(QRadioButton) and not two.focus_first()
     assert len(eight.findChildren(QRadioButton)) == 3 and eight.focus_first()
+
+
+def test_a_folder_that_cannot_be_used_is_said_in_a_box_of_its_own(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError) as refused:
+        DataFolder.open(tmp_path / "file")
+    box = cannot_start(refused.value)
+    qtbot.addWidget(box)
+    assert str(tmp_path / "file") in box.text() and box.windowTitle()

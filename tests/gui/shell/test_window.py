@@ -255,6 +255,8 @@ def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
     assert moves(), "how far a step is nobody knows"
     bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="waiting"))
     assert moves()
+    bridge.tell(Progressed(round=SILO_ROUNDS + 1, phase="generate", done=0, total=64))
+    assert moves(), "none of it is done yet"
     bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
     assert not hero._bar.isVisible()
 
@@ -590,3 +592,18 @@ def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, 
     qtbot.addWidget(window)
     window.look_as({"page": page})
     assert list(window._pages) == made
+
+
+def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(swarm_curve(40), silo=False))
+    assert all_texts(home(window)._hero).count("3 peers") == 1
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
+    assert all_texts(home(window)._hero).count("3 peers") == 1
+
+
+def test_a_window_that_begins_elsewhere_has_its_focus_there(qtbot: QtBot) -> None:
+    view = a_view(state="idle")
+    bridge = StageBridge(view)
+    window = MainWindow(view, bridge, Actions(view, bridge), "log")  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    assert window.focusWidget() is window._side._buttons["log"]

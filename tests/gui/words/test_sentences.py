@@ -168,3 +168,11 @@ def test_what_strangers_put_into_a_sentence_is_made_plain() -> None:
 def test_what_leaves_is_one_list_of_the_same_words_in_the_readme() -> None:
     readme = " ".join((Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").split())
     assert all(f"- {text}" in readme for text in WHAT_LEAVES)
+
+
+def test_a_node_that_was_sent_away_says_by_whom_and_why(qtbot: QtBot) -> None:
+    view = scenes.a_view(silo=False)
+    view.take(SwarmChanged(state="alone", reason="No peer is linked.", peers=0, parted="wss://a:1 refuses its key."))
+    assert swarm_sentence(view) == "wss://a:1 refuses its key."
+    view.take(SwarmChanged(state="linked", reason="Linked to 1 peer.", peers=1))
+    assert swarm_sentence(view) == "Mit 1 Peer verbunden"

@@ -182,6 +182,16 @@ async def test_a_blocked_key_gets_no_link_and_its_groups_no_place(tmp_path: Path
         assert bob.linked() == set()
 
 
+async def test_how_a_named_peer_sent_this_node_away_is_remembered_while_its_address_is_kept(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+        bob.network.exchange.blocked = frozenset({alice.signer.key})
+        alice.links.keep([bob.address()])
+        await until(lambda: bob.address() in alice.network.partings)
+        assert alice.network.partings[bob.address()].reason == "blocked"
+        alice.links.keep([])
+        await until(lambda: not alice.network.partings)
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"pins": {"wss://a": "zz"}}', b'{"first_seen": {"00": "soon"}}'])
 def test_what_was_remembered_and_is_damaged_is_learned_again(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "peers.json").write_bytes(content)

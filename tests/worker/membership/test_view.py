@@ -1,6 +1,8 @@
 """What status says of links and identities, for both ends of a key that is used twice."""
 
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
+from sapo_desktop.swarm.protocol.events import Closed
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
@@ -11,6 +13,7 @@ from sapo_desktop.worker.membership.view import (
     listening_at,
     notices,
     refused_group,
+    sent_away,
     warnings,
 )
 from tests.swarm.mesh import Mesh, Peer
@@ -87,3 +90,12 @@ def test_notices_warnings_and_what_peers_used_reach_people_and_programs() -> Non
     assert f"Note      {USED_TWICE}" in lines and f"Note      {ONE_SOURCE}" in lines
     assert "          1,234 of ours were used by 2 peers, as they say" in lines
     assert (line["notices"], line["warnings"], line["used_total"]) == ([str(USED_TWICE)], [str(ONE_SOURCE)], 1234)
+
+
+def test_who_refuses_this_node_is_named_until_it_is_linked() -> None:
+    relay, other = Address("relay.example", 1), Address("other.example", 2)
+    partings = {relay: Closed("blocked", 86400, True), other: Closed("strange \u202e words", 0, True)}
+    said = str(sent_away(partings, []))
+    assert "relay.example:1" in said and "refuses this node's key; ask whoever runs it" in said
+    assert "strange" in str(sent_away(partings, [relay])) and "\u202e" not in str(sent_away(partings, [relay]))
+    assert str(sent_away(partings, [relay, other])) == str(sent_away({}, [])) == ""

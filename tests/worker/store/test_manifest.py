@@ -2,7 +2,8 @@
 
 import msgspec
 
-from sapo_desktop.worker.store.manifest import RunManifest, differs
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.store.manifest import _WITHOUT_EFFECT, RunManifest, differs
 from tests.builders import run_manifest as manifest
 
 
@@ -30,7 +31,8 @@ def test_what_changed_is_named() -> None:
 
 
 def test_settings_that_change_no_number_do_not_count() -> None:
-    assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False)) == []
+    assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False, theme="dark", text_size=150)) == []
+    assert {field.name for field in msgspec.structs.fields(Settings)} >= _WITHOUT_EFFECT
 
 
 def test_a_setting_that_is_gone_hides_no_change() -> None:

@@ -78,6 +78,8 @@ class SwarmChanged(Message, frozen=True):
     state: SwarmState
     reason: Text
     peers: int
+    parted: Text = ""
+    """As in SwarmInfo."""
 
 
 class Stopping(Message, frozen=True):

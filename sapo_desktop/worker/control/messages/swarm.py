@@ -60,6 +60,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Under which others reach this node, where it listens."""
     sharing: bool = False
     links: list[LinkInfo] = []
+    parted: Text = ""
+    """Why a peer that this node dials sent it away; empty while none does."""
     pool: int = 0
     published: int = 0
     drawn: int = 0
