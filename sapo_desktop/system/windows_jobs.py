@@ -1,7 +1,8 @@
 """Job objects: how Windows ends children when their parent ends, however it ends.
 
 One job for this process, made at first use, with KILL_ON_JOB_CLOSE: its only handle is ours and is closed by
-the system when we end. Written from Microsoft's documentation; not run on Windows yet.
+the system when we end. It can bound what they commit of memory together: then a request for more fails. Written from
+Microsoft's documentation; not run on Windows yet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 import sys
 
 _KILL_ON_JOB_CLOSE = 0x2000
+_JOB_MEMORY = 0x0200
 _EXTENDED_LIMIT_INFORMATION = 9
 _PROCESS_SET_QUOTA = 0x0100
 _PROCESS_TERMINATE = 0x0001
@@ -41,7 +43,23 @@ class _ExtendedLimits(ctypes.Structure):
     ]
 
 
+def _limits(most: int) -> _ExtendedLimits:
+    """Those of the job, `most` bytes of memory among them; 0: as much as there is."""
+    limits = _ExtendedLimits()
+    limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE | (_JOB_MEMORY if most else 0)
+    limits.JobMemoryLimit = most
+    return limits
+
+
 if sys.platform == "win32":
+
+    def bound_memory(most: int) -> None:
+        """Let all that is tied commit at most so many bytes together from now on; 0: as much as there is.
+
+        Raises:
+            OSError: Windows refused (the reason is in the error).
+        """
+        _set(_job(), _limits(most))
 
     def tie(pid: int) -> None:
         """Put process `pid` into the job of this process; its later children follow it.
@@ -78,9 +96,10 @@ if sys.platform == "win32":
         job: int | None = kernel.CreateJobObjectW(None, None)
         if not job:
             raise ctypes.WinError(ctypes.get_last_error())
-        limits = _ExtendedLimits()
-        limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
-        size = ctypes.sizeof(limits)
-        if not kernel.SetInformationJobObject(job, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), size):
-            raise ctypes.WinError(ctypes.get_last_error())
+        _set(job, _limits(0))
         return job
+
+    def _set(job: int, limits: _ExtendedLimits) -> None:
+        size = ctypes.sizeof(limits)
+        if not _kernel().SetInformationJobObject(job, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), size):
+            raise ctypes.WinError(ctypes.get_last_error())

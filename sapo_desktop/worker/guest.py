@@ -1,8 +1,8 @@
 """A guest with manners: sees to it that a node keeps to what the user of its computer allows.
 
 Every two seconds it looks at the computer and at the node: the orders are told who is there, for worker/governor.py to
-decide by; memory and disk are kept within their caps. What the node takes is shown beside each cap, and its energy
-added up (Meter).
+decide by; memory and disk are kept within their caps, and links are made anew after a sleep. What the node takes is
+shown beside each cap, and its energy added up (Meter).
 
 Processor time is bounded ten times a second (Throttle): a number of threads is a promise about the next round; this one
 holds at once, on every system, and for all processes of the node together. Who took more than it may is suspended until
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop.awake import Awake
+from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Watch
@@ -186,15 +187,33 @@ log = logging.getLogger("sapo_desktop.worker")
 
 LOOK_SECONDS = 2.0
 """Between looks; no event tells of it all on every system."""
+ASLEEP_SECONDS = 20.0
+"""More than that between two looks, and the computer slept: its links are dead, whatever their sockets say. A clock
+that was put forward looks the same, and costs a new link."""
 DISK_SECONDS = 300.0
 """Between looks at what is on disk."""
 
 
 class Guest:
-    """Sees to it that a node keeps to what its user allows: looks at the computer and at itself, again and again."""
+    """Sees to it that a node keeps to what its user allows: looks at the computer and at itself, again and again.
 
-    def __init__(self, assembled: Assembled, folder: DataFolder) -> None:
+    Args:
+        ceiling: the worker's, which outlives the node.
+        renew: has the node put together anew, once its round in hand is done.
+        wall: Unix seconds, which go on while the computer sleeps.
+    """
+
+    def __init__(
+        self,
+        assembled: Assembled,
+        folder: DataFolder,
+        ceiling: Ceiling,
+        renew: Callable[[], None],
+        wall: Callable[[], float] = time.time,
+    ) -> None:
         self._assembled = assembled
+        self._ceiling, self._renew = ceiling, renew
+        self._wall, self._looked_at = wall, wall()
         self._node, self._side = assembled.node, assembled.side
         self._places = folder.root
         self._watch = Watch(lambda: pids_of(assembled))
@@ -202,7 +221,7 @@ class Guest:
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
-        self._unknown = self._full = ""
+        self._unknown = self._full = self._not_held = ""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
 
@@ -222,6 +241,12 @@ class Guest:
             self._awake.follow(False)
             self._watch.close()
 
+    async def before_sleep(self) -> None:
+        """Have everything written that is not on disk yet: the computer is about to sleep."""
+        self.meter.keep()
+        self._node.keeper.lasting.keep()
+        await self._node.keep_now()
+
     async def keep_to_share(self) -> None:
         """Keep the processor time of all processes within what was decided, until cancelled."""
         gate = self._node.gate
@@ -235,6 +260,9 @@ class Guest:
 
     async def _look(self) -> None:
         node = self._node
+        before, self._looked_at = self._looked_at, self._wall()
+        if self._looked_at - before > ASLEEP_SECONDS:
+            self._side.dial_anew()
         here = await asyncio.to_thread(self._watch.look, node.settings)
         if here.idle_unknown and str(here.idle_unknown) != self._unknown:
             text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
@@ -257,6 +285,12 @@ class Guest:
         """Give memory back after a long pause, and where the node holds more than it may."""
         node, held = self._node, self.meter.now.memory
         minutes, most = node.settings.memory_back_after, int(node.settings.memory_most * 1e9)
+        if await asyncio.to_thread(self._ceiling.follow, most):
+            self._renew()
+        if self._ceiling.refused and str(self._ceiling.refused) != self._not_held:
+            text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
+            node.show.notice("info", text)
+        self._not_held = str(self._ceiling.refused)
         if not node.engine.running:
             return
         if minutes and node.gate.asleep_for >= 60 * minutes:
