@@ -338,7 +338,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 0.0
     card_memory_most: Annotated[
         float,
-        Meta(ge=0, le=10_000, description="GB of the graphics card's memory to plan with; 0: what is free there."),
+        Meta(
+            ge=0,
+            le=10_000,
+            description="GB of the graphics card's memory to plan with, above which PyTorch gets no more; 0: what is "
+            "free there.",
+        ),
         RENEWS,
     ] = 0.0
     keep_checkpoints: Annotated[
