@@ -1827,6 +1827,10 @@
         <translation>{count} Kerne</translation>
     </message>
     <message>
+        <source>In the last 24 hours: {size}</source>
+        <translation>In den letzten 24 Stunden: {size}</translation>
+    </message>
+    <message>
         <source>{size} a second</source>
         <translation>{size} in der Sekunde</translation>
     </message>
@@ -6297,6 +6301,10 @@
     <message>
         <source>it {way} in no less than {needed} ({largest}, {second}); {free} are free.</source>
         <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); {free} sind frei.</translation>
+    </message>
+    <message>
+        <source>it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.</source>
+        <translation>es {way} mit mindestens {needed} von {card} ({largest}, {second}); card_memory_most lässt ihm {free}. Stell card_memory_most auf {least} GB oder mehr, nimm ein kleineres Modell oder lass den Prozessor rechnen.</translation>
     </message>
     <message>
         <source>it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.</source>

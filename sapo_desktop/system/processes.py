@@ -153,6 +153,10 @@ def _set_priority(pid: int, low: bool) -> None:
             psutil.Process(pid).nice(psutil.IDLE_PRIORITY_CLASS if low else psutil.NORMAL_PRIORITY_CLASS)
         except psutil.AccessDenied as error:
             raise PermissionError(str(error)) from error
+        from sapo_desktop.system import windows_jobs
+
+        with contextlib.suppress(OSError):  # it only saves power; the class above is what others go before
+            windows_jobs.save_power(pid, low)
         return
     # On Linux each thread has a niceness of its own; elsewhere the process has one.
     threads = Path(f"/proc/{pid}/task")

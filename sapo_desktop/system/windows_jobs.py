@@ -1,4 +1,4 @@
-"""Job objects: how Windows ends children when their parent ends, however it ends.
+"""Job objects: how Windows ends children when their parent ends, however it ends; and its efficiency mode.
 
 One job for this process, made at first use, with KILL_ON_JOB_CLOSE: its only handle is ours and is closed by
 the system when we end. It can bound what they commit of memory together: then a request for more fails. Written from
@@ -14,6 +14,9 @@ import sys
 _KILL_ON_JOB_CLOSE = 0x2000
 _JOB_MEMORY = 0x0200
 _EXTENDED_LIMIT_INFORMATION = 9
+_POWER_THROTTLING = 4
+_EXECUTION_SPEED = 0x1
+_PROCESS_SET_INFORMATION = 0x0200
 _PROCESS_SET_QUOTA = 0x0100
 _PROCESS_TERMINATE = 0x0001
 
@@ -43,6 +46,20 @@ class _ExtendedLimits(ctypes.Structure):
     ]
 
 
+class _PowerThrottling(ctypes.Structure):
+    _fields_ = [
+        ("Version", ctypes.c_uint32),
+        ("ControlMask", ctypes.c_uint32),
+        ("StateMask", ctypes.c_uint32),
+    ]
+
+
+def _throttling(on: bool) -> _PowerThrottling:
+    """Efficiency mode, or what the system thinks right."""
+    mask = _EXECUTION_SPEED if on else 0
+    return _PowerThrottling(1, mask, mask)
+
+
 def _limits(most: int) -> _ExtendedLimits:
     """Those of the job, `most` bytes of memory among them; 0: as much as there is."""
     limits = _ExtendedLimits()
@@ -60,6 +77,23 @@ if sys.platform == "win32":
             OSError: Windows refused (the reason is in the error).
         """
         _set(_job(), _limits(most))
+
+    def save_power(pid: int, on: bool) -> None:
+        """Have the process run on the cores and at the speed that take least, or as the system thinks right.
+
+        Raises:
+            OSError: Windows refused, as older ones do (the reason is in the error).
+        """
+        kernel, state = _kernel(), _throttling(on)
+        process = kernel.OpenProcess(_PROCESS_SET_INFORMATION, False, pid)
+        if not process:
+            raise ctypes.WinError(ctypes.get_last_error())
+        try:
+            size = ctypes.sizeof(state)
+            if not kernel.SetProcessInformation(process, _POWER_THROTTLING, ctypes.byref(state), size):
+                raise ctypes.WinError(ctypes.get_last_error())
+        finally:
+            kernel.CloseHandle(process)
 
     def tie(pid: int) -> None:
         """Put process `pid` into the job of this process; its later children follow it.
@@ -86,6 +120,7 @@ if sys.platform == "win32":
         kernel.CreateJobObjectW.restype = handle
         kernel.CreateJobObjectW.argtypes = [handle, ctypes.c_wchar_p]
         kernel.SetInformationJobObject.argtypes = [handle, ctypes.c_int, handle, ctypes.c_uint32]
+        kernel.SetProcessInformation.argtypes = [handle, ctypes.c_int, handle, ctypes.c_uint32]
         kernel.AssignProcessToJobObject.argtypes = [handle, handle]
         kernel.CloseHandle.argtypes = [handle]
         return kernel

@@ -23,6 +23,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop.awake import Awake
 from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import card_memory_of
 from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Watch
 from sapo_desktop.system.processes import Processors, effort, own_memory, processors
@@ -31,6 +32,8 @@ from sapo_desktop.worker.control.messages.facts import Usage
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.patience import others_share
+from sapo_desktop.worker.store.checkpoints import Checkpoint
+from sapo_desktop.worker.store.history import DAY
 from sapo_desktop.worker.store.keeper import bytes_in
 
 KEEP_SECONDS = 60.0
@@ -50,6 +53,7 @@ class Taken(NamedTuple):
     sent: int
     """Bytes to peers so far."""
     received: int
+    card_memory: int = 0
 
 
 class Meter:
@@ -79,6 +83,8 @@ class Meter:
         self.now = Usage(joules=kept)
         self.disk = 0
         """Bytes, as they were counted last."""
+        self.written = 0
+        """Bytes of checkpoints in a day, as they were counted last."""
 
     def look(self, settings: Settings) -> Usage:
         """What was taken since the last look."""
@@ -95,6 +101,8 @@ class Meter:
             sent=max(0, taken.sent - before.sent) / passed,
             received=max(0, taken.received - before.received) / passed,
             disk=self.disk,
+            card_memory=taken.card_memory,
+            written=self.written,
             watts=joules / passed,
             joules=self.now.joules + joules,
             measured=self._energy.measured,
@@ -224,6 +232,8 @@ class Guest:
         self._unknown = self._full = self._not_held = ""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
+        self._newest: Checkpoint | None = None
+        """Up to which it is known what checkpoints wrote."""
 
     async def begin(self) -> None:
         """Look once, before the first decision."""
@@ -303,7 +313,13 @@ class Guest:
         """Count what is on disk now and then, and delete what can be spared above the cap."""
         node, now = self._node, time.monotonic()
         cap, places = node.settings.disk_gigabytes, [self._places, models_folder(node.settings)]
-        if self._counted is not None and now - self._counted[0] < DISK_SECONDS and self._counted[1] == cap:
+        due = self._counted is None or now - self._counted[0] >= DISK_SECONDS
+        if due or node.keeper.newest is not self._newest:
+            self._newest = node.keeper.newest
+            since = self._wall() - DAY
+            written = await node.keeper.patiently(node.keeper.history.checkpoints_written, since)
+            self.meter.written = sum(one.bytes for one in written)
+        if not due and self._counted is not None and self._counted[1] == cap:
             return
         self._counted = now, cap
         most = int(cap * 1e9)
@@ -325,7 +341,8 @@ class Guest:
     def _take(self) -> Taken:
         member = self._side.network
         sent, received = (member.upload.passed, member.download.passed) if member else (0, 0)
-        return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received)
+        card = card_memory_of(pids_of(self._assembled)) if self._node.settings.device != "cpu" else 0
+        return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received, card)
 
 
 def hosts_of(assembled: Assembled) -> list[Host]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -151,6 +152,43 @@ async def test_a_ceiling_that_the_system_takes_up_begins_with_new_processes_and_
         await it.guest._look()
     said = [text for text in it.scene.notices() if "memory_most" in text]
     assert said == ["No bus here. So memory_most is watched here, not held."] and it.renewed == 1
+    await it.close()
+
+
+async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    held: list[bool] = []
+    monkeypatch.setattr(it.guest._awake, "follow", lambda wanted: held.append(wanted) or True)
+    go_on = msgspec.structs.replace(SETTINGS, on_battery="continue", battery_least=0)
+    asked = msgspec.structs.replace(go_on, keep_awake=True)
+    for settings, here in (
+        (go_on, Presence()),
+        (asked, Presence()),
+        (asked, Presence(on_battery=True)),
+        (asked, Presence()),
+    ):
+        it.scene.node.settings, it.here = settings, here
+        await it.guest._look()
+    it.scene.node.orders.pause(None)
+    await it.guest._look()
+    assert held == [False, True, False, True, False]
+    await it.close()
+
+
+async def test_what_checkpoints_wrote_in_a_day_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    it.wall = time.time()
+    await it.guest._look()
+    assert it.guest.meter.written == 0
+    written = await it.scene.keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
+    await it.guest._look()
+    assert it.guest.meter.written == written.bytes > 0
+    it.wall += 90_000
+    it.guest._counted = None
+    await it.guest._look()
+    assert it.guest.meter.written == 0
     await it.close()
 
 

@@ -21,12 +21,12 @@ from typing import Any
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import windows_jobs
+from sapo_desktop.system.hardware import OWN_SCOPE, control_group
 from sapo_desktop.system.presence import bus
 
 _NAME, _PATH = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
 _MANAGER = f"{_NAME}.Manager"
 _NO_LIMIT = 2**64 - 1
-_UNIT = "sapo-desktop-"
 _SETTLE_SECONDS, _STEP_SECONDS = 2.0, 0.05
 OWN, TREE = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 """Where the kernel says in which group this process is, and what it says of all groups."""
@@ -87,7 +87,7 @@ class Ceiling:
         """Go into a scope with this limit."""
         if "/system.slice/" in self._own.read_text():
             raise NotHeld(sentence("This node is a service of the system, and MemoryMax of that service is its limit."))
-        scope = f"{_UNIT}{os.getpid()}.scope"
+        scope = f"{OWN_SCOPE}{os.getpid()}.scope"
         made = [
             ("Description", ("s", "SAPO Desktop")),
             # Who asks: in a container its own number would be another process's here.
@@ -99,12 +99,12 @@ class Ceiling:
         ]
         _ask("StartTransientUnit", "ssa(sv)a(sa(sv))", (scope, "fail", made, []))
         self._scope = scope  # from here on there is something to change, whether or not a limit holds in it
-        self._wait_until(lambda: own_group(self._own).endswith(f"/{scope}"))
+        self._wait_until(lambda: _group(self._own).endswith(f"/{scope}"))
 
     def _in_force(self) -> int:
         """Bytes, as the kernel has them; 0 where it holds none."""
         try:
-            return int((self._tree / own_group(self._own).lstrip("/") / "memory.max").read_text())
+            return int((self._tree / _group(self._own).lstrip("/") / "memory.max").read_text())
         except (OSError, ValueError):
             return 0
 
@@ -118,26 +118,21 @@ class Ceiling:
             time.sleep(_STEP_SECONDS)
 
 
-def own_group(own: Path = OWN) -> str:
-    """The control group (version 2) of this process; empty where there is none."""
-    try:
-        lines = own.read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "")
-
-
 def times_reached(own: Path = OWN, tree: Path = TREE) -> int:
     """How often the limit of our scope was reached with nothing to give back, so that a process of it was ended; 0
     outside of one."""
-    group = own_group(own)
-    if not group.rpartition("/")[2].startswith(_UNIT):
+    group = _group(own)
+    if not group.rpartition("/")[2].startswith(OWN_SCOPE):
         return 0
     try:
         lines = (tree / group.lstrip("/") / "memory.events").read_text().splitlines()
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("oom ")), 0)
+
+
+def _group(own: Path) -> str:
+    return control_group(own) or ""
 
 
 def _ask(method: str, signature: str, body: tuple[Any, ...]) -> None:

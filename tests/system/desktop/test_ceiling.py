@@ -10,6 +10,7 @@ import pytest
 from sapo_desktop.system import windows_jobs
 from sapo_desktop.system.desktop import ceiling
 from sapo_desktop.system.desktop.ceiling import Ceiling, limit_of, times_reached
+from sapo_desktop.system.hardware import control_group, memory_quota
 from sapo_desktop.system.presence.bus import NoBus
 from tests.system.on_a_bus import needs_a_bus, plays
 
@@ -42,7 +43,7 @@ class Systemd:
         if "PIDs" in values:
             assert values["PIDs"] == ("au", [0]) and values["Delegate"] == ("b", True)
             self.own.write_text(f"4:memory:/elsewhere\n0::{self.slice}/{body[0]}\n")
-        group = self.tree / ceiling.own_group(self.own).lstrip("/")
+        group = self.tree / (control_group(self.own) or "").lstrip("/")
         group.mkdir(parents=True, exist_ok=True)
         limit, swap = values["MemoryMax"][1], values["MemorySwapMax"][1]
         assert (limit == 2**64 - 1) == (swap == 2**64 - 1) and swap in (0, 2**64 - 1)
@@ -58,9 +59,12 @@ def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Systemd:
 
 def test_a_limit_comes_changes_and_goes_and_only_the_first_asks_for_new_processes(systemd: Systemd) -> None:
     held = Ceiling(systemd.own, systemd.tree)
+    (systemd.tree / "user.slice").mkdir(parents=True)
+    (systemd.tree / "user.slice/memory.max").write_text("9000000000\n")
     assert not held.follow(0) and not systemd.asked, "nothing was asked for"
     assert held.follow(4 * GIGABYTE) and not held.refused
-    (limit,) = systemd.tree.glob("**/memory.max")
+    (limit,) = systemd.tree.glob("user.slice/*/**/memory.max")
+    assert memory_quota(systemd.tree, systemd.own) == 9 * GIGABYTE, "what the user allows is no smaller computer"
     assert limit.read_text() == "5000000000\n" and limit.parent.name.startswith("sapo-desktop-")
     assert not held.follow(4 * GIGABYTE) and not held.follow(2 * GIGABYTE) and not held.refused
     assert limit.read_text() == "2500000000\n"
@@ -115,6 +119,12 @@ def test_the_job_of_windows_has_its_limit_beside_what_ends_it() -> None:
     plain, bound = windows_jobs._limits(0), windows_jobs._limits(5 * GIGABYTE)
     assert (plain.BasicLimitInformation.LimitFlags, plain.JobMemoryLimit) == (0x2000, 0)
     assert (bound.BasicLimitInformation.LimitFlags, bound.JobMemoryLimit) == (0x2200, 5 * GIGABYTE)
+
+
+def test_efficiency_mode_of_windows_is_set_and_left_to_the_system_again() -> None:
+    on, off = windows_jobs._throttling(True), windows_jobs._throttling(False)
+    assert (on.Version, on.ControlMask, on.StateMask) == (1, 1, 1)
+    assert (off.Version, off.ControlMask, off.StateMask) == (1, 0, 0)
 
 
 REAL_BUS = textwrap.dedent(
