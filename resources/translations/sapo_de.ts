@@ -6304,7 +6304,7 @@
     </message>
     <message>
         <source>it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.</source>
-        <translation>es {way} mit mindestens {needed} von {card} ({largest}, {second}); card_memory_most lässt ihm {free}. Stell card_memory_most auf {least} GB oder mehr, nimm ein kleineres Modell oder lass den Prozessor rechnen.</translation>
+        <translation>es {way} mit nicht weniger als {needed} von {card} ({largest}, {second}); card_memory_most lässt ihm {free}. Stelle card_memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass den Prozessor rechnen.</translation>
     </message>
     <message>
         <source>it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.</source>

@@ -190,7 +190,8 @@ class Worker:
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
         if self._options.started:
             starter.when_let_go(self._let_go)
-        threading.Thread(target=self._follow_sleep, args=(asyncio.get_running_loop(),), daemon=True).start()
+        if sys.platform == "linux":
+            threading.Thread(target=self._follow_sleep, args=(asyncio.get_running_loop(),), daemon=True).start()
         models = ModelRequests(self._folder, self._in_force, self._publish)
         looking = asyncio.create_task(self._updates.run())
         ending = asyncio.create_task(self._quit.wait())

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,8 @@ from sapo_desktop.system.presence import bus
 _NAME, _PATH = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
 _MANAGER = f"{_NAME}.Manager"
 _NO_LIMIT = 2**64 - 1
+_WHOLE = 2**20
+"""Bytes: the kernel keeps whole pages, which are smaller, and is asked whether it has just this limit."""
 _SETTLE_SECONDS, _STEP_SECONDS = 2.0, 0.05
 OWN, TREE = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 """Where the kernel says in which group this process is, and what it says of all groups."""
@@ -39,7 +42,8 @@ class NotHeld(SapoError):
 def limit_of(most: int) -> int:
     """Bytes of the hard limit where the user allows `most`: a quarter more, and 400 MB at least. The system counts
     pages of files too, PyTorch's among them, which the kind look leaves out; and that look needs its two seconds."""
-    return most + max(most // 4, 400_000_000)
+    limit = most + max(most // 4, 400_000_000)
+    return limit - limit % _WHOLE
 
 
 class Ceiling:
@@ -47,6 +51,8 @@ class Ceiling:
 
     def __init__(self, own: Path = OWN, tree: Path = TREE) -> None:
         self._own, self._tree = own, tree
+        self._lock = threading.Lock()
+        """A look that was given up ends in its thread, maybe while the next one begins."""
         self._most = 0
         self._scope = ""
         self.refused: Text = ""
@@ -55,17 +61,18 @@ class Ceiling:
     def follow(self, most: int) -> bool:
         """Allow so many bytes from now on, 0: as many as there are. Whether processes that run already are not counted
         and should be started anew; where the system holds nothing, `refused` says why."""
-        if most == self._most:
-            return False
-        self._most, self.refused = most, ""
-        try:
-            if sys.platform == "win32":
-                windows_jobs.bound_memory(limit_of(most) if most else 0)
+        with self._lock:
+            if most == self._most:
                 return False
-            return self._follow_linux(most)
-        except (SapoError, OSError) as error:
-            self.refused = error.text if isinstance(error, SapoError) else str(error)
-            return False
+            self._most, self.refused = most, ""
+            try:
+                if sys.platform == "win32":
+                    windows_jobs.bound_memory(limit_of(most) if most else 0)
+                    return False
+                return self._follow_linux(most)
+            except (SapoError, OSError) as error:
+                self.refused = error.text if isinstance(error, SapoError) else str(error)
+                return False
 
     def _follow_linux(self, most: int) -> bool:
         if not most and not self._scope:
