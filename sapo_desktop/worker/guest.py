@@ -232,6 +232,8 @@ class Guest:
         self._unknown = self._full = self._not_held = ""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
+        self._may_write = self._node.settings.write_gigabytes_a_day
+        """What checkpoints may write in a day, as the keeper was told."""
         self._newest: Checkpoint | None = None
         """Up to which it is known what checkpoints wrote."""
 
@@ -312,6 +314,9 @@ class Guest:
     async def _bound_disk(self) -> None:
         """Count what is on disk now and then, and delete what can be spared above the cap."""
         node, now = self._node, time.monotonic()
+        if (may_write := node.settings.write_gigabytes_a_day) != self._may_write:
+            self._may_write = may_write
+            await node.keeper.allow(may_write * 1e9)
         cap, places = node.settings.disk_gigabytes, [self._places, models_folder(node.settings)]
         due = self._counted is None or now - self._counted[0] >= DISK_SECONDS
         if due or node.keeper.newest is not self._newest:

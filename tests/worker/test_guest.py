@@ -192,6 +192,20 @@ async def test_what_checkpoints_wrote_in_a_day_is_measured(tmp_path: Path, monke
     await it.close()
 
 
+async def test_a_changed_allowance_of_writes_holds_for_the_next_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    keeper = it.scene.keeper
+    await it.guest._look()
+    await keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
+    assert keeper._budget.allows(10**6, time.time())
+    it.scene.node.settings = msgspec.structs.replace(SETTINGS, write_gigabytes_a_day=1e-7)
+    await it.guest._look()
+    assert not keeper._budget.allows(60, time.time()), "what was written before counts"
+    await it.close()
+
+
 async def test_a_computer_that_slept_has_its_links_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = Looked(tmp_path, monkeypatch, SETTINGS)
     for passed in (2.0, 2.0, 3600.0, 2.0, -3600.0, 2.0):
