@@ -1835,6 +1835,10 @@
         <translation>{count} Kerne</translation>
     </message>
     <message>
+        <source>In the last 24 hours: {size}</source>
+        <translation>In den letzten 24 Stunden: {size}</translation>
+    </message>
+    <message>
         <source>{size} a second</source>
         <translation>{size} in der Sekunde</translation>
     </message>
@@ -4781,6 +4785,10 @@
         <translation>Alle Gewichte zu trainieren braucht float32. Setze das Zahlenformat auf float32, oder nutze LoRA.</translation>
     </message>
     <message>
+        <source>GB of the graphics card&apos;s memory to plan with, above which PyTorch gets no more; 0: what is free there.</source>
+        <translation>GB des Grafikkartenspeichers, mit denen geplant wird und über die hinaus PyTorch nichts bekommt; 0: was dort frei ist.</translation>
+    </message>
+    <message>
         <source>GGUF can be written for models of type {known}, not {kind}; export as `merged`.</source>
         <translation>GGUF lässt sich für Modelle der Art {known} schreiben, nicht für {kind}; exportiere als `merged`.</translation>
     </message>
@@ -5481,10 +5489,6 @@
         <translation>GB Speicher, die alle Prozesse dieses Knotens zusammen halten dürfen; 0: keine Grenze. Darüber wird das Modell neu geladen, mit weniger auf einmal.</translation>
     </message>
     <message>
-        <source>GB of the graphics card&apos;s memory to plan with; 0: what is free there.</source>
-        <translation>GB Grafikspeicher, mit denen geplant wird; 0: was dort frei ist.</translation>
-    </message>
-    <message>
         <source>Give a time above zero, such as 15m or 1h.</source>
         <translation>Gib eine Zeit über null an, etwa 15m oder 1h.</translation>
     </message>
@@ -5907,6 +5911,10 @@
         <translation>Dieser Knoten hält {held} Speicher, memory_most erlaubt {most}, und weniger geht nicht: erhöh es, oder wähl ein kleineres Modell.</translation>
     </message>
     <message>
+        <source>This node is a service of the system, and MemoryMax of that service is its limit.</source>
+        <translation>Dieser Knoten ist ein Dienst des Systems, und MemoryMax dieses Dienstes ist seine Grenze.</translation>
+    </message>
+    <message>
         <source>This node is in its own private swarm, {key}.</source>
         <translation>Dieser Knoten ist in seinem eigenen privaten Schwarm, {key}.</translation>
     </message>
@@ -5957,6 +5965,10 @@
     <message>
         <source>This question was answered already, or its time is over: ask for another one.</source>
         <translation>Diese Frage ist schon beantwortet, oder ihre Zeit ist um: Hol dir eine andere.</translation>
+    </message>
+    <message>
+        <source>This system has no limit for memory.</source>
+        <translation>Dieses System hat keine Grenze für Speicher.</translation>
     </message>
     <message>
         <source>This version, {own}, is the newest, as of {date}.</source>
@@ -6315,12 +6327,20 @@
         <translation>er wurde abgeschossen (SIGKILL): Vielleicht ging dem Computer der Speicher aus</translation>
     </message>
     <message>
+        <source>it was killed (SIGKILL): this node went over the memory that you allow (memory_most)</source>
+        <translation>er wurde abgeschossen (SIGKILL): Dieser Knoten ging über den Speicher hinaus, den du erlaubst (memory_most)</translation>
+    </message>
+    <message>
         <source>it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.</source>
         <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); memory_most lässt ihm {free}. Stelle memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass es nur antworten.</translation>
     </message>
     <message>
         <source>it {way} in no less than {needed} ({largest}, {second}); {free} are free.</source>
         <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); {free} sind frei.</translation>
+    </message>
+    <message>
+        <source>it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.</source>
+        <translation>es {way} mit nicht weniger als {needed} von {card} ({largest}, {second}); card_memory_most lässt ihm {free}. Stelle card_memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass den Prozessor rechnen.</translation>
     </message>
     <message>
         <source>it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.</source>
@@ -6505,6 +6525,10 @@
     <message>
         <source>stopping</source>
         <translation>dabei zu enden</translation>
+    </message>
+    <message>
+        <source>systemd took the limit, but the kernel does not have it.</source>
+        <translation>systemd nahm die Grenze an, aber der Kernel kennt sie nicht.</translation>
     </message>
     <message>
         <source>text on one line</source>
@@ -7181,6 +7205,10 @@
     <message>
         <source>{reason} So PyTorch answers.</source>
         <translation>{reason} Darum antwortet PyTorch.</translation>
+    </message>
+    <message>
+        <source>{reason} So memory_most is watched here, not held.</source>
+        <translation>{reason} Deshalb wird memory_most hier überwacht, nicht erzwungen.</translation>
     </message>
     <message>
         <source>{reason} So this node only answers, until it is started with more free memory.</source>

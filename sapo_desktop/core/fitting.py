@@ -133,6 +133,8 @@ class Available(Record, frozen=True):
     device_name: str = ""
     device_memory: int = 0
     device_memory_free: int = 0
+    card_allowed: int | None = None
+    """Where that is less than what is free on the card: what the settings allow of it."""
     allowed: int | None = None
     """Of the memory, beside the reserve; None: all that is free."""
     unified: bool = False

@@ -338,7 +338,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 0.0
     card_memory_most: Annotated[
         float,
-        Meta(ge=0, le=10_000, description="GB of the graphics card's memory to plan with; 0: what is free there."),
+        Meta(
+            ge=0,
+            le=10_000,
+            description="GB of the graphics card's memory to plan with, above which PyTorch gets no more; 0: what is "
+            "free there.",
+        ),
         RENEWS,
     ] = 0.0
     keep_checkpoints: Annotated[
@@ -354,7 +359,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 0.0
     write_gigabytes_a_day: Annotated[
-        float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB."), RENEWS
+        float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB.")
     ] = 10.0
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where PyTorch computes."), RENEWS] = (
         "auto"

@@ -38,6 +38,8 @@ class Load(EngineMessage, frozen=True):
     dtype: str = "auto"
     batch: int = 0
     """Most answers under way at once, as memory allows; 0: the engine's own limit."""
+    card_memory: int = 0
+    """Bytes of the graphics card's memory that tensors may take; 0: as much as there is."""
 
 
 class Loaded(EngineMessage, frozen=True):

@@ -24,6 +24,8 @@ T = TypeVar("T")
 _CGROUP = Path("/sys/fs/cgroup")
 _SELF = Path("/proc/self/cgroup")
 _CPUINFO = Path("/proc/cpuinfo")
+OWN_SCOPE = "sapo-desktop-"
+"""How the control group begins that a node makes for itself (system/desktop/ceiling.py)."""
 _NO_LIMIT = 1 << 60
 """Version 1 of control groups says "no limit" with a number near 2^63."""
 
@@ -197,6 +199,16 @@ def taken_by_others(own: Sequence[int]) -> float:
     return max(_of_each_card(look), default=0.0)
 
 
+def card_memory_of(own: Sequence[int]) -> int:
+    """Bytes of the graphics cards' memory that these processes hold; 0 where the driver does not say."""
+
+    def look(nvml: Any, handle: Any) -> int:
+        running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
+        return sum(process.usedGpuMemory or 0 for process in running if process.pid in own)  # None on some Windows
+
+    return sum(_of_each_card(look))
+
+
 def card_degrees() -> list[float]:
     """Of each card, in Celsius."""
     return _of_each_card(lambda nvml, handle: float(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
@@ -256,14 +268,21 @@ def _values(name: str, root: Path, membership: Path) -> list[str]:
 
 
 def _folders(root: Path, membership: Path) -> list[Path]:
-    """This process's own version 2 control group and all above it."""
-    try:
-        lines = membership.read_text().splitlines()
-    except FileNotFoundError:  # not Linux
-        return []
-    own = next((line[3:] for line in lines if line.startswith("0::")), None)
+    """This process's version 2 control group and all above it, without one that the node made itself: what the user
+    allows is planned with anyway."""
+    own = control_group(membership)
     if own is None:
         return []
     place = root / own.lstrip("/")
+    above = [place, *place.parents][place.name.startswith(OWN_SCOPE) :]
     # Inside a container the path may name groups that cannot be seen from there.
-    return [folder for folder in (place, *place.parents) if folder == root or root in folder.parents]
+    return [folder for folder in above if folder == root or root in folder.parents]
+
+
+def control_group(membership: Path = _SELF) -> str | None:
+    """The version 2 control group of this process, as the kernel names it; None where there is none."""
+    try:
+        lines = membership.read_text().splitlines()
+    except OSError:  # not Linux
+        return None
+    return next((line[3:] for line in lines if line.startswith("0::")), None)

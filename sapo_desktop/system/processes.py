@@ -82,6 +82,14 @@ def die_with_parent(parent: int) -> None:
         raise SystemExit("The process that started this one is gone.")
 
 
+def give_memory_first() -> None:
+    """Linux: have the kernel end this process before the user's own programs, and before the one that started it, where
+    memory runs out; it can be started again. Whatever it starts follows it."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a container may refuse
+            Path("/proc/self/oom_score_adj").write_text("500")
+
+
 def tie_to_this_process(pid: int) -> None:
     """Windows: have child `pid` and its children killed when this process ends (else the child does it)."""
     if sys.platform == "win32":
@@ -145,6 +153,10 @@ def _set_priority(pid: int, low: bool) -> None:
             psutil.Process(pid).nice(psutil.IDLE_PRIORITY_CLASS if low else psutil.NORMAL_PRIORITY_CLASS)
         except psutil.AccessDenied as error:
             raise PermissionError(str(error)) from error
+        from sapo_desktop.system import windows_jobs
+
+        with contextlib.suppress(OSError):  # it only saves power; the class above is what others go before
+            windows_jobs.save_power(pid, low)
         return
     # On Linux each thread has a niceness of its own; elsewhere the process has one.
     threads = Path(f"/proc/{pid}/task")
@@ -281,14 +293,17 @@ def wait_gone(pid: int, seconds: float) -> bool:
     return True
 
 
-def exit_reason(code: int) -> Text:
-    """The exit code of a child, negative for a signal as subprocess gives it, in words."""
+def exit_reason(code: int, *, over_limit: bool = False) -> Text:
+    """The exit code of a child, negative for a signal as subprocess gives it, in words. `over_limit`: whether the limit
+    of memory that it is under was reached (system/desktop/ceiling.py)."""
     if code >= 0:
         return sentence("it ended by itself with exit code {code}", code=str(code))
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
+    if name == "SIGKILL" and over_limit:
+        return sentence("it was killed (SIGKILL): this node went over the memory that you allow (memory_most)")
     if name == "SIGKILL":
         return sentence("it was killed (SIGKILL): maybe the computer ran out of memory")
     return sentence("it was ended by {name}", name=name)

@@ -1,7 +1,8 @@
-"""Job objects: how Windows ends children when their parent ends, however it ends.
+"""Job objects: how Windows ends children when their parent ends, however it ends; and its efficiency mode.
 
 One job for this process, made at first use, with KILL_ON_JOB_CLOSE: its only handle is ours and is closed by
-the system when we end. Written from Microsoft's documentation; not run on Windows yet.
+the system when we end. It can bound what they commit of memory together: then a request for more fails. Written from
+Microsoft's documentation; not run on Windows yet.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ import functools
 import sys
 
 _KILL_ON_JOB_CLOSE = 0x2000
+_JOB_MEMORY = 0x0200
 _EXTENDED_LIMIT_INFORMATION = 9
+_POWER_THROTTLING = 4
+_EXECUTION_SPEED = 0x1
+_PROCESS_SET_INFORMATION = 0x0200
 _PROCESS_SET_QUOTA = 0x0100
 _PROCESS_TERMINATE = 0x0001
 
@@ -41,7 +46,54 @@ class _ExtendedLimits(ctypes.Structure):
     ]
 
 
+class _PowerThrottling(ctypes.Structure):
+    _fields_ = [
+        ("Version", ctypes.c_uint32),
+        ("ControlMask", ctypes.c_uint32),
+        ("StateMask", ctypes.c_uint32),
+    ]
+
+
+def _throttling(on: bool) -> _PowerThrottling:
+    """Efficiency mode, or what the system thinks right."""
+    mask = _EXECUTION_SPEED if on else 0
+    return _PowerThrottling(1, mask, mask)
+
+
+def _limits(most: int) -> _ExtendedLimits:
+    """Those of the job, `most` bytes of memory among them; 0: as much as there is."""
+    limits = _ExtendedLimits()
+    limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE | (_JOB_MEMORY if most else 0)
+    limits.JobMemoryLimit = most
+    return limits
+
+
 if sys.platform == "win32":
+
+    def bound_memory(most: int) -> None:
+        """Let all that is tied commit at most so many bytes together from now on; 0: as much as there is.
+
+        Raises:
+            OSError: Windows refused (the reason is in the error).
+        """
+        _set(_job(), _limits(most))
+
+    def save_power(pid: int, on: bool) -> None:
+        """Have the process run on the cores and at the speed that take least, or as the system thinks right.
+
+        Raises:
+            OSError: Windows refused, as older ones do (the reason is in the error).
+        """
+        kernel, state = _kernel(), _throttling(on)
+        process = kernel.OpenProcess(_PROCESS_SET_INFORMATION, False, pid)
+        if not process:
+            raise ctypes.WinError(ctypes.get_last_error())
+        try:
+            size = ctypes.sizeof(state)
+            if not kernel.SetProcessInformation(process, _POWER_THROTTLING, ctypes.byref(state), size):
+                raise ctypes.WinError(ctypes.get_last_error())
+        finally:
+            kernel.CloseHandle(process)
 
     def tie(pid: int) -> None:
         """Put process `pid` into the job of this process; its later children follow it.
@@ -68,6 +120,7 @@ if sys.platform == "win32":
         kernel.CreateJobObjectW.restype = handle
         kernel.CreateJobObjectW.argtypes = [handle, ctypes.c_wchar_p]
         kernel.SetInformationJobObject.argtypes = [handle, ctypes.c_int, handle, ctypes.c_uint32]
+        kernel.SetProcessInformation.argtypes = [handle, ctypes.c_int, handle, ctypes.c_uint32]
         kernel.AssignProcessToJobObject.argtypes = [handle, handle]
         kernel.CloseHandle.argtypes = [handle]
         return kernel
@@ -78,9 +131,10 @@ if sys.platform == "win32":
         job: int | None = kernel.CreateJobObjectW(None, None)
         if not job:
             raise ctypes.WinError(ctypes.get_last_error())
-        limits = _ExtendedLimits()
-        limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
-        size = ctypes.sizeof(limits)
-        if not kernel.SetInformationJobObject(job, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), size):
-            raise ctypes.WinError(ctypes.get_last_error())
+        _set(job, _limits(0))
         return job
+
+    def _set(job: int, limits: _ExtendedLimits) -> None:
+        size = ctypes.sizeof(limits)
+        if not _kernel().SetInformationJobObject(job, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), size):
+            raise ctypes.WinError(ctypes.get_last_error())

@@ -100,6 +100,7 @@ async def assemble(
         threads=settings.threads or default_threads(),
         device=settings.device,
         choice=choice,
+        card_memory=int(settings.card_memory_most * 1e9),
     )
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, handed_over)

@@ -1,8 +1,8 @@
 """A guest with manners: sees to it that a node keeps to what the user of its computer allows.
 
 Every two seconds it looks at the computer and at the node: the orders are told who is there, for worker/governor.py to
-decide by; memory and disk are kept within their caps. What the node takes is shown beside each cap, and its energy
-added up (Meter).
+decide by; memory and disk are kept within their caps, and links are made anew after a sleep. What the node takes is
+shown beside each cap, and its energy added up (Meter).
 
 Processor time is bounded ten times a second (Throttle): a number of threads is a promise about the next round; this one
 holds at once, on every system, and for all processes of the node together. Who took more than it may is suspended until
@@ -21,7 +21,9 @@ from typing import NamedTuple
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop.awake import Awake
+from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import card_memory_of
 from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Watch
 from sapo_desktop.system.processes import Processors, effort, own_memory, processors
@@ -30,6 +32,8 @@ from sapo_desktop.worker.control.messages.facts import Usage
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.patience import others_share
+from sapo_desktop.worker.store.checkpoints import Checkpoint
+from sapo_desktop.worker.store.history import DAY
 from sapo_desktop.worker.store.keeper import bytes_in
 
 KEEP_SECONDS = 60.0
@@ -49,6 +53,7 @@ class Taken(NamedTuple):
     sent: int
     """Bytes to peers so far."""
     received: int
+    card_memory: int = 0
 
 
 class Meter:
@@ -78,6 +83,8 @@ class Meter:
         self.now = Usage(joules=kept)
         self.disk = 0
         """Bytes, as they were counted last."""
+        self.written = 0
+        """Bytes of checkpoints in a day, as they were counted last."""
 
     def look(self, settings: Settings) -> Usage:
         """What was taken since the last look."""
@@ -94,6 +101,8 @@ class Meter:
             sent=max(0, taken.sent - before.sent) / passed,
             received=max(0, taken.received - before.received) / passed,
             disk=self.disk,
+            card_memory=taken.card_memory,
+            written=self.written,
             watts=joules / passed,
             joules=self.now.joules + joules,
             measured=self._energy.measured,
@@ -186,15 +195,33 @@ log = logging.getLogger("sapo_desktop.worker")
 
 LOOK_SECONDS = 2.0
 """Between looks; no event tells of it all on every system."""
+ASLEEP_SECONDS = 20.0
+"""More than that between two looks, and the computer slept: its links are dead, whatever their sockets say. A clock
+that was put forward looks the same, and costs a new link."""
 DISK_SECONDS = 300.0
 """Between looks at what is on disk."""
 
 
 class Guest:
-    """Sees to it that a node keeps to what its user allows: looks at the computer and at itself, again and again."""
+    """Sees to it that a node keeps to what its user allows: looks at the computer and at itself, again and again.
 
-    def __init__(self, assembled: Assembled, folder: DataFolder) -> None:
+    Args:
+        ceiling: the worker's, which outlives the node.
+        renew: has the node put together anew, once its round in hand is done.
+        wall: Unix seconds, which go on while the computer sleeps.
+    """
+
+    def __init__(
+        self,
+        assembled: Assembled,
+        folder: DataFolder,
+        ceiling: Ceiling,
+        renew: Callable[[], None],
+        wall: Callable[[], float] = time.time,
+    ) -> None:
         self._assembled = assembled
+        self._ceiling, self._renew = ceiling, renew
+        self._wall, self._looked_at = wall, wall()
         self._node, self._side = assembled.node, assembled.side
         self._places = folder.root
         self._watch = Watch(lambda: pids_of(assembled))
@@ -202,9 +229,13 @@ class Guest:
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
-        self._unknown = self._full = ""
+        self._unknown = self._full = self._not_held = ""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
+        self._may_write = self._node.settings.write_gigabytes_a_day
+        """What checkpoints may write in a day, as the keeper was told."""
+        self._newest: Checkpoint | None = None
+        """Up to which it is known what checkpoints wrote."""
 
     async def begin(self) -> None:
         """Look once, before the first decision."""
@@ -222,6 +253,12 @@ class Guest:
             self._awake.follow(False)
             self._watch.close()
 
+    async def before_sleep(self) -> None:
+        """Have everything written that is not on disk yet: the computer is about to sleep."""
+        self.meter.keep()
+        self._node.keeper.lasting.keep()
+        await self._node.keep_now()
+
     async def keep_to_share(self) -> None:
         """Keep the processor time of all processes within what was decided, until cancelled."""
         gate = self._node.gate
@@ -235,6 +272,9 @@ class Guest:
 
     async def _look(self) -> None:
         node = self._node
+        before, self._looked_at = self._looked_at, self._wall()
+        if self._looked_at - before > ASLEEP_SECONDS:
+            self._side.dial_anew()
         here = await asyncio.to_thread(self._watch.look, node.settings)
         if here.idle_unknown and str(here.idle_unknown) != self._unknown:
             text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
@@ -257,6 +297,12 @@ class Guest:
         """Give memory back after a long pause, and where the node holds more than it may."""
         node, held = self._node, self.meter.now.memory
         minutes, most = node.settings.memory_back_after, int(node.settings.memory_most * 1e9)
+        if await asyncio.to_thread(self._ceiling.follow, most):
+            self._renew()
+        if self._ceiling.refused and str(self._ceiling.refused) != self._not_held:
+            text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
+            node.show.notice("info", text)
+        self._not_held = str(self._ceiling.refused)
         if not node.engine.running:
             return
         if minutes and node.gate.asleep_for >= 60 * minutes:
@@ -268,8 +314,17 @@ class Guest:
     async def _bound_disk(self) -> None:
         """Count what is on disk now and then, and delete what can be spared above the cap."""
         node, now = self._node, time.monotonic()
+        if (may_write := node.settings.write_gigabytes_a_day) != self._may_write:
+            self._may_write = may_write
+            await node.keeper.allow(may_write * 1e9)
         cap, places = node.settings.disk_gigabytes, [self._places, models_folder(node.settings)]
-        if self._counted is not None and now - self._counted[0] < DISK_SECONDS and self._counted[1] == cap:
+        due = self._counted is None or now - self._counted[0] >= DISK_SECONDS
+        if due or node.keeper.newest is not self._newest:
+            self._newest = node.keeper.newest
+            since = self._wall() - DAY
+            written = await node.keeper.patiently(node.keeper.history.checkpoints_written, since)
+            self.meter.written = sum(one.bytes for one in written)
+        if not due and self._counted is not None and self._counted[1] == cap:
             return
         self._counted = now, cap
         most = int(cap * 1e9)
@@ -291,7 +346,8 @@ class Guest:
     def _take(self) -> Taken:
         member = self._side.network
         sent, received = (member.upload.passed, member.download.passed) if member else (0, 0)
-        return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received)
+        card = card_memory_of(pids_of(self._assembled)) if self._node.settings.device != "cpu" else 0
+        return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received, card)
 
 
 def hosts_of(assembled: Assembled) -> list[Host]:

@@ -16,6 +16,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
@@ -31,6 +32,8 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
+from sapo_desktop.system.desktop import sleep
+from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import Catalogue
@@ -60,6 +63,9 @@ MOST_NOTICES = 200
 """That are kept for clients who come later."""
 OWNER_GRACE = 5.0
 """Seconds that a window or terminal has to come back before its worker ends with it."""
+
+_BEFORE_SLEEP_SECONDS = 4.0
+"""For which the computer's sleep is held back at most: logind waits for five."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +142,9 @@ class Worker:
         self._options = options
         self._overrides = dict(options.overrides)
         self._catalogue = Catalogue(families=())
-        self._own_tasks_changed = False
-        """Whether a file of own tasks came or went since the node was put together."""
+        self._wants_anew = False
+        """Whether something else than a setting asks for the node to be put together anew."""
+        self._ceiling = Ceiling()
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._notices: deque[Notice] = deque(maxlen=MOST_NOTICES)
         self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
@@ -147,6 +154,8 @@ class Worker:
         self._owners = 0
         self._owner_left: asyncio.TimerHandle | None = None
         self._orders: Orders | None = None
+        self._guest: Guest | None = None
+        """Of the node that plays now."""
         self._adopted = False
         """Whether a client that stays has come: then no owner's end is ours."""
         self._only_served = options.begin == "idle"
@@ -181,6 +190,8 @@ class Worker:
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
         if self._options.started:
             starter.when_let_go(self._let_go)
+        if sys.platform == "linux":
+            threading.Thread(target=self._follow_sleep, args=(asyncio.get_running_loop(),), daemon=True).start()
         models = ModelRequests(self._folder, self._in_force, self._publish)
         looking = asyncio.create_task(self._updates.run())
         ending = asyncio.create_task(self._quit.wait())
@@ -226,7 +237,9 @@ class Worker:
         return self._ready.exception()
 
     async def _assemble(self, said: Text, replaced: Assembled | None) -> Assembled:
-        self._own_tasks_changed = False
+        self._wants_anew = False
+        # Before any host, so that the system counts all that they take.
+        await asyncio.to_thread(self._ceiling.follow, int(self._settings.memory_most * 1e9))
         self._catalogue = await asyncio.to_thread(load_tasks, self._folder.tasks)
         return await assemble(
             self._folder,
@@ -244,7 +257,7 @@ class Worker:
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
-        guest = Guest(assembled, self._folder)
+        guest = self._guest = Guest(assembled, self._folder, self._ceiling, self._put_together_anew)
         await guest.begin()
         if replaced is not None:
             node.orders.take_over(replaced.node.orders.wishes)
@@ -281,7 +294,7 @@ class Worker:
 
     async def _close_for_renewal(self, requests: Requests) -> None:
         """From now on requests wait for the next node, which holds what those under way change."""
-        self._orders = None
+        self._orders = self._guest = None
         self._ready = asyncio.get_running_loop().create_future()
         self._starting = Starting()
         self._publish(self._state_of_start())
@@ -292,14 +305,15 @@ class Worker:
         """These settings are kept: a node of them is put together where this one does not hold them all."""
         before = self._in_force()
         self._settings = wanted
-        if self._own_tasks_changed or needs_renewal(before, wanted):
+        if self._wants_anew or needs_renewal(before, wanted):
             self._renew.set()
         else:
             self._renew.clear()
 
-    def _take_up_tasks(self) -> None:
-        """A file of own tasks came or went: a node that knows it takes the place of this one."""
-        self._own_tasks_changed = True
+    def _put_together_anew(self) -> None:
+        """A file of own tasks came or went, or processes are to begin under a limit: another node takes the place of
+        this one."""
+        self._wants_anew = True
         self._renew.set()
 
     def _go_back_to(self, settings: Settings) -> None:
@@ -316,6 +330,25 @@ class Worker:
     def _may_use_network(self) -> bool:
         """Whether the governor lets it; not while there is no node yet."""
         return self._orders is not None and self._orders.decision.network
+
+    def _follow_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread of its own, which ends with the process."""
+        try:
+            sleep.follow(lambda: self._before_sleep(loop))
+        except SapoError as error:
+            log.info("Nobody tells before this computer sleeps: %s", error)
+
+    def _before_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give the node the time that the system waits; what takes longer goes on, now or after the sleep."""
+        if self._guest is not None and not loop.is_closed():
+            log.info("The computer is about to sleep.")
+            keeping = asyncio.run_coroutine_threadsafe(self._guest.before_sleep(), loop)
+            try:
+                keeping.result(_BEFORE_SLEEP_SECONDS)
+            except TimeoutError:
+                log.info("It sleeps before all is written.")
+            except Exception:
+                log.exception("What was to be done before the sleep met a bug.")
 
     def _begin(self, orders: Orders) -> None:
         match self._options.begin:
@@ -352,7 +385,7 @@ class Worker:
             notices=lambda: list(self._notices),
             give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
-            tasks_changed=self._take_up_tasks,
+            tasks_changed=self._put_together_anew,
             quit=self._quit.set,
             updates=self._updates,
             usage=lambda: guest.meter.now,

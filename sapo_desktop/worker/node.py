@@ -58,6 +58,8 @@ from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
 _PARTING_SECONDS = 20.0
 """How long the last checkpoint may keep a node that ends."""
+_STEP_SECONDS = 0.05
+"""Between two looks whether the trainer's step is over."""
 _MOST_WAITING = 32
 """Groups with a person's answer."""
 _A_ROUND = 4
@@ -238,6 +240,20 @@ class Node:
             others = [host.stop() for host in self.gate.others()]
             await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
 
+    async def keep_now(self) -> None:
+        """The computer may not come back: write what no checkpoint has. The round in hand is left out for that; where
+        nothing is unwritten it goes on."""
+        if not self._unkept or not self.engine.running:
+            return
+        async with self.gate.awake():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PARTING_SECONDS):
+                    while not self._settled:  # a step must not be cut in two, and its round may write one itself
+                        await asyncio.sleep(_STEP_SECONDS)
+            if self._settled:
+                async with self._without_round():
+                    await self._keep_unkept_rounds()
+
     async def shrink(self, held: int, most: int) -> None:
         """The node holds more memory than it may: load the model anew, with less at once."""
         sizes = {"held": Size(bytes=held), "most": Size(bytes=most)}
@@ -325,10 +341,18 @@ class Node:
         if not self.engine.running:
             await self._recovery.back_to_newest()
 
+    @property
+    def _kept(self) -> int:
+        """The last round that a checkpoint has."""
+        return self.keeper.newest.round if self.keeper.newest else 0
+
+    @property
+    def _unkept(self) -> bool:
+        return self.counters.round > self._kept
+
     async def _keep_unkept_rounds(self) -> None:
         """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them."""
-        kept = self.keeper.newest.round if self.keeper.newest else 0
-        if not self._settled or self.counters.round <= kept:
+        if not self._settled or not self._unkept:
             return
         try:
             async with asyncio.timeout(_PARTING_SECONDS):
@@ -337,7 +361,7 @@ class Node:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
             self.show.notice(
                 "warning",
-                sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(kept)),
+                sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(self._kept)),
             )
 
     async def _play_round(self) -> RoundResult | None:

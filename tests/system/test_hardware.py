@@ -106,6 +106,10 @@ def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.Monkey
         nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(total=10**10, free=10**9 * (handle + 1)),
     )
     monkeypatch.setitem(sys.modules, "pynvml", driver)
+    used = [SimpleNamespace(pid=7, usedGpuMemory=5), SimpleNamespace(pid=8, usedGpuMemory=3)]
+    untold = SimpleNamespace(pid=7, usedGpuMemory=None)  # as on some Windows
+    driver.nvmlDeviceGetComputeRunningProcesses = lambda handle: used if handle else [untold]
+    assert hardware.card_memory_of([7]) == 5 and hardware.card_memory_of([]) == 0
     cards = hardware.gpus()
     assert [(card.name, card.memory, card.free) for card in cards] == [
         ("card 0", 10**10, 10**9),

@@ -73,6 +73,11 @@ def test_exit_codes_in_words(code: int, text: str) -> None:
     assert text in str(processes.exit_reason(code))
 
 
+def test_who_went_over_what_the_user_allows_is_told_so() -> None:
+    assert "memory_most" in str(processes.exit_reason(-9, over_limit=True))
+    assert "SIGSEGV" in str(processes.exit_reason(-11, over_limit=True))
+
+
 def test_our_package_is_found_from_anywhere(tmp_path: object) -> None:
     line = [*processes.python_command("sapo_desktop.worker.hosts.host"), "--help"]
     done = subprocess.run(line, cwd=str(tmp_path), env=processes.python_environment({}), capture_output=True)

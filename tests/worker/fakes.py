@@ -97,6 +97,7 @@ class FakeEngine:
         self.threads: list[int] = []
         self.parameters = 10**9
         self.busy = False
+        self.held = 0
         self.trains = True
         self.can_change_model = True
         self.off_policy = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,6 +40,10 @@ class Side:
 
     def __init__(self) -> None:
         self.barred = False
+        self.dialled = 0
+
+    def dial_anew(self) -> None:
+        self.dialled += 1
 
     async def bar(self, barred: bool) -> None:
         self.barred = barred
@@ -50,14 +55,37 @@ class Looked:
         self.scene.engine.host.pid = self.scene.examiner.host.pid = os.getpid()
         self.side = Side()
         assembled = SimpleNamespace(node=self.scene.node, side=self.side)
-        self.guest = Guest(assembled, DataFolder(folder))  # type: ignore[arg-type]
+        self.ceiling, self.renewed, self.wall = Held(), 0, 1e9
+        self.guest = Guest(
+            assembled,  # type: ignore[arg-type]
+            DataFolder(folder),
+            self.ceiling,  # type: ignore[arg-type]
+            self._renew,
+            lambda: self.wall,
+        )
         self.here = Presence()
         patch.setattr(self.guest._watch, "look", lambda settings: self.here)
         patch.setattr(guest_module, "models_folder", lambda settings: folder / "models")
         self.scene.node.orders.start(None)
 
+    def _renew(self) -> None:
+        self.renewed += 1
+
     async def close(self) -> None:
         await self.scene.node.close()
+
+
+class Held:
+    """A ceiling that the system refuses to hold, or takes up."""
+
+    def __init__(self) -> None:
+        self.most, self.refused = 0, ""
+        self.answers = {1_000_000: "No bus here.", 4 * 10**12: ""}
+
+    def follow(self, most: int) -> bool:
+        new, self.most = most != self.most, most
+        self.refused = self.answers.get(most, "")
+        return new and most > 0 and not self.refused
 
 
 async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(
@@ -108,6 +136,82 @@ async def test_too_little_memory_and_disk_are_said_with_what_would_do(
     assert sum("loaded anew, with less at once" in text for text in said) == 1
     assert sum("raise it, or remove a model" in text for text in said) == 1
     assert it.guest.meter.disk > 0
+    await it.close()
+
+
+async def test_a_ceiling_that_the_system_takes_up_begins_with_new_processes_and_one_that_it_refuses_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, memory_most=4000))
+    for _ in range(2):
+        await it.guest._look()
+    assert it.renewed == 1 and not [text for text in it.scene.notices() if "memory_most" in text]
+    it.scene.node.settings = msgspec.structs.replace(SETTINGS, memory_most=0.001)
+    it.scene.engine.host.pid = None  # nothing is held that the other watch could complain of
+    for _ in range(2):
+        await it.guest._look()
+    said = [text for text in it.scene.notices() if "memory_most" in text]
+    assert said == ["No bus here. So memory_most is watched here, not held."] and it.renewed == 1
+    await it.close()
+
+
+async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    held: list[bool] = []
+    monkeypatch.setattr(it.guest._awake, "follow", lambda wanted: held.append(wanted) or True)
+    go_on = msgspec.structs.replace(SETTINGS, on_battery="continue", battery_least=0)
+    asked = msgspec.structs.replace(go_on, keep_awake=True)
+    for settings, here in (
+        (go_on, Presence()),
+        (asked, Presence()),
+        (asked, Presence(on_battery=True)),
+        (asked, Presence()),
+    ):
+        it.scene.node.settings, it.here = settings, here
+        await it.guest._look()
+    it.scene.node.orders.pause(None)
+    await it.guest._look()
+    assert held == [False, True, False, True, False]
+    await it.close()
+
+
+async def test_what_checkpoints_wrote_in_a_day_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    it.wall = time.time()
+    await it.guest._look()
+    assert it.guest.meter.written == 0
+    written = await it.scene.keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
+    await it.guest._look()
+    assert it.guest.meter.written == written.bytes > 0
+    it.wall += 90_000
+    it.guest._counted = None
+    await it.guest._look()
+    assert it.guest.meter.written == 0
+    await it.close()
+
+
+async def test_a_changed_allowance_of_writes_holds_for_the_next_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    keeper = it.scene.keeper
+    await it.guest._look()
+    await keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
+    assert keeper._budget.allows(10**6, time.time())
+    it.scene.node.settings = msgspec.structs.replace(SETTINGS, write_gigabytes_a_day=1e-7)
+    await it.guest._look()
+    assert not keeper._budget.allows(60, time.time()), "what was written before counts"
+    await it.close()
+
+
+async def test_a_computer_that_slept_has_its_links_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    for passed in (2.0, 2.0, 3600.0, 2.0, -3600.0, 2.0):
+        it.wall += passed
+        await it.guest._look()
+    assert it.side.dialled == 1
     await it.close()
 
 

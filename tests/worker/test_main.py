@@ -9,6 +9,7 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker import main
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Event, RoundFinished, Snapshot, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -62,6 +63,19 @@ async def test_a_client_is_first_told_how_things_stand(worker: Worker, served: S
             first, second = await told(client, 2)
             assert isinstance(first, Snapshot) and first.status.round == number - 1
             assert second == RoundFinished(report=report)
+
+
+async def test_the_system_bounds_memory_before_there_is_a_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[object] = []
+
+    async def assemble(*given: object, **named: object) -> None:
+        order.append("hosts")
+
+    monkeypatch.setattr(main.Ceiling, "follow", lambda self, most: order.append(most))
+    monkeypatch.setattr(main, "assemble", assemble)
+    worker = Worker(DataFolder.open(tmp_path), Settings(memory_most=1.5), Options(tmp_path, {}, None, "idle"))
+    await worker._assemble("", None)
+    assert order == [1_500_000_000, "hosts"]
 
 
 async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp_path: Path) -> None:

@@ -474,6 +474,40 @@ async def test_memory_is_given_back_and_what_was_learned_comes_back(tmp_path: Pa
         assert not any("Going on from the last checkpoint" in text for text in it.notices())
 
 
+async def test_before_a_sleep_what_no_checkpoint_has_is_written_and_nothing_is_cut_off_where_all_is(
+    tmp_path: Path,
+) -> None:
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        await it.until(RoundFinished, count=2)
+        it.engine.hold = asyncio.Event()  # a round that takes long is in hand
+        await it.node.keep_now()
+        reached = it.node.counters.round
+        assert it.keeper.store.numbers()[-1] == reached >= 2 and it.engine.running
+        await asyncio.sleep(0)
+        in_hand = it.node._round
+        await it.node.keep_now()
+        assert it.node._round is in_hand, "nothing was to be written"
+        it.engine.hold.set()
+        it.engine.hold = None
+        await it.until(RoundFinished, count=reached + 1)
+
+
+async def test_a_step_under_way_is_not_cut_in_two_by_a_sleep(tmp_path: Path) -> None:
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        await it.until(RoundFinished)
+        it.engine.stepping = asyncio.Event()
+        async with asyncio.timeout(20):
+            while it.node._settled:
+                await asyncio.sleep(0)
+        reached = it.node.counters.round
+        keeping = asyncio.create_task(it.node.keep_now())
+        await asyncio.sleep(0.1)
+        assert not keeping.done()
+        it.engine.stepping.set()
+        await keeping
+        assert it.keeper.store.numbers()[-1] > reached
+
+
 async def test_a_request_wakes_what_was_put_away(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         await it.until(RoundFinished)

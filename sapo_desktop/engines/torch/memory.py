@@ -39,6 +39,14 @@ def release_memory() -> None:
         torch.cuda.empty_cache()
 
 
+def bound_card(most: int) -> None:
+    """Let tensors take at most `most` bytes of the graphics card's memory from now on, 0: as much as there is; above
+    it an allocation fails as on a full card. What CUDA takes for itself comes on top."""
+    if torch.cuda.is_available():
+        whole = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, most / whole) if most else 1.0)
+
+
 def return_freed_memory() -> None:
     """Hand freed heap back to the system where the C library can (glibc); takes about a millisecond.
 

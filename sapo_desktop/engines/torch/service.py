@@ -28,7 +28,7 @@ from sapo_desktop.engines.torch.llama.decoding import start_written_out
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, is_packed
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
-from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory
+from sapo_desktop.engines.torch.memory import bound_card, is_out_of_memory, release_memory
 from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, save_trainer
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 
@@ -44,6 +44,8 @@ class TorchEngine:
 
     def __init__(self, request: p.Load) -> None:
         torch.set_num_threads(max(1, request.threads))
+        if request.device in ("auto", "cuda"):
+            bound_card(request.card_memory)
         self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
         if request.trainer.method == "full" and self.lm.dtype != torch.float32:
             raise UsageError(

@@ -21,6 +21,8 @@ from sapo_desktop.gui.words.states import action_words, timed_sentence, tooltip
 from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.viewmodel import Face, Section, View
 
+_QUIT = "quit"
+"""The action of a notification that ends it all."""
 LOOK_MS = 2000
 """Between looks for a tray: one that comes late, or comes back, tells nobody."""
 
@@ -80,7 +82,8 @@ class Tray(QObject):
             self.went.emit()
 
     def tell(self, title: str, text: str) -> None:
-        """A notification of the desktop, where there is one; what the large button does can be done in it."""
+        """A notification of the desktop, where there is one; what the large button does can be done in it, and what is
+        in no menu where there is no tray."""
         words = (for_notification(title), for_notification(text))
         if not sys.platform.startswith("linux"):
             self._tell_by_icon(*words)
@@ -89,6 +92,8 @@ class Tray(QObject):
         actions = {notification.OPEN: tr("Open SAPO Desktop")}
         if action != "wait":
             actions[action] = action_words(action, self._view.silo)
+        if not self.there:
+            actions[_QUIT] = tr("Quit")
         threading.Thread(target=self._tell_by_bus, args=(*words, actions), daemon=True).start()
 
     def _tell_by_bus(self, title: str, text: str, actions: Mapping[str, str]) -> None:
@@ -107,7 +112,9 @@ class Tray(QObject):
 
     def _act(self, pressed: str) -> None:
         """An hour later the same button may mean another thing: then the window is opened instead."""
-        if pressed == self._view.main_action:
+        if pressed == _QUIT:
+            self.quit_wanted.emit()
+        elif pressed == self._view.main_action:
             self._actions.main()
         else:
             self.open_wanted.emit()

@@ -190,8 +190,11 @@ def measured(usage: Usage, price: float, gained: float | None, used: int) -> dic
     cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2)))
     return {
         "threads": cores,
+        "threads_away": cores,
         "processor_percent": cores,
         "memory_most": now.format(value=numbers.size(usage.memory)),
+        "card_memory_most": now.format(value=numbers.size(usage.card_memory)) if usage.card_memory else "",
+        "write_gigabytes_a_day": tr("In the last 24 hours: {size}").format(size=numbers.size(usage.written)),
         "upload_kilobytes": now.format(value=tr("{size} a second").format(size=numbers.size(usage.sent))),
         "download_kilobytes": now.format(value=tr("{size} a second").format(size=numbers.size(usage.received))),
         "disk_gigabytes": now.format(value=numbers.size(usage.disk)) if usage.disk else "",

@@ -154,13 +154,15 @@ def available(hardware: Hardware, settings: Settings) -> Available:
         if card.free < CARD_IN_USE * card.memory:
             taken, whole = Size(bytes=card.memory - card.free), Size(bytes=card.memory)
             notes.append(sentence("The card is in use: {taken} of its {size} are taken.", taken=taken, size=whole))
+        most = int(settings.card_memory_most * 1e9) or card.free
         return Available(
             memory=hardware.memory,
             memory_free=hardware.memory_free,
             device="cuda",
             device_name=card.name,
             device_memory=card.memory,
-            device_memory_free=min(card.free, int(settings.card_memory_most * 1e9) or card.free),
+            device_memory_free=min(card.free, most),
+            card_allowed=most if most < card.free else None,
             allowed=_allowed(settings),
             unmeasured=True,
             notes=tuple(notes),
@@ -553,6 +555,14 @@ def _with_less_at_once(sketch: _Sketch, tokens: int, recompute: bool) -> Way:
 
 def _lacking(way: Way, here: Available) -> Text | None:
     """Why a way does not fit, with numbers; None where it does."""
+    if here.card_allowed is not None and way.device_memory.total > here.card_allowed:
+        return sentence(
+            "it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. "
+            "Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.",
+            card=here.device_name,
+            least=_gigabytes(way.device_memory.total),
+            **_needs(way, way.device_memory, here.card_allowed),
+        )
     if way.device_memory.total > here.device_memory_free:
         return sentence(
             "it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.",
@@ -569,10 +579,15 @@ def _lacking(way: Way, here: Available) -> Text | None:
         return sentence(
             "it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. "
             "Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.",
-            least=f"{math.ceil((engine.total + BESIDE_ENGINE) / 1e8) / 10:.1f}",
+            least=_gigabytes(engine.total + BESIDE_ENGINE),
             **_needs(way, engine, here.allowed),
         )
     return None
+
+
+def _gigabytes(size: int) -> str:
+    """As a setting takes it: no less than that."""
+    return f"{math.ceil(size / 1e8) / 10:.1f}"
 
 
 def _needs(way: Way, parts: Parts, free: int) -> dict[str, Value]:

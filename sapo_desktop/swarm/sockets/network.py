@@ -119,6 +119,10 @@ class Network:
         self._certificate = NO_TLS
         self._tls: ssl.SSLContext | None = None
         self._turns_away = False
+        self._woken = asyncio.Event()
+        """Set for a moment: whoever waits to dial again dials."""
+        self._woke_at = float("-inf")
+        """Monotonic seconds."""
         self.pins: dict[str, bytes] = {}
         """Keys proven first by peers whose address names none, by URL."""
         self.lan_pins: dict[str, bytes] = {}
@@ -231,6 +235,14 @@ class Network:
         """Take no more links; those that are open stay."""
         self._turns_away = True
 
+    def dial_anew(self) -> None:
+        """Every link is dead: the computer slept, and sockets do not know it. Have them made again at once."""
+        for wire in self._wires.values():
+            wire.cut_off()
+        self._woke_at = time.monotonic()
+        self._woken.set()
+        self._woken.clear()
+
     async def close(self) -> None:
         """Say goodbye to everyone and end every task."""
         for link in list(self._wires):
@@ -268,11 +280,15 @@ class Network:
             # Only whoever has the key that we want may send us away for long.
             heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
             wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0
-            if time.monotonic() - began > _LASTING:
+            if time.monotonic() - began > _LASTING or began < self._woke_at:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that comes back is not met by all of its peers in one second.
-            await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
-            delay = min(_LONGEST_DELAY, 2 * delay)
+            try:
+                async with asyncio.timeout(max(wait, SystemRandom().uniform(0, delay))):
+                    await self._woken.wait()
+                delay = _FIRST_DELAY
+            except TimeoutError:
+                delay = min(_LONGEST_DELAY, 2 * delay)
 
     async def _dial_out(
         self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None

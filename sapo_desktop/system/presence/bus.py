@@ -72,13 +72,14 @@ class Line:
 
 
 @contextlib.contextmanager
-def speaking(bus: Bus, name: str, path: str) -> Iterator[Line]:
-    """A connection for more than one call. Raises NoBus, also for what goes wrong while it is used."""
+def speaking(bus: Bus, name: str, path: str, *, descriptors: bool = False) -> Iterator[Line]:
+    """A connection for more than one call; `descriptors`: answers may hold open files, to be closed by the caller.
+    Raises NoBus, also for what goes wrong while it is used."""
     from jeepney.io.blocking import open_dbus_connection
     from jeepney.wrappers import DBusErrorResponse
 
     try:
-        with open_dbus_connection(_address(bus), auth_timeout=_SECONDS) as connection:
+        with open_dbus_connection(_address(bus), enable_fds=descriptors, auth_timeout=_SECONDS) as connection:
             yield Line(connection, name, path)
     except (OSError, ValueError, RuntimeError, DBusErrorResponse) as error:
         raise NoBus(sentence("{name} does not answer on D-Bus ({error}).", name=name, error=str(error))) from error

@@ -75,6 +75,8 @@ class EnginePlan:
     """Where the engine may write for a while; None: the system's place for that."""
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
+    card_memory: int = 0
+    """Bytes of the graphics card's memory that PyTorch may take; 0: as much as there is."""
 
 
 class Engine:
@@ -267,6 +269,7 @@ class Engine:
             threads=self.plan.threads,
             device=self.plan.choice.device or self.plan.device,
             batch=self.plan.batch,
+            card_memory=self.plan.card_memory,
         )
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
         self.loaded = expect(reply, Loaded)

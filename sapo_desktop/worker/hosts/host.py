@@ -193,6 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides what Ctrl-C means
     processes.die_with_parent(options.parent)
+    processes.give_memory_first()
     writer = FrameWriter(pipes.write)
     kind = kind_of_service(options.service) if options.service else KINDS[options.kind]
     try:

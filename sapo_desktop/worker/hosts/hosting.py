@@ -23,6 +23,7 @@ from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTim
 from sapo_desktop.core.records import Confined
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
+from sapo_desktop.system.desktop import ceiling
 from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.hosts.frames import FrameError, pack, read_frame
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, Sight, look
@@ -80,6 +81,8 @@ class Host:
         """Whether it is to be suspended: a process that is started meanwhile begins so."""
         self._switched = asyncio.Event()
         self._log_start = 0
+        self._limits_reached = 0
+        """As of its start: more than that, and it may be what was ended for it."""
         self._haste: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -223,6 +226,7 @@ class Host:
 
     async def _launch(self) -> None:
         self._suspended = False
+        self._limits_reached = ceiling.times_reached()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
             self._process = await asyncio.create_subprocess_exec(
@@ -341,7 +345,8 @@ class Host:
                     "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
                 )
             )
-        reason = processes.exit_reason(process.returncode or 0)
+        over_limit = ceiling.times_reached() > self._limits_reached
+        reason = processes.exit_reason(process.returncode or 0, over_limit=over_limit)
         said = last_lines(self.options.log, self._log_start)
         text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
         if said:

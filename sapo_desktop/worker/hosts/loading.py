@@ -77,12 +77,15 @@ class Fitting:
             self._tell(text)
         return fitted.plan
 
-    def check(self, asked: EnginePlan, held: int) -> None:
-        """Refuse settings with which the model does not fit. Raises TooBig."""
-        self._measure(asked, held)
+    def check(self, asked: EnginePlan, held: int, on_card: int) -> None:
+        """Refuse settings with which the model does not fit. `held`: as for `fit`; `on_card`: what they have of the
+        graphics card's. Raises TooBig."""
+        self._measure(asked, held, on_card)
 
-    def _measure(self, asked: EnginePlan, held: int) -> _Fitted:
+    def _measure(self, asked: EnginePlan, held: int, on_card: int = 0) -> _Fitted:
         settings, here = self._settings(), self._look(asked.model.parent)
+        cards = [msgspec.structs.replace(card, free=min(card.memory, card.free + on_card)) for card in here.gpus]
+        here = msgspec.structs.replace(here, gpus=cards)
         try:
             model = describe(asked.model)
         except ModelError:

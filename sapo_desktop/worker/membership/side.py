@@ -162,6 +162,11 @@ class SwarmSide:
         if changed and self._settings is not None:
             await self.follow(self._settings)
 
+    def dial_anew(self) -> None:
+        """The computer slept: have the links made again at once."""
+        if self._joined is not None:
+            self._joined.network.dial_anew()
+
     async def use(self, who: Identity | None) -> None:
         """Be this identity from now on, where nothing else is said the kept one; a member leaves and joins again."""
         async with self._following:

@@ -232,6 +232,12 @@ class Keeper:
         """Delete what can be spared until `places` hold at most `most` bytes; returns what they hold then."""
         return await self.call(tidy, self.store, self.history, self._keep, most, places)
 
+    async def allow(self, bytes_a_day: float) -> None:
+        """Let checkpoints write so much a day from now on, counted with what they wrote before."""
+        now = time.time()
+        before = await self.patiently(self.history.checkpoints_written, now - 2 * DAY)
+        self._budget = WriteBudget(bytes_a_day, before, now)
+
     async def record_eval(self, run: int, report: EvalReport) -> None:
         await self.patiently(self.history.record_eval, run, report)
 

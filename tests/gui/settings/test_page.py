@@ -298,10 +298,14 @@ def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge:
 
 
 def test_what_is_taken_stands_beside_what_bounds_it(page: SettingsPage, bridge: StageBridge) -> None:
-    made = row(page, "memory_most")
-    bridge.replies[GetUsage] = Usage(memory=1_200_000_000, cores=0.5, joules=3.6e6)
+    made, written = row(page, "memory_most"), row(page, "write_gigabytes_a_day")
+    bridge.replies[GetUsage] = Usage(
+        memory=1_200_000_000, cores=0.5, joules=3.6e6, written=3_000_000, card_memory=2 * 10**9
+    )
     page._looking.timeout.emit()
     assert "Now: 1.2 GB" in texts(made) and "Now: 0.50 cores" in texts(row(page, "threads"))
+    assert "Now: 2.0 GB" in texts(row(page, "card_memory_most"))
+    assert "In the last 24 hours: 3.0 MB" in texts(written)
     assert any(text.startswith("So far 1.000 kWh") for text in texts(row(page, "price_per_kwh")))
 
 

@@ -1,5 +1,6 @@
 """Window, Home, tray and wizard, driven without a worker."""
 
+import sys
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
+from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.link import Connecting, Lost
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
@@ -561,6 +563,25 @@ def test_what_a_notification_offered_is_done_only_while_it_still_means_that(qtbo
     with qtbot.waitSignal(tray.open_wanted):
         tray._act("pause")
     assert not bridge.asked_for(Resume)
+    tray.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere notifications come from the icon")
+@pytest.mark.allowed_skip("elsewhere notifications come from the icon")
+def test_where_there_is_no_tray_notifications_offer_what_its_menu_would(
+    qtbot: QtBot, a_tray: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[dict[str, str]] = []
+    monkeypatch.setattr(notification, "show", lambda title, text, actions: offered.append(actions) or "quit")
+    tray, _ = tray_of(a_view(silo_curve()))
+    tray.tell("With a tray", "")
+    qtbot.waitUntil(lambda: len(offered) == 1)
+    assert offered.pop() == {"default": "Open SAPO Desktop", "pause": "Pause"}
+    a_tray[0] = False
+    tray.look()
+    with qtbot.waitSignal(tray.quit_wanted):
+        tray.tell("Without one", "")
+    assert offered == [{"default": "Open SAPO Desktop", "pause": "Pause", "quit": "Quit"}]
     tray.close()
 
 

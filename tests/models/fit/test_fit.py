@@ -211,6 +211,16 @@ def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_th
     assert plan(model("qwen2.5-0.5b"), with_free(20), enough).fits
 
 
+def test_a_ceiling_of_the_card_that_is_too_low_names_the_least_that_would_do() -> None:
+    here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 20 * GIB)])
+    little = msgspec.structs.replace(SETTINGS, device="cuda", card_memory_most=1.0)
+    with pytest.raises(TooBig, match=r"card_memory_most leaves it 1\.0 GB") as refused:
+        plan(model("qwen2.5-0.5b"), here, little)
+    least = float(str(refused.value).partition("card_memory_most to ")[2].split()[0])
+    enough = msgspec.structs.replace(little, card_memory_most=least)
+    assert plan(model("qwen2.5-0.5b"), here, enough).device_memory.total <= least * 1e9
+
+
 def test_what_the_waiting_process_holds_already_is_not_counted_twice() -> None:
     with pytest.raises(TooBig):
         plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS)

@@ -153,6 +153,32 @@ async def test_a_link_comes_back_after_the_relay_was_away(monkeypatch: pytest.Mo
     await asyncio.gather(again.network.close(), alice.network.close())
 
 
+async def test_after_a_sleep_every_link_is_made_again_within_seconds() -> None:
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address())
+        await until(lambda: alice.heard and bob.heard)
+        (before,) = alice.network.exchange.links
+        alice.network.dial_anew()
+        await until(lambda: [link for link in alice.network.exchange.links if link is not before and link.key])
+        assert before not in alice.network.exchange.links
+
+
+async def test_who_waits_long_to_dial_again_dials_after_a_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network.SystemRandom, "uniform", lambda random, least, most: 600.0)
+    async with nodes(2) as (relay, alice):
+        port = relay.port
+        await relay.network.close()
+        alice.network.dial(Address("127.0.0.1", port, tls=False, key=None))
+        await asyncio.sleep(0.1)  # refused by now: it waits ten minutes
+        again = Node(1)
+        await again.network.listen("127.0.0.1", port)
+        async with asyncio.timeout(5):
+            while not again.heard:
+                alice.network.dial_anew()
+                await asyncio.sleep(0.05)
+        await again.network.close()
+
+
 async def test_web_pages_are_turned_away() -> None:
     async with nodes(1) as (node,):
         with pytest.raises(InvalidStatus, match="403"):

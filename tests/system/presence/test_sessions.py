@@ -1,11 +1,8 @@
 """How desktops tell that nobody is there: a real X server, a made-up Wayland compositor, a bus with a service on it."""
 
-import os
 import shutil
 import socket
 import struct
-import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -16,6 +13,7 @@ import pytest
 from sapo_desktop.system.presence import x11
 from sapo_desktop.system.presence.wayland import IdleNotify
 from tests.display import a_display, can_be_had
+from tests.system.on_a_bus import needs_a_bus, plays
 
 
 @pytest.mark.allowed_skip("X11 is what Linux desktops have")
@@ -108,7 +106,7 @@ def test_a_compositor_without_the_protocol_says_what_it_lacks(tmp_path: Path) ->
 
 SERVICE = textwrap.dedent(
     """
-    import os, threading
+    import threading
     from jeepney import DBusAddress, new_method_return, new_signal
     from jeepney.bus_messages import message_bus
     from jeepney.io.blocking import open_dbus_connection
@@ -116,7 +114,6 @@ SERVICE = textwrap.dedent(
     from sapo_desktop.system.presence import sensors
     from sapo_desktop.system.presence.idle import Idle
 
-    os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = os.environ["DBUS_SESSION_BUS_ADDRESS"]
     os.environ["WAYLAND_DISPLAY"] = "none"
     assert not sensors.is_metered(), "no NetworkManager"
     serving = open_dbus_connection("SESSION")
@@ -145,23 +142,12 @@ SERVICE = textwrap.dedent(
     assert sensors.is_metered() and not sensors.is_metered()
     assert notification.show("Title", "Text", {"default": "Open"}) == "action 2"
     assert shown == [("Title", "Text", ["default", "Open"])], shown
-    print("told")
+    print("done")
     """
 )
 
 
 @pytest.mark.allowed_skip("D-Bus is what Linux desktops have")
-@pytest.mark.skipif(not shutil.which("dbus-run-session"), reason="dbus-run-session is not installed")
+@needs_a_bus
 def test_services_on_a_bus_tell(tmp_path: Path) -> None:
-    script = tmp_path / "scene.py"
-    script.write_text(SERVICE)
-    root = str(Path(__file__).resolve().parents[3])
-    done = subprocess.run(
-        ["dbus-run-session", "--", sys.executable, str(script)],
-        env={**os.environ, "PYTHONPATH": root, "XDG_RUNTIME_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout.strip().endswith("told"), done.stderr
+    plays(SERVICE, tmp_path)

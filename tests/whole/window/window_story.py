@@ -134,14 +134,16 @@ class Story:
         self.until(lambda: self.at_work, "at work again")
         desktop.tray.tell("How it stands", "It works.")
         self.until(lambda: len(service.given) == 2, "another notification")
-        assert service.given[1].actions == {"default": "Open SAPO Desktop", "pause": "Pause"}
+        assert service.given[1].actions == {"default": "Open SAPO Desktop", "pause": "Pause", "quit": "Quit"}
         service.press(service.given[1], "pause")
         self.until(lambda: self.view.state == "paused", "its button pauses")
         mini = self.make_small()
         assert mini._button.text() == "Go on", "it says what it would do"
         mini.close()
         self.until(lambda: not desktop.window.seen, "where there is no tray it is minimised: it was said once")
-        self.quit()
+        desktop.tray.tell("How it stands", "It waits.")
+        self.until(lambda: len(service.given) == 3, "a last notification")
+        self.quit(lambda: service.press(service.given[2], "quit"))
 
     def answer_questions(self, *, others: bool = False) -> None:
         """The first-run questions, as they are offered, but whether others are to be joined."""
@@ -251,11 +253,11 @@ class Story:
         self.picture(self.desktop.window, "lost")
         self.until(lambda: self.at_work, "started again, and at work as before")
 
-    def quit(self, how: str = "Quit") -> None:
+    def quit(self, how: str | Callable[[], None] = "Quit") -> None:
         assert self.view.status is not None
         pid = self.view.status.pid
         # Within the loop that it ends, as it is pressed.
-        QTimer.singleShot(0, lambda: self.choose(how))
+        QTimer.singleShot(0, how if callable(how) else lambda: self.choose(how))
         code = self.app.exec()
         assert code == 0
         wait_gone(pid)  # the worker ended with the window

@@ -167,6 +167,27 @@ async def test_kill_9_is_noticed_before_any_time_out_and_explained(host: Host) -
     assert died.value.killed
 
 
+async def test_one_that_is_ended_at_the_limit_of_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosting.ceiling, "times_reached", lambda: 1)
+    task = await until_working(host, tiny().Work(), timeout=None)
+    assert host.pid is not None
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(HostDied, match="went over the memory that you allow") as died:
+        await task
+    assert died.value.killed
+    await host.restart()
+    task = await until_working(host, tiny().Work(), timeout=None)
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(HostDied, match="out of memory"):  # the limit was not reached again
+        await task
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux has a word on who goes first")
+@pytest.mark.allowed_skip("Linux has a word on who goes first")
+async def test_a_host_gives_its_memory_before_the_users_programs(host: Host) -> None:
+    assert int(Path(f"/proc/{host.pid}/oom_score_adj").read_text()) == 500
+
+
 async def test_its_last_words_are_told(host: Host) -> None:
     with pytest.raises(HostDied, match=r"(?s)exit code 7.*last words"):
         await host.call(tiny().Break("exit"), timeout=30)

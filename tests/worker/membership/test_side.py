@@ -60,6 +60,26 @@ async def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.Mon
     assert side.member is None and sockets() == before
 
 
+async def test_caps_of_traffic_hold_at_once_without_joining_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+
+    async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
+        joined = Seat(tmp_path / "seat", 1, skill=1).joined
+        stack.push_async_callback(joined.close)
+        return joined
+
+    monkeypatch.setattr(side, "_enter", enter)
+    await side.follow(Settings(silo=False))
+    await until(lambda: side.member)
+    network = side.network
+    assert network is not None and (network.upload.rate, network.download.rate) == (0, 0)
+    await side.follow(Settings(silo=False, upload_kilobytes=50, download_kilobytes=70))
+    assert side.network is network and (network.upload.rate, network.download.rate) == (50_000, 70_000)
+    await side.close()
+
+
 async def test_a_metered_link_is_left_alone_and_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
     joined: list[Settings] = []

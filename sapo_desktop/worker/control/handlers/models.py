@@ -54,13 +54,15 @@ class ModelRequests:
         self._task: asyncio.Task[_Ended] | None = None
         self._working: ModelProgressed | None = None
         self._needs_network = False
+        self._rate = 0
+        """Kilobytes a second of the download under way."""
+        self._rate_changed = asyncio.Event()
 
     async def download(self, request: DownloadModel) -> Ok:
         librarian.check_network(self._settings())
         if self._working is not None and self._working.model == request.model:
             return Ok(text=sentence("{model} is being downloaded already.", model=request.model))
-        work = librarian.fetch(self._settings(), self._data, request.model, request.files, self._moved)
-        self._begin(request.model, work, needs_network=True)
+        self._begin(request.model, self._fetch(request), needs_network=True)
         return Ok(text=sentence("Downloading {model}.", model=request.model))
 
     async def import_(self, request: ImportModel) -> Ok:
@@ -97,9 +99,11 @@ class ModelRequests:
         return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
-        """Silo is true at once: a download under way ends."""
+        """Silo is true at once: a download under way ends. One at another rate begins again where it was."""
         if settings.silo and self._needs_network:
             await self._end()
+        if settings.download_kilobytes != self._rate:
+            self._rate_changed.set()
 
     async def close(self) -> None:
         """End what is under way."""
@@ -120,6 +124,26 @@ class ModelRequests:
         self._needs_network = needs_network
         self._task = asyncio.create_task(_told(model, work))
         self._task.add_done_callback(functools.partial(self._over, model, work))
+
+    async def _fetch(self, request: DownloadModel) -> Kept:
+        """Download at the rate of the settings. The process that does it hears nothing meanwhile, so where the rate
+        changes another one goes on with what has arrived."""
+        while True:
+            settings = self._settings()
+            self._rate = settings.download_kilobytes
+            self._rate_changed.clear()
+            tasks = (
+                asyncio.create_task(librarian.fetch(settings, self._data, request.model, request.files, self._moved)),
+                asyncio.create_task(self._rate_changed.wait()),
+            )
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                if tasks[0].done():
+                    return tasks[0].result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
 
     def _moved(self, transfer: Transfer) -> None:
         if self._working is not None:

@@ -18,6 +18,7 @@ from sapo_desktop.core.sentences import Size, Text, joined, sentence
 from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import card_memory_of
 from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.system.presence.idle import Idle
 from sapo_desktop.system.presence.watch import wants_idle
@@ -186,9 +187,10 @@ class SettingsRequests:
         wanted = settings_file.apply(settings, self._overrides)
         if wanted.model != self._wanted.model:
             await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
-        if "memory_most" in keys and wanted.memory_most:
-            plan, held = node.engine.plan, node.engine.held
-            await asyncio.to_thread(Fitting(lambda: wanted, _nothing, _nothing).check, plan, held)
+        if any(key in keys and getattr(wanted, key) for key in ("memory_most", "card_memory_most")):
+            plan, held, pids = node.engine.plan, node.engine.held, [host.pid for host in node.engine.hosts if host.pid]
+            on_card = await asyncio.to_thread(card_memory_of, pids)
+            await asyncio.to_thread(Fitting(lambda: wanted, _nothing, _nothing).check, plan, held, on_card)
         if wanted.silo and node.settings.generator == "remote":
             raise UsageError(REFUSED_IN_SILO)
         if "start_at_login" in keys and settings.start_at_login != self.kept().start_at_login:

@@ -93,6 +93,10 @@ class Usage(Message, frozen=True, kw_only=True):
     received: float = 0.0
     disk: int = 0
     """Bytes of the node's folder and the models; 0: not counted yet."""
+    card_memory: int = 0
+    """Bytes of graphics cards' memory, as far as the driver tells."""
+    written: int = 0
+    """Bytes of checkpoints within the last 24 hours."""
     watts: float = 0.0
     joules: float = 0.0
     """Over all history."""

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import DownloadError, InSilo, UsageError
-from sapo_desktop.core.models import Contents, Installed, Kept, Removed, StoreRequest, TakeIn, Transfer
+from sapo_desktop.core.models import Contents, Fetch, Installed, Kept, Removed, StoreRequest, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
@@ -86,6 +86,24 @@ async def test_a_failure_is_told_with_its_kind(it: Library) -> None:
     await it.requests.download(DownloadModel(model="o/small"))
     it.answer.set_exception(ZeroDivisionError("oops"))
     assert "A bug: ZeroDivisionError" in (await it.until(ModelFailed)).text
+
+
+async def test_a_download_goes_on_at_the_rate_that_holds_now(it: Library) -> None:
+    await it.requests.download(DownloadModel(model="o/small"))
+    await it.until(ModelProgressed)
+    for rate, times in ((0, 1), (50, 2), (50, 2)):
+        it.settings = msgspec.structs.replace(it.settings, download_kilobytes=rate)
+        await it.requests.follow(it.settings)
+        async with asyncio.timeout(5):
+            while len(it.asked) < times:
+                await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+        assert len(it.asked) == times
+    first, second = (request.access.most_bytes for request in it.asked if isinstance(request, Fetch))
+    assert (first, second) == (0, 50_000)
+    it.answer.set_result(Kept(model=MODEL, path="/models/small"))
+    await it.until(ModelInstalled)
+    assert not [event for event in it.events if isinstance(event, ModelFailed)]
 
 
 async def test_one_at_a_time(it: Library) -> None:

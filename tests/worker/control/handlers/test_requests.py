@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import SapoError, TooBig, UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
@@ -35,7 +35,9 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
 )
 from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.examiner import KeptIds
+from sapo_desktop.worker.hosts.loading import Fitting
 from sapo_desktop.worker.hosts.updates import Looker
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.updates import Updates
@@ -86,7 +88,6 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         ("temperature", "0.5"),
         ("updates", "2"),
         ("keep_checkpoints", "9"),
-        ("write_gigabytes_a_day", "1"),
     ],
 )
 async def test_what_a_node_is_made_of_waits_for_the_next_one(tmp_path: Path, key: str, value: str) -> None:
@@ -128,6 +129,21 @@ async def test_a_condition_that_cannot_be_is_refused_at_the_setting(
     with pytest.raises(SapoError, match=said):
         await served.handle(SetSettings(values={key: value}))
     assert not (tmp_path / "settings.toml").exists()
+
+
+@pytest.mark.parametrize("key", ["memory_most", "card_memory_most"])
+async def test_a_cap_below_what_the_model_needs_is_refused_at_the_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    def check(fitting: Fitting, plan: EnginePlan, held: int, on_card: int) -> None:
+        assert getattr(fitting._settings(), key) == 0.1
+        raise TooBig(f"Set {key} to 2.0 GB or more.")
+
+    monkeypatch.setattr(settings_requests.Fitting, "check", check)
+    it, served = requests(tmp_path)
+    with pytest.raises(TooBig, match=r"2\.0 GB or more"):
+        await served.handle(SetSettings(values={key: "0.1"}))
+    assert not (tmp_path / "settings.toml").exists() and getattr(it.node.settings, key) == 0
 
 
 async def test_a_program_that_nobody_knows_is_taken_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
