@@ -6027,6 +6027,10 @@
         <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
     </message>
     <message>
+        <source>What was measured of the processor could not be kept ({reason}): the next start measures again.</source>
+        <translation>Was am Prozessor gemessen wurde, konnte nicht aufbewahrt werden ({reason}): Der nächste Start misst neu.</translation>
+    </message>
+    <message>
         <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>
         <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
     </message>

@@ -7,18 +7,22 @@ model folder is never run. What is left out: quantised weights, models with an o
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
+from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.bare import load_bare
 from sapo_desktop.engines.torch.memory import is_out_of_memory
@@ -182,21 +186,34 @@ def _device(name: str) -> torch.device:
         ) from error
 
 
-def bf16_computes_faster() -> bool:
-    """Whether this processor has instructions for bfloat16 (those with AMX have these as well).
+class _Widths(msgspec.Struct, frozen=True):
+    """Of config.json what says how wide the model's products are."""
 
-    Without them bfloat16 is converted back and forth and slower (tests/bench/engines/precision.py measures both); kinds
-    of processor that were not measured, ARM among them, count as without. A rule, not a measurement at every start: a
-    resumed run must compute in the same format as before.
-    """
-    return bool(torch.cpu._is_avx512_bf16_supported())
+    hidden_size: int
+    intermediate_size: int
+
+
+@functools.cache
+def _pays(widths: _Widths) -> bool:
+    """Whether this processor computes faster in bfloat16: a second of measuring, once in a process and width. A node
+    measures before it loads, remembers it, and names the format (worker/hosts/loading.py)."""
+    return products.measure(widths.hidden_size, widths.intermediate_size).bfloat16_pays
+
+
+def _best_on_processor(folder: Path) -> torch.dtype:
+    try:
+        widths = read_json(folder / "config.json", _Widths)
+    except (OSError, msgspec.DecodeError):
+        return torch.float32  # transformers says what is wrong with it
+    return torch.bfloat16 if _pays(widths) else torch.float32
 
 
 def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
     if name == "auto":
         small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
-        slow = device.type == "cpu" and not bf16_computes_faster()
-        return torch.float32 if small or slow else torch.bfloat16
+        if small:
+            return torch.float32
+        return _best_on_processor(folder) if device.type == "cpu" else torch.bfloat16
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:
         raise ModelError(

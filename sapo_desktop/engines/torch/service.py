@@ -22,6 +22,7 @@ from sapo_desktop.core.records import Sampling, StepReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
+from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import start_written_out
@@ -150,6 +151,9 @@ class Service:
             self._engine = None  # give the memory back before the next model comes
             self._engine = _load(request)
             return self._engine.loaded()
+        if isinstance(request, p.TimeProducts):
+            torch.set_num_threads(max(1, request.threads))
+            return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
         if isinstance(request, p.WriteGguf):
             from sapo_desktop.engines.gguf.folder import write_base
 
@@ -207,7 +211,7 @@ class Service:
                 return p.Done()
             case p.Export():
                 return p.Done(files=engine.export(request))
-            case p.Load() | p.WriteGguf():
+            case p.Load() | p.WriteGguf() | p.TimeProducts():
                 return self.handle(request, progress)
 
 

@@ -188,7 +188,8 @@ class SettingsRequests:
             await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
         if "memory_most" in keys and wanted.memory_most:
             plan, held = node.engine.plan, node.engine.held
-            await asyncio.to_thread(Fitting(lambda: wanted, _nothing, _nothing).check, plan, held)
+            cache = DataFolder.at(self._path.parent).cache
+            await asyncio.to_thread(Fitting(lambda: wanted, _nothing, _nothing, cache).check, plan, held)
         if wanted.silo and node.settings.generator == "remote":
             raise UsageError(REFUSED_IN_SILO)
         if "start_at_login" in keys and settings.start_at_login != self.kept().start_at_login:
