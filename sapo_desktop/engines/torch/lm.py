@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.bare_tokenizer import BareTokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
@@ -57,8 +58,10 @@ class LanguageModel:
 
     @property
     def tokenizer(self) -> Any:
-        """transformers' tokenizer."""
-        return self.words.backend
+        """transformers' tokenizer, read now where the engine does without."""
+        return (
+            load_tokenizer(self.folder).backend if isinstance(self.words.backend, BareTokenizer) else self.words.backend
+        )
 
     @property
     def stop_tokens(self) -> frozenset[int]:
@@ -86,7 +89,7 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto",
     """
     _check_folder(folder)
     where = _device(device)
-    words = load_tokenizer(folder)
+    words = load_tokenizer(folder, bare)
     precision = _dtype(dtype, where, folder)
     found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 else None
     model = found or _through_transformers(folder, precision, where)
