@@ -5859,6 +5859,10 @@
         <translation>Diese Einladung führt zu {addresses}: zu diesem Computer, einem lokalen Netz oder einem Port anderer Dienste. Folge ihr nur, wenn du weißt, dass dort ein Knoten dieses Schwarms ist.</translation>
     </message>
     <message>
+        <source>This kind of model has no fused attention: it takes more time and memory on a card.</source>
+        <translation>Für diese Art von Modell gibt es keine verschmolzene Attention: Auf einer Karte braucht sie mehr Zeit und Speicher.</translation>
+    </message>
+    <message>
         <source>This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.</source>
         <translation>Dieses Modell hat {what}; llama.cpp hat das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
     </message>

@@ -53,6 +53,12 @@ class LanguageModel:
         return int(self.model.config.max_position_embeddings)
 
     @property
+    def slow_attention(self) -> bool:
+        """Whether a card computes attention unfused, since this kind of model has no other path."""
+        eager = getattr(self.model.config, "_attn_implementation", None) == "eager"
+        return eager and self.device.type != "cpu" and not passes.can_be_written_out(self.model)
+
+    @property
     def vocabulary(self) -> int:
         return int(self.model.get_output_embeddings().weight.shape[0])
 
@@ -114,7 +120,8 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
-            attn_implementation="eager" if where.type == "cpu" else "sdpa",
+            # On a card torch's fused attention; left open, transformers takes its own where a model has no path there.
+            attn_implementation="eager" if where.type == "cpu" else None,
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:

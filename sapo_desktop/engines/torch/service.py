@@ -36,6 +36,8 @@ from sapo_desktop.engines.torch.trainer import GrpoTrainer
 _MOST_ON_CPU = 64
 """Sequences at once: beyond that a CPU only waits for its memory."""
 
+_SLOW_ATTENTION = sentence("This kind of model has no fused attention: it takes more time and memory on a card.")
+
 PROMPT_TOKENS_AT_ONCE = 4096
 """Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
 
@@ -67,6 +69,7 @@ class TorchEngine:
             vocabulary=self.lm.vocabulary,
             context=self.lm.context,
             versions={name: version(name) for name in ("torch", "transformers", "peft")},
+            said=[_SLOW_ATTENTION] if self.lm.slow_attention else [],
         )
 
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:

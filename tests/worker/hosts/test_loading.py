@@ -136,7 +136,7 @@ def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
 
 
 def test_with_little_less_is_asked_at_once() -> None:
-    scene = Scene(100)
+    scene = Scene(75)
     plan = scene.fit(asked())
     assert plan.trainer.micro_batch < 16 and plan.batch < 64
     assert scene.settings.max_tokens == 0, "answers keep their length"
