@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,18 +91,3 @@ def test_what_is_damaged_is_told_in_the_same_words(name: str, tmp_path: Path) ->
     (folder / name).write_bytes((folder / name).read_bytes()[:-9])
     with pytest.raises(ModelError, match="whole"):
         load_tokenizer(folder, bare=True)
-
-
-def test_the_starters_engine_needs_no_transformers() -> None:
-    code = (
-        "import sys\n"
-        "from sapo_desktop.core.records import Sampling, TrainerSettings\n"
-        "from sapo_desktop.engines import protocols as p\n"
-        "from sapo_desktop.engines.torch.service import TorchEngine\n"
-        f"engine = TorchEngine(p.Load(model={str(STARTER)!r}, trainer=TrainerSettings(), threads=1, device='cpu'))\n"
-        "sampling = Sampling(max_tokens=4)\n"
-        "engine.generate(p.Generate(prompts=['1+1'], answers=2, sampling=sampling), lambda _: None, lambda: False)\n"
-        "print(sorted({'transformers', 'peft', 'PIL', 'jinja2'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]"
