@@ -27,6 +27,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
     rows = [_row(figure) for figure in figures if figure.unit == "of the peak"]
     return TEMPLATE.read_text(encoding="utf-8").format(
         written_out=memory.PACKED_PARAMETERS / 1e6,
+        float32=memory.FLOAT32_PARAMETERS / 1e6,
         chunk=memory.CHUNK / 2**20,
         draw=memory.DRAW_BLOCK / 2**20,
         stream=memory.STREAM_STEP,

@@ -5887,6 +5887,10 @@
         <translation>Diese Einladung führt zu {addresses}: zu diesem Computer, einem lokalen Netz oder einem Port anderer Dienste. Folge ihr nur, wenn du weißt, dass dort ein Knoten dieses Schwarms ist.</translation>
     </message>
     <message>
+        <source>This kind of model has no fused attention: it takes more time and memory on a card.</source>
+        <translation>Für diese Art von Modell gibt es keine verschmolzene Attention: Auf einer Karte braucht sie mehr Zeit und Speicher.</translation>
+    </message>
+    <message>
         <source>This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.</source>
         <translation>Dieses Modell hat {what}; llama.cpp hat das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
     </message>
@@ -6061,6 +6065,10 @@
     <message>
         <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>
         <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
+    </message>
+    <message>
+        <source>What was measured of the processor could not be kept ({reason}): the next start measures again.</source>
+        <translation>Was am Prozessor gemessen wurde, konnte nicht aufbewahrt werden ({reason}): Der nächste Start misst neu.</translation>
     </message>
     <message>
         <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>

@@ -6,7 +6,7 @@ Sizes are bytes. Pure data; the arithmetic stands in models/fit/memory.py, the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,6 +19,39 @@ Device = Literal["cpu", "cuda", "mps"]
 Badge = Literal["fits", "tight", "too big"]
 TINY_PARAMETERS = 50_000_000
 """Up to here a model is one like the starter, with settings of its own."""
+_WORTH = 1.1
+"""A format with fewer digits is for a gain that no noise of a measurement makes."""
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Width = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class PassSeconds(Record, frozen=True):
+    """Seconds of a product for each row and each column of it: with as many rows as are at once while answers are
+    generated, and while they are learned from."""
+
+    generating: Seconds
+    learning: Seconds
+
+    @property
+    def round(self) -> float:
+        """Of a token in a round: read once while generating; forwards and backwards, of a frozen matrix, in a step."""
+        return self.generating + 2 * self.learning
+
+
+class ProductTimes(Record, frozen=True):
+    """What a processor was measured to take for products with a matrix of a model's width, in two number formats."""
+
+    hidden: Width
+    """Numbers of a row: the model's hidden size."""
+    threads: int
+    float32: PassSeconds
+    bfloat16: PassSeconds
+
+    @property
+    def bfloat16_pays(self) -> bool:
+        """Whether a round is worth computing in bfloat16."""
+        return self.float32.round >= _WORTH * self.bfloat16.round
 
 
 def recommended_tokens(parameters: int) -> int:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import Generated as Generated
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text
@@ -40,6 +41,19 @@ class Load(EngineMessage, frozen=True):
     """Most answers under way at once, as memory allows; 0: the engine's own limit."""
     card_memory: int = 0
     """Bytes of the graphics card's memory that tensors may take; 0: as much as there is."""
+
+
+class TimeProducts(EngineMessage, frozen=True):
+    """Measure how fast this processor computes at a model's width. Needs no `Load`; takes about a second."""
+
+    hidden: int
+    widest: int
+    """Columns of the model's largest matrix: its feed-forward size."""
+    threads: int
+
+
+class ProductsTimed(EngineMessage, frozen=True):
+    times: ProductTimes
 
 
 class Loaded(EngineMessage, frozen=True):
@@ -233,8 +247,10 @@ class LoadRemote(EngineMessage, frozen=True):
     """That one reply may take."""
 
 
-EngineRequest = Load | Generate | Encode | Step | Save | Restore | Configure | Export | WriteGguf | WriteAdapter
-EngineReply = Loaded | Generated | Encoded | Stepped | Done
+EngineRequest = (
+    TimeProducts | Load | Generate | Encode | Step | Save | Restore | Configure | Export | WriteGguf | WriteAdapter
+)
+EngineReply = ProductsTimed | Loaded | Generated | Encoded | Stepped | Done
 EngineProgress = GenerationProgress | TokenText
 GeneratorRequest = LoadGguf | Generate | Encode | UseAdapter | Configure | Quantise
 GeneratorReply = Loaded | Generated | Encoded | Done

@@ -16,6 +16,7 @@ from typing import Any
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.bare_tokenizer import load_bare_tokenizer
 from sapo_desktop.engines.chat_template import ChatTemplate
 from sapo_desktop.engines.prompts import TAG, Prompter
 
@@ -25,7 +26,7 @@ class ModelTokenizer:
     """The tokenizer of one folder with its chat template."""
 
     backend: Any
-    """transformers' PreTrainedTokenizerFast."""
+    """transformers' PreTrainedTokenizerFast, or a BareTokenizer in its place."""
     stop_tokens: frozenset[int]
     """Every id that ends an answer."""
     template: ChatTemplate | None
@@ -97,18 +98,14 @@ def model_numbers(folder: Path) -> ModelNumbers:
         ) from error
 
 
-def load_tokenizer(folder: Path) -> ModelTokenizer:
-    """Read the tokenizer of a folder in transformers' layout.
+def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
+    """Read the tokenizer of a folder in transformers' layout. `bare`: without transformers where that is the same.
 
     Raises:
         ModelError: it is missing or damaged, or names no end of sequence.
     """
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
-    import transformers
-
-    transformers.utils.logging.set_verbosity_error()
     try:
-        backend = transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        backend = (load_bare_tokenizer(folder) if bare else None) or _through_transformers(folder)
         named = _named_ends(folder)
     # The tokenizers library raises a bare Exception where its file is not whole.
     except Exception as error:
@@ -129,6 +126,14 @@ def load_tokenizer(folder: Path) -> ModelTokenizer:
     template = None if backend.chat_template is None else backend.get_chat_template()
     special = {name: str(token) for name, token in backend.special_tokens_map.items()}
     return ModelTokenizer(backend, ends, None if template is None else ChatTemplate(template, special))
+
+
+def _through_transformers(folder: Path) -> Any:
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    return transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
 
 
 def _named_ends(folder: Path) -> list[int]:

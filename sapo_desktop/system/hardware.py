@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 import msgspec
 import psutil
 
+from sapo_desktop.core.fitting import ProductTimes
+
 T = TypeVar("T")
 
 _CGROUP = Path("/sys/fs/cgroup")
@@ -62,7 +64,9 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     unified: bool = False
     """Graphics and processor share one memory (Apple silicon)."""
     fast_bfloat16: bool = False
-    """The processor multiplies bfloat16 as fast as it should; False also where it cannot be told."""
+    """The processor says that it has instructions for bfloat16 products; False also where it cannot be told."""
+    products: Sequence[ProductTimes] = ()
+    """What it was measured to do (models/fit/formats.py), which counts for more than what it says."""
 
 
 def probe(folder: Path) -> Hardware:
@@ -91,12 +95,21 @@ def probe(folder: Path) -> Hardware:
 
 def fast_bfloat16(cpuinfo: Path = _CPUINFO) -> bool:
     """Whether the processor has instructions for bfloat16 products (AVX-512), as torch asks before it uses them."""
+    return "avx512_bf16" in _said_by("flags", cpuinfo).split()
+
+
+def processor(cpuinfo: Path = _CPUINFO) -> str:
+    """The processor's name as its maker gives it, as far as the system tells."""
+    return _said_by("model name", cpuinfo) or platform.processor() or platform.machine()
+
+
+def _said_by(key: str, cpuinfo: Path) -> str:
+    """What Linux says of the first core; empty elsewhere."""
     try:
         text = cpuinfo.read_text(encoding="utf-8", errors="replace")
-    except OSError:  # not Linux
-        return False
-    flags = next((line for line in text.splitlines() if line.startswith("flags")), "")
-    return "avx512_bf16" in flags.split()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith(key)), "")
 
 
 def usable_cores() -> int:

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 
 import msgspec
@@ -26,6 +27,7 @@ from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.plan import group_levels, trainer_settings
+from sapo_desktop.models.fit.formats import probe_with
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks, still_there
@@ -91,7 +93,8 @@ async def assemble(
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
-    choice = await asyncio.to_thread(choose_engine, settings, model)
+    look = partial(probe_with, folder.cache)
+    choice = await asyncio.to_thread(choose_engine, settings, model, look)
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
     counters = beginning.counters
     plan = EnginePlan(
@@ -180,7 +183,10 @@ class _Ground:
             node.show.notice("warning", choice.note)
         if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
             engine.fitting = Fitting(
-                lambda: node.settings, node.shorten_answers, lambda text: node.show.notice("warning", text)
+                lambda: node.settings,
+                node.shorten_answers,
+                lambda text: node.show.notice("warning", text),
+                self.folder.cache,
             ).fit
         return node
 

@@ -89,8 +89,9 @@ def test_memory_in_the_first_version_of_control_groups(tmp_path: Path) -> None:
 )
 def test_fast_bfloat16_is_read_from_the_processors_flags(tmp_path: Path, flags: str, fast: bool) -> None:
     cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text(f"processor : 0\nflags\t\t: {flags}\nprocessor : 1\n")
+    cpuinfo.write_text(f"processor : 0\nmodel name\t: A maker's: 9\nflags\t\t: {flags}\nprocessor : 1\n")
     assert hardware.fast_bfloat16(cpuinfo) is fast
+    assert hardware.processor(cpuinfo) == "A maker's: 9"
     assert hardware.fast_bfloat16(tmp_path / "none") is False
 
 

@@ -7,18 +7,23 @@ model folder is never run. What is left out: quantised weights, models with an o
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.bare_tokenizer import BareTokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
+from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.bare import load_bare
 from sapo_desktop.engines.torch.memory import is_out_of_memory
@@ -48,13 +53,21 @@ class LanguageModel:
         return int(self.model.config.max_position_embeddings)
 
     @property
+    def slow_attention(self) -> bool:
+        """Whether a card computes attention unfused, since this kind of model has no other path."""
+        eager = getattr(self.model.config, "_attn_implementation", None) == "eager"
+        return eager and self.device.type != "cpu" and not passes.can_be_written_out(self.model)
+
+    @property
     def vocabulary(self) -> int:
         return int(self.model.get_output_embeddings().weight.shape[0])
 
     @property
     def tokenizer(self) -> Any:
-        """transformers' tokenizer."""
-        return self.words.backend
+        """transformers' tokenizer, read now where the engine does without."""
+        return (
+            load_tokenizer(self.folder).backend if isinstance(self.words.backend, BareTokenizer) else self.words.backend
+        )
 
     @property
     def stop_tokens(self) -> frozenset[int]:
@@ -82,7 +95,7 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto",
     """
     _check_folder(folder)
     where = _device(device)
-    words = load_tokenizer(folder)
+    words = load_tokenizer(folder, bare)
     precision = _dtype(dtype, where, folder)
     found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 else None
     model = found or _through_transformers(folder, precision, where)
@@ -107,7 +120,8 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
-            attn_implementation="eager" if where.type == "cpu" else "sdpa",
+            # On a card torch's fused attention; left open, transformers takes its own where a model has no path there.
+            attn_implementation="eager" if where.type == "cpu" else None,
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
@@ -182,21 +196,34 @@ def _device(name: str) -> torch.device:
         ) from error
 
 
-def bf16_computes_faster() -> bool:
-    """Whether this processor has instructions for bfloat16 (those with AMX have these as well).
+class _Widths(msgspec.Struct, frozen=True):
+    """Of config.json what says how wide the model's products are."""
 
-    Without them bfloat16 is converted back and forth and slower (tests/bench/engines/precision.py measures both); kinds
-    of processor that were not measured, ARM among them, count as without. A rule, not a measurement at every start: a
-    resumed run must compute in the same format as before.
-    """
-    return bool(torch.cpu._is_avx512_bf16_supported())
+    hidden_size: int
+    intermediate_size: int
+
+
+@functools.cache
+def _pays(widths: _Widths) -> bool:
+    """Whether this processor computes faster in bfloat16: a second of measuring, once in a process and width. A node
+    measures before it loads, remembers it, and names the format (worker/hosts/loading.py)."""
+    return products.measure(widths.hidden_size, widths.intermediate_size).bfloat16_pays
+
+
+def _best_on_processor(folder: Path) -> torch.dtype:
+    try:
+        widths = read_json(folder / "config.json", _Widths)
+    except (OSError, msgspec.DecodeError):
+        return torch.float32  # transformers says what is wrong with it
+    return torch.bfloat16 if _pays(widths) else torch.float32
 
 
 def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
     if name == "auto":
         small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
-        slow = device.type == "cpu" and not bf16_computes_faster()
-        return torch.float32 if small or slow else torch.bfloat16
+        if small:
+            return torch.float32
+        return _best_on_processor(folder) if device.type == "cpu" else torch.bfloat16
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:
         raise ModelError(

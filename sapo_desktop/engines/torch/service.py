@@ -22,6 +22,7 @@ from sapo_desktop.core.records import Sampling, StepReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
+from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import start_written_out
@@ -34,6 +35,8 @@ from sapo_desktop.engines.torch.trainer import GrpoTrainer
 
 _MOST_ON_CPU = 64
 """Sequences at once: beyond that a CPU only waits for its memory."""
+
+_SLOW_ATTENTION = sentence("This kind of model has no fused attention: it takes more time and memory on a card.")
 
 PROMPT_TOKENS_AT_ONCE = 4096
 """Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
@@ -68,6 +71,7 @@ class TorchEngine:
             vocabulary=self.lm.vocabulary,
             context=self.lm.context,
             versions={name: version(name) for name in ("torch", "transformers", "peft")},
+            said=[_SLOW_ATTENTION] if self.lm.slow_attention else [],
         )
 
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:
@@ -152,6 +156,9 @@ class Service:
             self._engine = None  # give the memory back before the next model comes
             self._engine = _load(request)
             return self._engine.loaded()
+        if isinstance(request, p.TimeProducts):
+            torch.set_num_threads(max(1, request.threads))
+            return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
         if isinstance(request, p.WriteGguf):
             from sapo_desktop.engines.gguf.folder import write_base
 
@@ -209,7 +216,7 @@ class Service:
                 return p.Done()
             case p.Export():
                 return p.Done(files=engine.export(request))
-            case p.Load() | p.WriteGguf():
+            case p.Load() | p.WriteGguf() | p.TimeProducts():
                 return self.handle(request, progress)
 
 

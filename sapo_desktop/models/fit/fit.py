@@ -31,8 +31,10 @@ from sapo_desktop.core.fitting import (
 from sapo_desktop.core.sentences import Size, Text, Value, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, ModelCatalogue, Tier
+from sapo_desktop.models.fit.formats import bfloat16_computes_faster
 from sapo_desktop.models.fit.memory import (
     CUDA_RUNTIME,
+    FLOAT32_PARAMETERS,
     TorchModel,
     Work,
     answering,
@@ -82,7 +84,8 @@ _PART_WORDS = {
     "reserve": sentence("reserve"),
 }
 _DEFAULTS = Settings()
-_PRECISION = {2: "bfloat16", 4: "float32"}
+_PRECISION: dict[Literal[2, 4], str] = {2: "bfloat16", 4: "float32"}
+_WIDTHS = {name: width for width, name in _PRECISION.items()}
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
@@ -328,7 +331,7 @@ def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place
     """Every way to run a model here (or in one of the places that there are here), from weak to strong, each with as
     much at once as fits."""
     here = place or available(hardware, settings)
-    torch = _torch(model, hardware, here)
+    torch = _torch(model, hardware, settings, here)
     plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
     if model.trainable:
         plans += [("llama.cpp", "torch"), ("torch", "torch"), ("remote", "torch")]
@@ -371,9 +374,24 @@ def weights_of(model: Model, settings: Settings) -> str:
     return "Q8_0" if model.parameters < SMALL_PARAMETERS else "Q4_K_M"
 
 
-def _torch(model: Model, hardware: Hardware, here: Available) -> TorchModel:
-    width = torch_width(model.parameters, here.device, hardware.fast_bfloat16)
+def _torch(model: Model, hardware: Hardware, settings: Settings, here: Available, precision: str = "") -> TorchModel:
+    if settings.method == "full":
+        width = _WIDTHS["float32"]  # what all weights learn is lost in fewer digits
+    elif precision in _WIDTHS:
+        width = _WIDTHS[precision]
+    else:
+        width = torch_width(model.parameters, here.device, bfloat16_computes_faster(hardware, model.shape.hidden))
     return TorchModel(shape=model.shape, architecture=model.architecture, width=width, device=here.device)
+
+
+def to_be_measured(model: Model, hardware: Hardware, settings: Settings, device: str) -> bool:
+    """Whether the number format hangs on how fast this processor computes at this width, and nobody has measured it.
+
+    `device`: as of `plan`.
+    """
+    here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
+    known = any(times.hidden == model.shape.hidden for times in hardware.products)
+    return here.device == "cpu" and settings.method == "lora" and model.parameters >= FLOAT32_PARAMETERS and not known
 
 
 def plan(
@@ -384,10 +402,12 @@ def plan(
     generator: GeneratorKind = "torch",
     trainer: TrainerKind = "torch",
     device: str = "",
+    precision: str = "",
 ) -> Way:
     """What the loader may ask for at once: for just these settings, up to what the engine takes.
 
-    `device`: where, instead of what the settings say. `running`: bytes of the estimate that are taken already, by the
+    `device`: where, instead of what the settings say. `precision`: the number format in which the run computes that is
+    gone on with; empty: the one that is best here. `running`: bytes of the estimate that are taken already, by the
     processes that wait for the model. Where the reserve leaves no room it is given up, and the way says so by
     `why_not`.
 
@@ -396,7 +416,7 @@ def plan(
     """
     hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
     here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
-    torch = _torch(model, hardware, here)
+    torch = _torch(model, hardware, settings, here, precision)
     sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here)
     sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else MOST_AT_ONCE
     way = _largest(sketch)

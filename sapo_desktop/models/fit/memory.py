@@ -28,8 +28,8 @@ FLOAT32_PARAMETERS = 100_000_000
 
 TORCH_RUNTIME = 285 * MB
 """Python with torch, transformers and peft, the host's own modules."""
-BARE_RUNTIME = 200 * MB
-"""The same for a small Llama, which needs only transformers' tokenizer (engines/torch/llama/bare.py)."""
+BARE_RUNTIME = 175 * MB
+"""The same for a small Llama, which needs neither transformers nor peft (engines/torch/llama/bare.py)."""
 UNLOADED_RUNTIME = 163 * MB
 """What an engine's process holds before it has loaded a model."""
 TOKENIZER_BYTES = 900

@@ -13,11 +13,14 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.files.exports import put_in_place, refuse_used
+from sapo_desktop.core.files.reading import read_json
+from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
@@ -32,10 +35,12 @@ from sapo_desktop.engines.protocols import (
     GenerationProgress,
     Load,
     Loaded,
+    ProductsTimed,
     Restore,
     Save,
     Step,
     Stepped,
+    TimeProducts,
     TokenText,
 )
 from sapo_desktop.learning.round import Ended, Progress
@@ -46,7 +51,10 @@ from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 Spoken = Callable[[str, int], None]
 """Called with the text of a single answer so far, and its tokens."""
+Measure = Callable[[TimeProducts], Awaitable[ProductTimes]]
 
+TRAINER_STATE = "trainer.json"
+"""As engines/torch/state.py names it."""
 UNTRAINED = "untrained"
 """A file that stands in a checkpoint for the training that was not done: the round only answered."""
 
@@ -73,6 +81,8 @@ class EnginePlan:
     """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
     scratch: Path | None = None
     """Where the engine may write for a while; None: the system's place for that."""
+    dtype: str = ""
+    """Number format that torch computes the base in; empty: not chosen yet."""
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
     card_memory: int = 0
@@ -100,9 +110,9 @@ class Engine:
         self.loaded: Loaded | None = None
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
-        self.fitting: Callable[[EnginePlan, int], Awaitable[EnginePlan]] | None = None
-        """Cuts the plan to the memory that is free, before each load; told what bytes its hosts have. Raises
-        TooBig (worker/hosts/loading.py)."""
+        self.fitting: Callable[[EnginePlan, int, Measure], Awaitable[EnginePlan]] | None = None
+        """Cuts the plan to the memory that is free, before each load; told what bytes its hosts have, and how to
+        measure what its processor computes fast. Raises TooBig (worker/hosts/loading.py)."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -150,7 +160,7 @@ class Engine:
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
         """Load another model from now on."""
-        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer, batch=0, cache_bytes=0)
+        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer, batch=0, cache_bytes=0, dtype="")
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
         """Start the host again after it died and bring it back to a checkpoint."""
@@ -259,15 +269,22 @@ class Engine:
     async def _fit(self) -> None:
         """Look at the memory that is free now. Raises TooBig."""
         if self.fitting is not None:
-            self.plan = await self.fitting(self.plan, self.held)
+            self.plan = await self.fitting(self.plan, self.held, self._time_products)
+
+    async def _time_products(self, request: TimeProducts) -> ProductTimes:
+        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
+        return expect(reply, ProductsTimed).times
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
+        if checkpoint is not None:
+            self.plan = dataclasses.replace(self.plan, dtype=await asyncio.to_thread(trained_in, checkpoint))
         await self._fit()
         request = Load(
             model=str(self.plan.model),
             trainer=self.plan.trainer,
             threads=self.plan.threads,
             device=self.plan.choice.device or self.plan.device,
+            dtype=self.plan.dtype or "auto",
             batch=self.plan.batch,
             card_memory=self.plan.card_memory,
         )
@@ -366,6 +383,20 @@ class Engine:
     ) -> ReplyType:
         """The reply of that kind; `told` of what comes before it."""
         return expect(await self.host.call(request, timeout=WORK_SECONDS, on_progress=told), kind)
+
+
+class _Trained(msgspec.Struct, frozen=True):
+    """Of the trainer's state what a loader has to know before."""
+
+    dtype: Literal["", "float32", "bfloat16", "float16"] = ""
+
+
+def trained_in(checkpoint: Path) -> str:
+    """The number format in which a checkpoint's run computes; empty where it does not say."""
+    try:
+        return read_json(checkpoint / TRAINER_STATE, _Trained).dtype
+    except (OSError, msgspec.DecodeError):
+        return ""  # nothing was trained, or it cannot be read: who restores it says so
 
 
 class _Said:

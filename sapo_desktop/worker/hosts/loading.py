@@ -17,19 +17,22 @@ import msgspec
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.engines.protocols import TimeProducts
 from sapo_desktop.learning.plan import answer_tokens
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder, read_folder
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.fit import fit
+from sapo_desktop.models.fit.formats import remember, with_measured
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import EnginePlan
+from sapo_desktop.worker.hosts.engine import EnginePlan, Measure
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 Probe = Callable[[Path], Hardware]
@@ -57,20 +60,26 @@ class Fitting:
         settings: Callable[[], Settings],
         shorten: Callable[[int], None],
         say: Say,
+        cache: Path,
         look: Probe = probe,
     ) -> None:
-        self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
+        """`cache`: the node's, which remembers what was measured of the processor."""
+        self._settings, self._shorten, self._say, self._cache, self._look = settings, shorten, say, cache, look
+        self._measured: list[ProductTimes] = []
         self._said: set[Text] = set()
 
-    async def fit(self, asked: EnginePlan, held: int) -> EnginePlan:
+    async def fit(self, asked: EnginePlan, held: int, measure: Measure) -> EnginePlan:
         """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
+        `measure`: by these hosts, where the processor's speed decides the number format and is not known.
 
         Answers are shortened for it, and the sentences said, each of them once and not at every load.
 
         Raises:
             TooBig: the model does not fit.
         """
-        fitted = await asyncio.to_thread(self._measure, asked, held)
+        if wanted := await asyncio.to_thread(self._to_be_measured, asked):
+            await asyncio.to_thread(self._remember, await measure(wanted))
+        fitted = await asyncio.to_thread(self._fitted, asked, held)
         if fitted.max_tokens is not None:
             self._shorten(fitted.max_tokens)
         for text in fitted.said:
@@ -80,10 +89,34 @@ class Fitting:
     def check(self, asked: EnginePlan, held: int, on_card: int) -> None:
         """Refuse settings with which the model does not fit. `held`: as for `fit`; `on_card`: what they have of the
         graphics card's. Raises TooBig."""
-        self._measure(asked, held, on_card)
+        self._fitted(asked, held, on_card)
 
-    def _measure(self, asked: EnginePlan, held: int, on_card: int = 0) -> _Fitted:
-        settings, here = self._settings(), self._look(asked.model.parent)
+    def _to_be_measured(self, asked: EnginePlan) -> TimeProducts | None:
+        """A run that is gone on with keeps its format, however fast the others are."""
+        if not asked.choice.trains or asked.dtype:
+            return None
+        model, here = describe(asked.model), self._hardware(asked)
+        if not fit.to_be_measured(model, here, self._settings(), asked.choice.device):
+            return None
+        return TimeProducts(hidden=model.shape.hidden, widest=model.shape.ffn, threads=asked.threads)
+
+    def _remember(self, times: ProductTimes) -> None:
+        self._measured.append(times)
+        try:
+            remember(self._cache, times)
+        except OSError as error:
+            self._tell(
+                sentence(
+                    "What was measured of the processor could not be kept ({reason}): the next start measures again.",
+                    reason=error.strerror or str(error),
+                )
+            )
+
+    def _hardware(self, asked: EnginePlan) -> Hardware:
+        return with_measured(self._look(asked.model.parent), self._cache, self._measured)
+
+    def _fitted(self, asked: EnginePlan, held: int, on_card: int = 0) -> _Fitted:
+        settings, here = self._settings(), self._hardware(asked)
         cards = [msgspec.structs.replace(card, free=min(card.memory, card.free + on_card)) for card in here.gpus]
         here = msgspec.structs.replace(here, gpus=cards)
         try:
@@ -101,6 +134,7 @@ class Fitting:
             generator=asked.choice.generator,
             trainer="torch" if asked.choice.trains else "none",
             device=asked.choice.device,
+            precision=asked.dtype,
         )
         said: list[Text] = [way.why_not] if way.why_not else []
         cut = None
@@ -124,7 +158,14 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
             trainer, micro_batch=min(trainer.micro_batch, way.micro_batch), recompute=way.recompute
         )
     cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
-    return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes, estimate=way.estimate)
+    return dataclasses.replace(
+        asked,
+        trainer=trainer,
+        batch=batch,
+        cache_bytes=cache_bytes,
+        dtype=way.precision or asked.dtype,
+        estimate=way.estimate,
+    )
 
 
 def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.Model:

@@ -10,7 +10,6 @@ import os
 import platform
 from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ import sapo_desktop
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.hardware import processor
 
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
 _WITHOUT_EFFECT = {
@@ -102,17 +102,6 @@ def differs(before: RunManifest, after: RunManifest) -> list[Text]:
         if key not in _WITHOUT_EFFECT and after.settings.get(key, old) != old:
             changed.append(_change(sentence("setting {name}", name=key), old, after.settings[key]))
     return changed
-
-
-def processor() -> str:
-    """The processor's name as its maker gives it, as far as the system tells."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass  # not Linux
-    return platform.processor() or platform.machine()
 
 
 def _versions() -> dict[str, str]:

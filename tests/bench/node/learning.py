@@ -247,7 +247,7 @@ def validation_share(curve: Curve) -> Figure:
 
 
 def machine() -> str:
-    from sapo_desktop.worker.store.manifest import processor
+    from sapo_desktop.system.hardware import processor
 
     return f"{processor()}, {os.cpu_count()} cores"
 

@@ -1,13 +1,17 @@
 """Loading models and turning text into tokens."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+from transformers import GPTNeoXForCausalLM, PreTrainedModel
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.engines.torch import lm as torch_lm
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 
 
@@ -103,3 +107,20 @@ def test_unknown_devices_and_formats_are_told(llama: Path, device: str, dtype: s
 
 def test_bfloat16_where_asked(llama: Path) -> None:
     assert load_language_model(llama, dtype="bfloat16").model.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize(
+    ("kind", "supports", "slow"), [("neox", True, False), ("neox", False, True), ("llama", True, False)]
+)
+def test_a_model_without_fused_attention_takes_the_slower_path_on_a_card(
+    request: pytest.FixtureRequest, kind: str, supports: bool, slow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GPTNeoXForCausalLM, "_supports_sdpa", supports)
+    # No card is here: what would be put there stays where it is.
+    card = SimpleNamespace(type="cuda")
+    monkeypatch.setattr(PreTrainedModel, "to", lambda model, where: model)
+    folder = request.getfixturevalue(kind)
+    model = torch_lm._through_transformers(folder, torch.float32, card)  # type: ignore[arg-type]
+    assert model.config._attn_implementation == ("eager" if slow else "sdpa")
+    lm = dataclasses.replace(load_language_model(folder), model=model, device=card)  # type: ignore[arg-type]
+    assert lm.slow_attention is slow and not load_language_model(folder).slow_attention

@@ -72,7 +72,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_the_weights_lie(
     architecture: str, dtype: torch.dtype, recompute: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: dtype == torch.bfloat16)
+    monkeypatch.setattr(torch_lm, "_pays", lambda widths: dtype == torch.bfloat16)
     engine = engine_of(tmp_path, architecture, dtype)
     engine.trainer.settings = msgspec.structs.replace(engine.trainer.settings, recompute=recompute)
     assert engine.lm.dtype == dtype and engine.trainer.written_out
@@ -87,7 +87,7 @@ def test_where_the_weights_lie(
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_through_modules(dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: dtype == torch.bfloat16)
+    monkeypatch.setattr(torch_lm, "_pays", lambda widths: dtype == torch.bfloat16)
     monkeypatch.setattr(memory, "WRITTEN_OUT", ())
     engine = engine_of(tmp_path, "LlamaForCausalLM", dtype)
     engine.trainer.written_out = False
@@ -117,8 +117,9 @@ def test_the_estimates_constants_are_the_engines() -> None:
 
 
 def test_the_number_format_is_the_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.json").write_text('{"hidden_size": 896, "intermediate_size": 4864}')
     for fast in (False, True):
-        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda fast=fast: fast)
+        monkeypatch.setattr(torch_lm, "_pays", lambda widths, fast=fast: fast)
         for parameters in (1_000_000, 500_000_000):
             with (tmp_path / "model.safetensors").open("wb") as file:
                 file.truncate(2 * parameters)  # a file of zeros that takes no disk

@@ -10,6 +10,7 @@ import torch
 from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.torch import lm as torch_lm
 from sapo_desktop.engines.torch.service import Service, create
 
 
@@ -187,3 +188,17 @@ def test_a_model_too_large_for_memory_is_not_called_damaged(qwen2: Path, monkeyp
     monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", no_room)
     with pytest.raises(TooBig, match="not enough memory to load"):
         ask(create(), load(qwen2))
+
+
+def test_this_processor_is_measured_before_anything_is_loaded() -> None:
+    reply = ask(create(), p.TimeProducts(hidden=64, widest=96, threads=1))
+    assert isinstance(reply, p.ProductsTimed) and (reply.times.hidden, reply.times.threads) == (64, 1)
+
+
+def test_a_large_model_is_computed_in_what_this_processor_computes_faster(
+    llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch_lm, "SMALL_MODEL", 0)
+    for pays in (False, True):
+        monkeypatch.setattr(torch_lm, "_pays", lambda widths, pays=pays: pays)
+        assert ask(create(), load(llama)).dtype == ("bfloat16" if pays else "float32")

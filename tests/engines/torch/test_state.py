@@ -6,8 +6,11 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.state import LIVE_FILE, reset_trainer, restore_trainer, save_trainer
+from sapo_desktop.worker.hosts.engine import trained_in
 from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
 
 
@@ -122,6 +125,13 @@ def test_a_state_of_the_version_before_counts_its_optimisers_steps(llama: Path, 
     restore_trainer(engine.trainer, tmp_path)
     assert engine.trainer.steps == 2
     assert {float(state["step"]) for state in engine.trainer.optimiser.state.values()} == {2.0}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_checkpoint_says_in_which_format_it_was_trained(llama: Path, tmp_path: Path, dtype: str) -> None:
+    engine = TorchEngine(Load(model=str(llama), trainer=TrainerSettings(), threads=1, device="cpu", dtype=dtype))
+    save_trainer(engine.trainer, tmp_path)
+    assert trained_in(tmp_path) == dtype
 
 
 def test_the_learning_rate_set_last_holds_after_a_restore(llama: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import TooBig
-from sapo_desktop.core.fitting import Fit, Parts, Way
+from sapo_desktop.core.fitting import Fit, Parts, PassSeconds, ProductTimes, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import (
@@ -16,6 +16,7 @@ from sapo_desktop.models.fit.fit import (
     described,
     fit,
     plan,
+    to_be_measured,
     way_for,
     ways,
 )
@@ -95,6 +96,29 @@ def test_graphics_cards_and_half_precision_are_marked_unmeasured() -> None:
     fast = msgspec.structs.replace(MACHINE, fast_bfloat16=True)
     way = ways(model("qwen2.5-0.5b"), CATALOGUE.tiers[1], fast, SETTINGS)[2]
     assert way.precision == "bfloat16" and way.unmeasured
+
+
+def test_the_format_of_a_run_and_of_full_training_stays() -> None:
+    fast = msgspec.structs.replace(MACHINE, fast_bfloat16=True)
+    entry = model("qwen2.5-0.5b")
+    assert plan(entry, fast, SETTINGS).precision == "bfloat16"
+    kept, light = plan(entry, fast, SETTINGS, precision="float32"), plan(entry, fast, SETTINGS)
+    assert kept.precision == "float32" and kept.memory.weights == 2 * light.memory.weights
+    large = msgspec.structs.replace(fast, memory_free=64 * GIB)
+    for before in ("", "bfloat16"):
+        assert plan(entry, large, Settings(method="full"), precision=before).precision == "float32"
+
+
+def test_only_where_it_decides_anything_is_a_width_measured() -> None:
+    large, small = model("qwen2.5-0.5b"), model("starter")
+    assert to_be_measured(large, MACHINE, SETTINGS, "")
+    assert not to_be_measured(small, MACHINE, SETTINGS, "")
+    assert not to_be_measured(large, MACHINE, Settings(method="full"), "")
+    card = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 24 * GIB)])
+    assert not to_be_measured(large, card, SETTINGS, "") and to_be_measured(large, card, SETTINGS, "cpu")
+    seconds = PassSeconds(generating=1e-9, learning=1e-9)
+    times = ProductTimes(hidden=large.shape.hidden, threads=1, float32=seconds, bfloat16=seconds)
+    assert not to_be_measured(large, msgspec.structs.replace(MACHINE, products=[times]), SETTINGS, "")
 
 
 def test_settings_that_were_changed_are_wishes() -> None:

@@ -215,3 +215,42 @@ async def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
     await engine.restart(CHECKPOINT)
     assert host.state == str(CHECKPOINT)
+
+
+@pytest.mark.parametrize(
+    ("state", "dtype"),
+    [
+        (b'{"version": 1, "method": "lora", "steps": 3, "dtype": "bfloat16"}', "bfloat16"),
+        (b'{"version": 1, "method": "lora", "steps": 3}', "auto"),
+        (b'{"dtype": "int3"}', "auto"),
+        (b"{", "auto"),
+        (None, "auto"),
+    ],
+)
+async def test_a_checkpoint_is_gone_on_with_in_its_number_format(
+    tmp_path: Path, state: bytes | None, dtype: str
+) -> None:
+    if state is not None:
+        (tmp_path / "trainer.json").write_bytes(state)
+    host = LoadedHost()
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    await engine.load(tmp_path)
+    assert [load.dtype for load in host.loads] == [dtype]
+    await engine.load(None)
+    assert host.loads[-1].dtype == dtype, "nor does it change where the engine starts anew"
+
+
+class LoadedHost(CalledHost):
+    """Remembers what it was to load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[Load] = []
+
+    async def call(
+        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
+    ) -> msgspec.Struct:
+        if isinstance(request, Load):
+            self.loads.append(request)
+            return LOADED
+        return await super().call(request, timeout, on_progress, loading=loading)

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 
 from sapo_desktop.core.errors import SettingsError, TooBig
+from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.engines.protocols import TimeProducts
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import read_folder
+from sapo_desktop.models.fit import fit, memory
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
@@ -28,6 +31,7 @@ from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
 from tests.models.fit.test_fit import MACHINE
+from tests.models.fit.test_formats import times
 
 STARTER = resource("starter")
 HELD = UNLOADED_RUNTIME
@@ -49,15 +53,27 @@ def machine(free: float) -> Probe:
 class Scene:
     """A loader, and what it changed."""
 
-    def __init__(self, free: float, settings: Settings | None = None) -> None:
+    def __init__(self, free: float, settings: Settings | None = None, cache: Path = Path("nowhere")) -> None:
         self.settings = settings or Settings()
         self.said: list[str] = []
         self.look = machine(free)
-        self.fitting = Fitting(lambda: self.settings, self.shorten, self.said.append, lambda path: self.look(path))
+        self.cache = cache
+        self.measured: list[TimeProducts] = []
+        self.gain = 2.0
+        """Of bfloat16, in truth."""
+        self.fitting = self.anew()
+
+    def anew(self) -> Fitting:
+        """As after a start of the node."""
+        return Fitting(lambda: self.settings, self.shorten, self.said.append, self.cache, lambda path: self.look(path))
 
     def fit(self, plan: EnginePlan, held: int = HELD) -> EnginePlan:
         """As an engine does it."""
-        return asyncio.run(self.fitting.fit(plan, held))
+        return asyncio.run(self.fitting.fit(plan, held, self.measure))
+
+    async def measure(self, wanted: TimeProducts) -> ProductTimes:
+        self.measured.append(wanted)
+        return times(wanted.hidden, self.gain)
 
     def shorten(self, tokens: int) -> None:
         self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
@@ -67,6 +83,52 @@ def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
     return EnginePlan(STARTER, TrainerSettings(micro_batch=micro_batch), threads=1, device="cpu", batch=batch)
 
 
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EnginePlan:
+    """As if the starter were large enough for its number format to be a question; the cache is `tmp_path`."""
+    monkeypatch.setattr(fit, "FLOAT32_PARAMETERS", 0)
+    monkeypatch.setattr(memory, "FLOAT32_PARAMETERS", 0)
+    return asked()
+
+
+@pytest.mark.parametrize("says_fast", [True, False])
+@pytest.mark.parametrize(("gain", "dtype"), [(2.0, "bfloat16"), (0.5, "float32")])
+def test_the_processor_is_measured_before_memory_is_planned_and_once(
+    large: EnginePlan, tmp_path: Path, says_fast: bool, gain: float, dtype: str
+) -> None:
+    scene = Scene(6000, cache=tmp_path)
+    scene.look = lambda folder: msgspec.structs.replace(MACHINE, fast_bfloat16=says_fast)
+    scene.gain = gain
+    first = scene.fit(large)
+    assert first.dtype == dtype and scene.measured == [TimeProducts(hidden=192, widest=512, threads=1)]
+    scene.gain = 1 / gain
+    assert scene.fit(first).dtype == dtype, "a restart of the engine"
+    scene.fitting = scene.anew()
+    assert scene.fit(large).dtype == dtype and len(scene.measured) == 1, "a restart of the node"
+    assert scene.said == []
+
+
+def test_a_run_that_is_gone_on_with_keeps_its_format(large: EnginePlan, tmp_path: Path) -> None:
+    scene = Scene(6000, cache=tmp_path)
+    assert scene.fit(dataclasses.replace(large, dtype="float32")).dtype == "float32" and scene.measured == []
+    assert scene.fit(large).dtype == "bfloat16"
+    assert scene.fit(dataclasses.replace(large, dtype="float32")).dtype == "float32"
+
+
+def test_a_measurement_that_no_disk_takes_holds_until_the_node_ends(large: EnginePlan, tmp_path: Path) -> None:
+    scene = Scene(6000, cache=tmp_path / "not there")
+    assert [scene.fit(large).dtype for _ in range(2)] == ["bfloat16"] * 2
+    assert len(scene.measured) == 1
+    assert [str(text).startswith("What was measured of the processor could not be kept") for text in scene.said] == [
+        True
+    ]
+
+
+def test_the_starter_computes_in_float32_unmeasured() -> None:
+    scene = Scene(6000)
+    assert scene.fit(asked()).dtype == "float32" and scene.measured == []
+
+
 def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
     scene = Scene(6000)
     plan = scene.fit(asked())
@@ -74,7 +136,7 @@ def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
 
 
 def test_with_little_less_is_asked_at_once() -> None:
-    scene = Scene(100)
+    scene = Scene(75)
     plan = scene.fit(asked())
     assert plan.trainer.micro_batch < 16 and plan.batch < 64
     assert scene.settings.max_tokens == 0, "answers keep their length"

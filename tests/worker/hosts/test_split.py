@@ -12,7 +12,7 @@ from sapo_desktop.core.errors import HostDied, HostError, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan, Measure
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
 from tests.builders import loaded, step_report
@@ -96,7 +96,7 @@ class Fits:
         self.cache_bytes = cache_bytes
         self.held = 0
 
-    async def fit(self, asked: EnginePlan, held: int) -> EnginePlan:
+    async def fit(self, asked: EnginePlan, held: int, measure: Measure) -> EnginePlan:
         self.held = held
         return dataclasses.replace(asked, cache_bytes=self.cache_bytes)
 

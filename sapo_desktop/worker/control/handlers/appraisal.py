@@ -24,6 +24,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.fit.fit import badges, described, fit
+from sapo_desktop.models.fit.formats import with_measured
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.installation import can_learn
@@ -57,7 +58,7 @@ def appraise(
 ) -> FitReply:
     """Answer; `folder`: any on the disk that counts, there or not. `held`: bytes that this node's own model takes now,
     and another one in its place could have. `steady`: what was said of the free memory before."""
-    here = hardware(folder)
+    here = with_measured(hardware(folder), DataFolder.at(folder).cache)
     free = min(here.memory, here.memory_free + held)
     here = msgspec.structs.replace(here, memory_free=(steady or Steady())(free, here.memory))
     built = importlib.util.find_spec("llama_cpp") is not None

@@ -190,7 +190,8 @@ class SettingsRequests:
         if any(key in keys and getattr(wanted, key) for key in ("memory_most", "card_memory_most")):
             plan, held, pids = node.engine.plan, node.engine.held, [host.pid for host in node.engine.hosts if host.pid]
             on_card = await asyncio.to_thread(card_memory_of, pids)
-            await asyncio.to_thread(Fitting(lambda: wanted, _nothing, _nothing).check, plan, held, on_card)
+            fitting = Fitting(lambda: wanted, _nothing, _nothing, DataFolder.at(self._path.parent).cache)
+            await asyncio.to_thread(fitting.check, plan, held, on_card)
         if wanted.silo and node.settings.generator == "remote":
             raise UsageError(REFUSED_IN_SILO)
         if "start_at_login" in keys and settings.start_at_login != self.kept().start_at_login:

@@ -134,15 +134,17 @@ def test_adam_moves_as_torchs_does() -> None:
     assert all(torch.equal(value, second.state[theirs[0]][name]) for name, value in first.state[ours[0]].items())
 
 
-def test_the_starter_learns_without_torchs_compiler_and_the_modelling_libraries() -> None:
+def test_the_starter_answers_and_learns_without_torchs_compiler_and_transformers() -> None:
     code = """
 import sys
-from sapo_desktop.core.records import TrainerSettings, TrainingSequence
-from sapo_desktop.engines.protocols import Load
+from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch.service import TorchEngine
 engine = TorchEngine(Load(model=sys.argv[1], trainer=TrainerSettings(), threads=1))
+asked = Generate(prompts=["What is 1 + 1?"], answers=2, sampling=Sampling(max_tokens=4))
+assert engine.generate(asked, lambda _: None, lambda: False).completions
 assert not engine.trainer.step([TrainingSequence(prompt=[5], tokens=[6, 7], advantage=1.0)]).skipped
-heavy = ["torch._dynamo", "sympy", "peft", "accelerate", "gguf", "transformers.modeling_utils"]
+heavy = ["torch._dynamo", "sympy", "peft", "accelerate", "gguf", "transformers", "jinja2", "PIL"]
 print([name for name in heavy if name in sys.modules])
 """
     command = [sys.executable, "-c", code, str(resource("starter"))]

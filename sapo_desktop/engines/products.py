@@ -1,0 +1,62 @@
+"""A second of products, to learn which number format this processor multiplies faster in.
+
+What decides are the two products of a round: with as many rows as answers are under way, and with a micro-batch of
+tokens. Both formats take turns, so that what else the computer does meanwhile hits both, and the best try of each
+counts. The matrix grows only until a product takes long enough to be measured: where a format is emulated, one of a
+model's own size could take many seconds. The clock is the caller's, and so is torch: nothing here imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from sapo_desktop.core.fitting import PassSeconds, ProductTimes
+
+Format = Literal["float32", "bfloat16"]
+FORMATS: tuple[Format, ...] = ("float32", "bfloat16")
+GENERATING_ROWS = 72
+LEARNING_ROWS = 512
+"""As in engines/torch/trainer.py: tokens of a micro-batch on a processor."""
+MOST_SECONDS = 0.8
+"""Of all products together; finding the size overruns it where a format is very slow, by less than as much again."""
+MOST_COLUMNS_TIMES_HIDDEN = 2**24
+"""Numbers of the matrix: 100 MB in both formats."""
+_FIRST_COLUMNS = 32
+_LONG_ENOUGH = 0.02
+"""Seconds of one product in each format."""
+_MOST_TRIES = 1000
+
+TimedProduct = Callable[[Format, int, int], float]
+"""Multiply once: format, rows, columns -> seconds."""
+
+
+def time_products(hidden: int, widest: int, threads: int, timed: TimedProduct) -> ProductTimes:
+    """Measure products of rows of `hidden` numbers with a matrix of at most `widest` columns."""
+    widest = max(1, min(widest, MOST_COLUMNS_TIMES_HIDDEN // hidden))
+    generating = _race(GENERATING_ROWS, widest, timed)
+    learning = _race(LEARNING_ROWS, widest, timed)
+    float32, bfloat16 = (PassSeconds(generating=generating[format], learning=learning[format]) for format in FORMATS)
+    return ProductTimes(hidden=hidden, threads=threads, float32=float32, bfloat16=bfloat16)
+
+
+def _race(rows: int, widest: int, timed: TimedProduct) -> dict[Format, float]:
+    """Seconds a row and column, in each format."""
+    columns = min(_FIRST_COLUMNS, widest)
+    spent = 0.0
+    while True:
+        once = sum(timed(format, rows, columns) for format in FORMATS)
+        spent += once
+        if once >= _LONG_ENOUGH or columns == widest:
+            break
+        columns = min(2 * columns, widest)
+    best = dict.fromkeys(FORMATS, float("inf"))
+    for _ in range(_MOST_TRIES):
+        for format in FORMATS:
+            seconds = timed(format, rows, columns)
+            spent += seconds
+            best[format] = min(best[format], seconds)
+        if spent >= MOST_SECONDS / 2:
+            break
+    # A clock too coarse to see a product sees no difference either.
+    return {format: max(seconds, 1e-9) / (rows * columns) for format, seconds in best.items()}
