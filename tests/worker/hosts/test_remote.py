@@ -113,7 +113,7 @@ async def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> 
     assert remote.server.asked == []
 
 
-async def nothing_fits(asked: EnginePlan, held: int) -> EnginePlan:
+async def nothing_fits(asked: EnginePlan, held: int, measure: object) -> EnginePlan:
     """A look at a memory that is full."""
     raise TooBig("It does not fit.")
 
