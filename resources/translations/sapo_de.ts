@@ -229,20 +229,12 @@
         <translation>Vorsichtig</translation>
     </message>
     <message>
-        <source>Capable</source>
-        <translation>Nach Können</translation>
-    </message>
-    <message>
         <source>As in the paper</source>
         <translation>Wie im Fachartikel</translation>
     </message>
     <message>
         <source>Right answers only. They weigh more, the less often this computer finds one itself (default).</source>
         <translation>Nur richtige Antworten. Sie wiegen mehr, je seltener dieser Computer selbst eine findet (Standard).</translation>
-    </message>
-    <message>
-        <source>As guarded, and peers that are better at a task than this computer count more.</source>
-        <translation>Wie „Vorsichtig“, und Peers, die in einer Aufgabe besser sind als dieser Computer, zählen mehr.</translation>
     </message>
     <message>
         <source>Right and wrong answers count as own ones do. A peer can then choose their weight and words.</source>

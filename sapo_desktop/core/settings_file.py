@@ -52,8 +52,8 @@ def _from_version_3(values: dict[str, object]) -> dict[str, object]:
 
 
 def _from_version_4(values: dict[str, object]) -> dict[str, object]:
-    """The mix `adaptive` and the weighting `positive` are gone: the defaults stand in their place."""
-    gone = {("mix", "adaptive"), ("weighting", "positive")}
+    """The mix `adaptive` and two weightings are gone: the defaults stand in their place."""
+    gone = {("mix", "adaptive"), ("weighting", "positive"), ("weighting", "capable")}
     return {key: value for key, value in values.items() if (key, value) not in gone}
 
 

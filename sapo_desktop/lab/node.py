@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -40,13 +38,12 @@ from sapo_desktop.worker.hosts.choice import BaseModel
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import Host
-from sapo_desktop.worker.membership.author_rates import AuthorRates
 from sapo_desktop.worker.membership.foreign import Intake, Yardstick
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.joining import group_check
 from sapo_desktop.worker.membership.publishing import Membership
 
-_COUNTERS, _AUTHORS, _POOL = "counters.json", "authors.json", "pool.msgpack"
+_COUNTERS, _POOL = "counters.json", "pool.msgpack"
 
 
 class Service(Protocol):
@@ -153,10 +150,9 @@ class Watcher:
 
 
 class Node:
-    """One node. `folder`: where what it knows of authors lies while it plays; `state`: what `save` wrote, to go on
-    from."""
+    """One node. `state`: what `save` wrote, to go on from."""
 
-    def __init__(self, number: int, ground: Ground, room: Room, folder: Path, state: Path | None) -> None:
+    def __init__(self, number: int, ground: Ground, room: Room, state: Path | None) -> None:
         arm, settings = ground.arm, ground.settings
         self.number, self.honest, self._refused = number, not arm.is_liar(number), 0
         self._ground, self._room = ground, room
@@ -186,11 +182,6 @@ class Node:
         )
         membership = Membership(signer, NETWORK, bytes.fromhex(self.counters.instance), ground.ids)
         self._state = state
-        self._authors_file = folder / f"authors-{number}.json"
-        self._authors_file.unlink(missing_ok=True)
-        if state is not None:
-            shutil.copyfile(state / _AUTHORS, self._authors_file)
-        self._authors = AuthorRates(self._authors_file, math.inf)  # kept by `save` alone
         self._member = LabMember(
             membership,
             self.seat,
@@ -198,7 +189,6 @@ class Node:
             intake,
             IndexBook(None),
             ground.catalogue,
-            self._authors,
             lambda: room.now,
             self._rng,
         )
@@ -232,8 +222,6 @@ class Node:
         await self.engine.save(folder)
         (folder / _COUNTERS).write_bytes(msgspec.json.encode(self.counters))
         (folder / _POOL).write_bytes(msgspec.msgpack.encode(self.seat.kept()))
-        self._authors.keep(math.inf)
-        shutil.copyfile(self._authors_file, folder / _AUTHORS)
 
     async def load(self) -> None:
         """Load the model, and go on where `save` wrote. Raises CheckpointError, OSError, msgspec.DecodeError."""

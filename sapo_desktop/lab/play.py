@@ -109,7 +109,7 @@ class Lab:
         if reached >= plan.rounds or used >= most:
             return "done already"
         room = Room()
-        nodes = [Node(n, ground, room, folder.path, state / str(n) if state else None) for n in range(arm.nodes)]
+        nodes = [Node(n, ground, room, state / str(n) if state else None) for n in range(arm.nodes)]
         for node in nodes:
             await node.load()
         scorer = _Scorer(ground, self._held_out(ground))

@@ -6,10 +6,9 @@ With rewards r of the group and b, the share that this node itself solves of the
 |------------|-----------------------------------------------------------------------------------|
 | `paper`    | (r - mean) / deviation of the group, as of an own one                             |
 | `guarded`  | r - b, negatives 0 (the default)                                                  |
-| `capable`  | `guarded` times the author's rate / b, that ratio within [0.5, 2]; at most 1      |
 
 The sender must not choose the size of an advantage. By the group's own mean it does: one right answer among seven
-deliberately wrong ones weighs sqrt(7). So the others measure against b, within [0, 1]. Then every external group,
+deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within [0, 1]. Then every external group,
 under each weighting, is scaled to what an own one weighs, whatever its count of tokens (`external_advantages`).
 """
 
@@ -19,49 +18,27 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from sapo_desktop.core.records import Completion, Record, WeightingName
+from sapo_desktop.core.records import Completion, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 
-_CAPABILITY = (0.5, 2.0)
-"""Bounds of the ratio of accuracies in `capable`."""
-_SMALLEST_RATE = 0.05
 _MOST_SCALE = 8.0
 """A group of one short answer is made to weigh more, but no more than that."""
 LEAST = 1e-3
 """Probability of a token that a peer may always use (`least_probability`)."""
 
 
-class Baseline(Record, frozen=True):
-    """What this node knows of a task when a foreign answer to it comes."""
-
-    own_rate: float
-    """Its own smoothed share solved, 0 to 1: the baseline b."""
-    author_rate: float | None = None
-    """The author's, from our own marks; None where too few of its answers were marked."""
-
-
-def paper(rewards: Sequence[float], baseline: Baseline) -> list[float]:
+def paper(rewards: Sequence[float], own_rate: float) -> list[float]:
     """The group's own advantage, as in SAPO's Algorithm 1, before it is scaled."""
     return group_advantages(rewards)
 
 
-def guarded(rewards: Sequence[float], baseline: Baseline) -> list[float]:
+def guarded(rewards: Sequence[float], own_rate: float) -> list[float]:
     """reward - b, negatives 0: a right answer weighs more the less often this node finds one."""
-    return [max(0.0, min(1.0, reward - baseline.own_rate)) for reward in rewards]
+    return [max(0.0, min(1.0, reward - own_rate)) for reward in rewards]
 
 
-def capable(rewards: Sequence[float], baseline: Baseline) -> list[float]:
-    """`guarded` times the clipped ratio of the author's accuracy to ours (the first half of HACPO, arXiv 2603.02604;
-    its second, the stepwise clip, acts on our own ratio in the loss)."""
-    if baseline.author_rate is None:
-        return guarded(rewards, baseline)
-    ratio = baseline.author_rate / max(_SMALLEST_RATE, baseline.own_rate)
-    scale = min(max(ratio, _CAPABILITY[0]), _CAPABILITY[1])
-    return [min(1.0, scale * advantage) for advantage in guarded(rewards, baseline)]
-
-
-WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], Baseline], list[float]]] = MappingProxyType(
-    {"paper": paper, "guarded": guarded, "capable": capable}
+WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], float], list[float]]] = MappingProxyType(
+    {"paper": paper, "guarded": guarded}
 )
 
 
@@ -80,15 +57,16 @@ def external_advantages(
     weighting: WeightingName,
     rewards: Sequence[float],
     tokens: Sequence[int],
-    baseline: Baseline,
+    own_rate: float,
     own_group_tokens: float,
 ) -> list[float]:
-    """One advantage per answer of an external group, scaled so that the group weighs what an own one does.
+    """One advantage per answer of an external group, scaled so that the group weighs what an own one does. `own_rate`:
+    this node's smoothed share solved of the task, b.
 
     The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
     over this round's own groups), at most by 8.
     """
-    advantages = WEIGHTINGS[weighting](rewards, baseline)
+    advantages = WEIGHTINGS[weighting](rewards, own_rate)
     count = sum(tokens)
     if not count or not any(advantages):
         return [0.0] * len(advantages)

@@ -14,7 +14,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence, WeightingName
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.advantage import group_advantages
-from sapo_desktop.learning.external import WEIGHTINGS, Baseline, external_advantages, least_probability
+from sapo_desktop.learning.external import WEIGHTINGS, external_advantages, least_probability
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
@@ -78,37 +78,29 @@ def mix_groups(
     )
 
 
-def teaches(
-    group: Group, weighting: WeightingName, own_rates: Mapping[str, float], author_rates: Mapping[str, float]
-) -> bool:
+def teaches(group: Group, weighting: WeightingName, own_rates: Mapping[str, float]) -> bool:
     """Whether an external group has any advantage under this weighting, by our marks; rates as in `advantages`."""
     rewards = [mark.reward for mark in group.marks]
-    return any(WEIGHTINGS[weighting](rewards, _baseline(group, own_rates, author_rates)))
-
-
-def _baseline(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Baseline:
-    own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
-    return Baseline(own_rate=own_rate, author_rate=author_rates.get(group.author))
+    return any(WEIGHTINGS[weighting](rewards, own_rates.get(group.question.task, UNKNOWN_RATE)))
 
 
 def advantages(
     mixed: MixedBatch,
     weighting: WeightingName = "guarded",
     own_rates: Mapping[str, float] = MappingProxyType({}),
-    author_rates: Mapping[str, float] = MappingProxyType({}),
 ) -> list[list[float]]:
     """One advantage per answer of each group: own groups by themselves, all others as the weighting weighs them.
 
-    `own_rates`: this node's smoothed share solved by task; `author_rates`: those of authors, by hex key.
+    `own_rates`: this node's smoothed share solved by task.
     """
     own = mixed.groups[: mixed.local]
     own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
     weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
     for group in mixed.groups[mixed.local :]:
-        baseline = _baseline(group, own_rates, author_rates)
+        own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
         rewards = [mark.reward for mark in group.marks]
         tokens = [len(completion.tokens) for completion in group.completions]
-        weighed.append(external_advantages(weighting, rewards, tokens, baseline, own_tokens))
+        weighed.append(external_advantages(weighting, rewards, tokens, own_rate, own_tokens))
     return weighed
 
 

@@ -124,8 +124,6 @@ class Swarm(Protocol):
 
     async def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
 
-    def author_rates(self) -> Mapping[str, float]: ...
-
     def want(self, tasks: Sequence[str], groups: int) -> None: ...
 
 
@@ -153,7 +151,7 @@ async def run_round(
     # 4a. Draw what others shared, made again and marked by us, and leave what has nothing to teach before J is drawn,
     # as in the paper. Before anything is answered here, for a group of theirs is one that need not be.
     foreign: Sequence[EncodedGroup] = ()
-    sieve = _Sieve(plan, _author_rates(swarm))
+    sieve = _Sieve(plan)
     if swarm is not None and plan.trains:
         await course.enter("draw")
         foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
@@ -177,7 +175,7 @@ async def run_round(
 
     # 4b. Mix I own groups, those that teach first, with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
-    weights = _advantages(plan, mixed, _author_rates(swarm))
+    weights = _advantages(plan, mixed)
 
     step = None
     if plan.trains:
@@ -263,13 +261,9 @@ def _outcome(group: Group) -> Outcome:
     return Outcome(task=question.task, seed=question.seed, solved=_mark_means(group.marks)["solved"])
 
 
-def _author_rates(swarm: Swarm | None) -> Mapping[str, float]:
-    return swarm.author_rates() if swarm is not None else {}
-
-
-def _advantages(plan: RoundPlan, mixed: MixedBatch, author_rates: Mapping[str, float]) -> list[list[float]]:
+def _advantages(plan: RoundPlan, mixed: MixedBatch) -> list[list[float]]:
     """Of each answer of each group; 0 where nothing is learned."""
-    found = advantages(mixed, plan.weighting, plan.solve_rates, author_rates)
+    found = advantages(mixed, plan.weighting, plan.solve_rates)
     return found if plan.trains else [[0.0] * len(row) for row in found]
 
 
@@ -315,12 +309,12 @@ class _Course:
 class _Sieve:
     """Whether a group of a peer has anything to teach in this round; counts those that have not."""
 
-    def __init__(self, plan: RoundPlan, author_rates: Mapping[str, float]) -> None:
-        self._plan, self._author_rates = plan, author_rates
+    def __init__(self, plan: RoundPlan) -> None:
+        self._plan = plan
         self.dropped = 0
 
     def __call__(self, group: Group) -> bool:
-        passes = teaches(group, self._plan.weighting, self._plan.solve_rates, self._author_rates)
+        passes = teaches(group, self._plan.weighting, self._plan.solve_rates)
         self.dropped += not passes
         return passes
 

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.records import Completion, WeightingName
-from sapo_desktop.learning.external import LEAST, WEIGHTINGS, Baseline, external_advantages, least_probability
+from sapo_desktop.learning.external import LEAST, WEIGHTINGS, external_advantages, least_probability
 
 ONE_OF_EIGHT = [1.0] + [0.0] * 7
-HALF = Baseline(own_rate=0.5)
+HALF = 0.5
+"""Share of the task that this node solves."""
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,6 @@ HALF = Baseline(own_rate=0.5)
     [
         ("paper", math.sqrt(7), -1 / math.sqrt(7)),
         ("guarded", 0.5, 0.0),
-        ("capable", 0.5, 0.0),
     ],
 )
 def test_one_right_answer_among_eight(weighting: WeightingName, first: float, second: float) -> None:
@@ -28,15 +28,9 @@ def test_one_right_answer_among_eight(weighting: WeightingName, first: float, se
 
 
 def test_what_this_node_always_solves_teaches_it_nothing() -> None:
-    assert WEIGHTINGS["guarded"]([1.0, 1.0], Baseline(own_rate=1.0)) == [0.0, 0.0]
-    assert WEIGHTINGS["guarded"]([1.0, 1.0], Baseline(own_rate=0.0)) == [1.0, 1.0]
-    assert WEIGHTINGS["paper"]([1.0, 1.0], Baseline(own_rate=0.0)) == [0.0, 0.0]
-
-
-@pytest.mark.parametrize(("author", "scale"), [(None, 1.0), (0.5, 1.0), (0.75, 1.5), (1.0, 2.0), (0.1, 0.5)])
-def test_a_capable_author_counts_more_within_bounds(author: float | None, scale: float) -> None:
-    baseline = Baseline(own_rate=0.5, author_rate=author)
-    assert WEIGHTINGS["capable"]([1.0], baseline) == pytest.approx([0.5 * scale])
+    assert WEIGHTINGS["guarded"]([1.0, 1.0], 1.0) == [0.0, 0.0]
+    assert WEIGHTINGS["guarded"]([1.0, 1.0], 0.0) == [1.0, 1.0]
+    assert WEIGHTINGS["paper"]([1.0, 1.0], 0.0) == [0.0, 0.0]
 
 
 def test_a_group_weighs_the_same_whatever_its_length() -> None:
@@ -54,16 +48,9 @@ def test_nothing_to_learn_is_exactly_nothing() -> None:
     assert external_advantages("paper", [1.0, 0.0], [0, 0], HALF, 100) == [0.0, 0.0]
 
 
-@given(
-    st.sampled_from(["guarded", "capable"]),
-    st.lists(st.floats(0, 1), min_size=1, max_size=16),
-    st.floats(0, 1),
-    st.one_of(st.none(), st.floats(0, 1)),
-)
-def test_senders_choose_no_size(
-    weighting: WeightingName, rewards: list[float], own: float, author: float | None
-) -> None:
-    assert all(0 <= a <= 1 for a in WEIGHTINGS[weighting](rewards, Baseline(own_rate=own, author_rate=author)))
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=16), st.floats(0, 1))
+def test_senders_choose_no_size(rewards: list[float], own_rate: float) -> None:
+    assert all(0 <= a <= 1 for a in WEIGHTINGS["guarded"](rewards, own_rate))
 
 
 def test_a_peer_may_write_what_is_as_unlikely_as_what_we_drew_ourselves() -> None:

@@ -80,13 +80,12 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
         ("guarded", [1, 1], 0.2, True),  # right where we solve a fifth
         ("guarded", [1, 1], 1.0, False),
         ("guarded", [0, 0], 0.0, False),
-        ("capable", [0, 1], 0.2, True),
     ],
 )
 def test_the_weighting_says_what_teaches(
     weighting: WeightingName, rewards: list[float], own_rate: float, expected: bool
 ) -> None:
-    assert teaches(group(*rewards, text="peer", origin="peer"), weighting, {"gcd/easy": own_rate}, {}) is expected
+    assert teaches(group(*rewards, text="peer", origin="peer"), weighting, {"gcd/easy": own_rate}) is expected
 
 
 def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:

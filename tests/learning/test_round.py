@@ -50,7 +50,6 @@ class FakeSwarm:
     def __init__(self, groups: int) -> None:
         self.groups = groups
         self.shared: list[Group] = []
-        self.rates: dict[str, float] = {}
         self.dull = 0
         """Groups that solved nothing, which it finds first."""
 
@@ -77,9 +76,6 @@ class FakeSwarm:
 
     async def measured(self, tasks: Sequence[str]) -> SwarmReward:
         return MEASURED
-
-    def author_rates(self) -> dict[str, float]:
-        return self.rates
 
     def want(self, tasks: Sequence[str], groups: int) -> None:
         self.wanted = (tuple(tasks), groups)
@@ -122,15 +118,11 @@ def test_the_trainer_gets_the_group_advantages_of_the_sampled_tokens() -> None:
     assert batch[4].prompt == [len("lcm/easy 3071")]
 
 
-def test_the_authors_rates_reach_the_capable_weighting() -> None:
-    """guarded: 1 - 0.4 = 0.6; the author solves 0.6 against our 0.4: times 1.5. Two own groups of five tokens, and
-    the foreign one has four right answers of two tokens each: scaled by 5/8."""
+def test_what_this_node_solves_reaches_the_weighting() -> None:
+    """1 - 0.4 = 0.6. Two own groups of five tokens, and the foreign one has four right answers of two tokens each:
+    scaled by 5/8."""
     swarm = FakeSwarm(groups=1)
-    swarm.rates = {"ab" * 32: 0.6}
-    result = play(FakeEngine(), swarm=swarm, share=MixShare(2, 1), weighting="capable", solve_rates={"gcd/easy": 0.4})
-    assert result.advantages[-1] == pytest.approx([0.9 * 5 / 8] * 4)
-    swarm.rates = {}
-    result = play(FakeEngine(), swarm=swarm, share=MixShare(2, 1), weighting="capable", solve_rates={"gcd/easy": 0.4})
+    result = play(FakeEngine(), swarm=swarm, share=MixShare(2, 1), solve_rates={"gcd/easy": 0.4})
     assert result.advantages[-1] == pytest.approx([0.6 * 5 / 8] * 4)
 
 

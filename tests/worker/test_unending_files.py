@@ -18,7 +18,6 @@ from sapo_desktop.system.identity import Keeper
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.control.lock import holder
 from sapo_desktop.worker.control.proof import FILE, read_control_file
-from sapo_desktop.worker.membership.author_rates import AuthorRates
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 
@@ -105,7 +104,6 @@ def test_the_lists_that_ship_with_the_program(tmp_path: Path, put: Put) -> None:
 def test_what_is_learned_again(tmp_path: Path, put: Put) -> None:
     put(tmp_path / "file")
     assert Memory.read(tmp_path / "file") == Memory()
-    assert AuthorRates(tmp_path / "file", 0.0).rates() == {}
     with pytest.raises(HistoryError, match="Delete it"):
         IndexBook(tmp_path / "file")
 
@@ -113,7 +111,6 @@ def test_what_is_learned_again(tmp_path: Path, put: Put) -> None:
 def test_what_is_nested_without_end(tmp_path: Path, folder: DataFolder) -> None:
     nested(tmp_path / "file")
     assert Memory.read(tmp_path / "file") == Memory()
-    assert AuthorRates(tmp_path / "file", 0.0).rates() == {}
     with pytest.raises(HistoryError, match="Delete it"):
         IndexBook(tmp_path / "file")
     nested(folder.control / FILE)

@@ -13,7 +13,7 @@ from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.tasks import level_name
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
-WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "capable", "paper")
+WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "paper")
 """In the order in which they are offered."""
 MIXES: tuple[str, ...] = get_args(Mix)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -46,7 +46,6 @@ def mix_meaning(mix: str) -> str:
 def weighting_name(weighting: str) -> str:
     return {
         "guarded": tr("Guarded"),
-        "capable": tr("Capable"),
         "paper": tr("As in the paper"),
     }.get(weighting) or one_line(weighting, 40)
 
@@ -55,7 +54,6 @@ def weighting_meaning(weighting: str) -> str:
     """How peers' answers are weighed."""
     return {
         "guarded": tr("Right answers only. They weigh more, the less often this computer finds one itself (default)."),
-        "capable": tr("As guarded, and peers that are better at a task than this computer count more."),
         "paper": tr("Right and wrong answers count as own ones do. A peer can then choose their weight and words."),
     }.get(weighting, "")
 

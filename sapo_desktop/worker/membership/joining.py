@@ -7,7 +7,6 @@ Left out: the round (learning/round.py uses the member), the identity's keeping 
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -39,7 +38,6 @@ from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
-from sapo_desktop.worker.membership.author_rates import AuthorRates
 from sapo_desktop.worker.membership.foreign import Intake, Yardstick
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.member import Member
@@ -221,8 +219,7 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) ->
         previous=joining.previous,
     )
     book = IndexBook(joining.folder / "question-indices.json")
-    authors = AuthorRates(joining.folder / "authors.json", time.monotonic())
-    member = Member(membership, linked.network, own, intake, book, joining.catalogue, authors)
+    member = Member(membership, linked.network, own, intake, book, joining.catalogue)
     return Joined(**vars(linked), member=member)
 
 

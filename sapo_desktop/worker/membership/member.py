@@ -30,7 +30,6 @@ from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.questions import SHARED_INDICES
 from sapo_desktop.worker.hosts.examiner import Examiner
-from sapo_desktop.worker.membership.author_rates import AuthorRates
 from sapo_desktop.worker.membership.foreign import Foreign, Intake, Marked
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
@@ -160,7 +159,6 @@ class Member:
         intake: Intake,
         book: IndexBook,
         catalogue: Catalogue,
-        authors: AuthorRates,
         clock: Callable[[], Now] | None = None,
         rng: random.Random | None = None,
     ) -> None:
@@ -170,7 +168,6 @@ class Member:
         self._intake = intake
         self._book = book
         self._catalogue = catalogue
-        self._authors = authors
         self._now = clock or _now
         self._meter = RewardMeter()
         self.measuring = Measuring(self._meter, lambda: outlet.exchange.audit.excluded, lambda: self._now().monotonic)
@@ -272,7 +269,6 @@ class Member:
             looked_at += len(entries)
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)
-        self._authors.keep_in_time(self._now().monotonic)
         return drawn
 
     def _is_gone(self) -> bool:
@@ -282,7 +278,6 @@ class Member:
     def leave(self) -> None:
         """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""
         self._has_left = True
-        self._authors.keep(self._now().monotonic)
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
@@ -297,10 +292,6 @@ class Member:
     def draw_shares(self) -> Mapping[bytes, float]:
         """Of the groups that were drawn lately, what share came from each source (Link.source)."""
         return {source: count / len(self._sources) for source, count in Counter(self._sources).items()}
-
-    def author_rates(self) -> Mapping[str, float]:
-        """Smoothed share solved by author (hex key), of those of whom we marked enough."""
-        return self._authors.rates()
 
     def is_shared(self, task: TaskKey) -> bool:
         """Whether groups of this task travel."""
@@ -318,7 +309,6 @@ class Member:
         rewards = [mark.reward for mark in marked.marks]
         origin = Origin(author, path.link, path.relay + path.tag)
         self._meter.observe(marked.task, origin, rewards, self._now().monotonic)
-        self._authors.observe(author, marked.marks)
 
 
 def _nobody_counts(answers: int) -> None:

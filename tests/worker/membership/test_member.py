@@ -22,7 +22,6 @@ from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.membership import member
-from sapo_desktop.worker.membership.author_rates import AuthorRates
 from sapo_desktop.worker.membership.foreign import Intake
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.member import Measuring, Member
@@ -68,8 +67,7 @@ class Seat:
             self.peer.signer, NETWORK, bytes([name]) * 16, {"gcd/easy": task}, label="tests", previous=previous
         )
         book = IndexBook(folder / f"indices-{name}.json")
-        self.authors = AuthorRates(folder / f"authors-{name}.json", time.monotonic())
-        self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE, self.authors)
+        self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE)
         self.member.sharing = True
 
     def answered(self, questions: list[Question], solved: bool = True) -> list[Group]:
@@ -250,21 +248,6 @@ async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats:
     assert first.member.counts.published == 4
     second.member.want(["gcd/easy"], 2)
     assert await second.member.draw(2, 8, strict=True) == []
-
-
-async def test_authors_are_known_after_a_restart(seats: Seats, tmp_path: Path) -> None:
-    mesh, first, second = seats
-    second.member.want(["gcd/easy"], 16)
-    questions = await first.member.questions(["gcd/easy"] * 18)
-    await first.member.share(first.answered(questions))
-    mesh.settle()
-    await second.member.draw(15, 8, strict=True)
-    assert second.member.author_rates() == {}, "30 answers are too few"
-    await second.member.draw(3, 8, strict=True)
-    rates = second.member.author_rates()
-    assert rates == {first.peer.signer.key.hex(): pytest.approx(0.5)}
-    second.member.leave()
-    assert AuthorRates(tmp_path / "authors-2.json", 0.0).rates() == rates
 
 
 async def test_authors_that_failed_their_audit_are_not_measured(seats: Seats) -> None:
