@@ -19,6 +19,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon, verdict_name
 from sapo_desktop.gui.words.states import phase_words
 from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
 from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
 
 _ANSWERS_SHOWN = 6
@@ -242,9 +243,14 @@ class NowCard(Card):
         return [
             Heading(tr("Mark"), lambda one: verdict_name(verdict(one)), icon=lambda one: verdict_icon(verdict(one))),
             Heading(tr("Task"), lambda one: task_name(one.task)),
-            Heading(tr("Question"), lambda one: one.question, stretch=True),
-            Heading(tr("Answer"), lambda one: one.completion, stretch=True),
+            Heading(tr("Question"), lambda one: in_plain_signs(one.question), stretch=True),
+            Heading(tr("Answer"), _answer, stretch=True),
         ]
+
+
+def _answer(one: AnswerShown) -> str:
+    """The answer alone; of one that came to none, all that was written."""
+    return in_plain_signs(parted(one.completion).answer) or without_tags(one.completion)
 
 
 class RoundsPart(QWidget):

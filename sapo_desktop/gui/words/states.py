@@ -69,7 +69,7 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
         case Ready():
             return tr("Ready. Nothing is computed until you say so.")
         case Training(round=number):
-            if silo:
+            if silo or not peers:
                 return _bounded(why, tr("Training round {round}, alone").format(round=number), now)
             return _bounded(why, tr("Training round {round}, %n peer(s)", None, peers).format(round=number), now)
         case Answering(round=number):
@@ -165,7 +165,7 @@ def phase_words(phase: Phase) -> str:
 
 def counts_peers(view: View) -> bool:
     """Whether the state's sentence says to how many peers the node is linked."""
-    return isinstance(view.why, Training) and not view.silo and view.swarm_state == "linked" and view.attached
+    return isinstance(view.why, Training) and not view.silo and view.peers > 0 and view.attached
 
 
 def swarm_sentence(view: View) -> str:

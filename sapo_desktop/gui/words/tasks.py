@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import catalogued
 from sapo_desktop.view.tasks import plain_family, short_id, titles
 
 
@@ -12,8 +13,8 @@ def task_name(task: str) -> str:
     family, _, level = task.partition("/")
     title = titles().get(family)
     if not level:
-        return tr(title) if title else tr("unknown task {id}").format(id=short_id(family))
-    return f"{tr(title) if title else plain_family(family)}, {level_name(level)}"
+        return catalogued(title) if title else tr("unknown task {id}").format(id=short_id(family))
+    return f"{catalogued(title) if title else plain_family(family)}, {level_name(level)}"
 
 
 def level_name(level: str) -> str:
@@ -23,4 +24,4 @@ def level_name(level: str) -> str:
 
 def families() -> list[tuple[str, str]]:
     """Each family with its title, sorted by that."""
-    return sorted(((name, tr(title)) for name, title in titles().items()), key=lambda one: one[1].casefold())
+    return sorted(((name, catalogued(title)) for name, title in titles().items()), key=lambda one: one[1].casefold())
