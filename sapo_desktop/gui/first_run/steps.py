@@ -20,8 +20,8 @@ from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
-from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import catalogued, in_words
+from sapo_desktop.gui.words.language import catalogued, tr
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.models import FitIs, GetFit

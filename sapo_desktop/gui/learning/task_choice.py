@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.task_list import meant_by
-from sapo_desktop.gui.words.sentences import catalogued
+from sapo_desktop.gui.words.language import catalogued
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 Catalogue = Mapping[str, Sequence[str]]

@@ -18,8 +18,8 @@ from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import peers as peer_words
-from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import catalogued, in_words, what_is_published
+from sapo_desktop.gui.words.language import catalogued, tr
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import IdentityIs
 from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity, SetSettings

@@ -14,7 +14,7 @@ from random import SystemRandom
 from typing import Literal
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.gui.words.sentences import catalogued
+from sapo_desktop.gui.words.language import catalogued
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 

@@ -23,6 +23,12 @@ def tr(text: str, about: str | None = None, n: int = -1) -> str:
     return QCoreApplication.translate("", text, about, n)
 
 
+def catalogued(text: str) -> str:
+    """Another text that packaging/translations.py collects from where it stands: a task family's title, what the
+    catalogue says of a model, what a setting does."""
+    return tr(text)
+
+
 def chosen(setting: str) -> str:
     """The language for the setting `language`: the system's where it is `auto`, English where we do not have that."""
     if setting != "auto":

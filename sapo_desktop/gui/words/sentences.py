@@ -24,12 +24,6 @@ def what_is_published() -> list[str]:
     return [tr(text) for text in WHAT_IS_PUBLISHED]
 
 
-def catalogued(text: str) -> str:
-    """Another text that packaging/translations.py collects from where it stands: a task family's title, what the
-    catalogue says of a model, what a setting does."""
-    return tr(text)
-
-
 def _value(name: str, value: Value) -> str:
     match value:
         case str() if name == "task" and "/" in value:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from sapo_desktop.core import settings_file
 from sapo_desktop.gui.settings.groups import GroupName
 from sapo_desktop.gui.words import numbers
-from sapo_desktop.gui.words.language import LANGUAGES, tr
+from sapo_desktop.gui.words.language import LANGUAGES, catalogued, tr
 from sapo_desktop.gui.words.learning import WEIGHTINGS, weighting_name
-from sapo_desktop.gui.words.sentences import catalogued
 from sapo_desktop.worker.control.messages.facts import Usage
 
 

@@ -29,8 +29,8 @@ from sapo_desktop.core.why import (
     Working,
 )
 from sapo_desktop.gui.words import numbers
-from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import catalogued, in_words
+from sapo_desktop.gui.words.language import catalogued, tr
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import PHASE_WORDS, MainAction, View
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import catalogued
+from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.view.tasks import plain_family, short_id, titles
 
 

@@ -63,8 +63,9 @@ def texts(name: str) -> dict[tuple[str, str], Text]:
 
 def asked_of_tr() -> Iterator[tuple[str, ast.Call]]:
     """Every call of `tr` in the window's code, with where it is. The worker's sentences come from elsewhere."""
-    others = ROOT / "sapo_desktop" / "gui" / "words" / "sentences.py"
-    for path in sorted({*(ROOT / "sapo_desktop" / "gui").rglob("*.py")} - {others}):
+    words = ROOT / "sapo_desktop" / "gui" / "words"
+    others = {words / "sentences.py", words / "language.py"}
+    for path in sorted({*(ROOT / "sapo_desktop" / "gui").rglob("*.py")} - others):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tr":
                 yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}", node
