@@ -93,7 +93,6 @@ SCRIPTS = {
     "together": "tests.bench.swarm.together",
     "round": "tests.bench.engines.round",
     "growth": "tests.bench.engines.growth",
-    "overlap": "tests.bench.engines.overlap",
     "pace": "tests.bench.engines.pace",
     "window": "tests.bench.window.cost",
     "window_profile": "tests.bench.window.profile",

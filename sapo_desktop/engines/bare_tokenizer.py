@@ -1,9 +1,9 @@
 """A tokenizer by the tokenizers library alone, where transformers would add nothing to it.
 
-transformers loads 30 MB and 1.4 CPU-seconds around it, more than the starter and all that it learns
-(tests/bench/node/session_memory.py). This has the part of PreTrainedTokenizerFast that engines/tokenizer.py asks for,
-and gives the same ids and texts. Left out: every folder of another kind, which transformers reads or says what is wrong
-with: `load_bare_tokenizer` returns None for it.
+transformers loads some 250 modules around it, which take more memory than the starter and all that it learns. This
+has the part of PreTrainedTokenizerFast that engines/tokenizer.py asks for, and gives the same ids and texts. Left
+out: every folder of another kind, which transformers reads or says what is wrong with: `load_bare_tokenizer` returns
+None for it.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ SCRIPTS = [
     "tests.bench.engines.train",
     "tests.bench.engines.precision",
     "tests.bench.engines.memory",
-    "tests.bench.engines.overlap",
     "tests.bench.node.session_memory",
     "tests.bench.node.first_answer",
     "tests.bench.node.busy",

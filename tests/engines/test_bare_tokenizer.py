@@ -61,7 +61,7 @@ def _changed(name: str, change: Callable[[dict[str, Any]], None]) -> Callable[[P
 
 
 CONFIG, TOKENIZER = "tokenizer_config.json", "tokenizer.json"
-OTHERS = {
+OTHERS: dict[str, Callable[[Path], object]] = {
     "another class": _changed(CONFIG, lambda config: config.update(tokenizer_class="GPT2Tokenizer")),
     "a beginning before every text": _changed(CONFIG, lambda config: config.update(add_bos_token=True)),
     "a special token that is none yet": _changed(CONFIG, lambda config: config.update(pad_token="<new>")),

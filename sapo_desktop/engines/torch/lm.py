@@ -55,7 +55,7 @@ class LanguageModel:
     @property
     def slow_attention(self) -> bool:
         """Whether a card computes attention unfused, since this kind of model has no other path."""
-        eager = getattr(self.model.config, "_attn_implementation", None) == "eager"
+        eager = bool(getattr(self.model.config, "_attn_implementation", None) == "eager")
         return eager and self.device.type != "cpu" and not passes.can_be_written_out(self.model)
 
     @property

@@ -85,7 +85,7 @@ _PART_WORDS = {
 }
 _DEFAULTS = Settings()
 _PRECISION: dict[Literal[2, 4], str] = {2: "bfloat16", 4: "float32"}
-_WIDTHS = {name: width for width, name in _PRECISION.items()}
+_WIDTHS: dict[str, Literal[2, 4]] = {name: width for width, name in _PRECISION.items()}
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):

@@ -52,8 +52,7 @@ def main() -> None:
     if options.child:
         way, folder = options.child
         play = ours if way == OURS else trl
-        dtype = {OURS: "auto", TRL[0]: "float32", TRL[1]: "bfloat16"}[way]
-        spent = measured(play(Path(folder), rounds, options.seed, dtype))
+        spent = measured(play(Path(folder), rounds, options.seed, way == TRL[1]))
         print(msgspec.json.encode(spent).decode())
         return
     for model in ["starter"] if options.quick else options.models:
@@ -120,7 +119,7 @@ def questions(seed: int) -> list[str]:
 
 
 def ours(
-    folder: Path, rounds: int, seed: int, dtype: str = "auto", answers: int = ANSWERS, tokens: int = TOKENS
+    folder: Path, rounds: int, seed: int, bfloat16: bool, answers: int = ANSWERS, tokens: int = TOKENS
 ) -> Iterator[None]:
     """Generate, reward, normalise, step."""
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
@@ -128,8 +127,9 @@ def ours(
     from sapo_desktop.engines.torch.service import TorchEngine
     from sapo_desktop.learning.advantage import group_advantages
 
+    del bfloat16  # as the engine chooses
     trainer = TrainerSettings(lora_rank=RANK, lora_alpha=2 * RANK, learning_rate=1e-5)
-    engine = TorchEngine(Load(model=str(folder), trainer=trainer, threads=1, dtype=dtype))
+    engine = TorchEngine(Load(model=str(folder), trainer=trainer, threads=1))
     yield
     for number in range(rounds):
         sampling = Sampling(max_tokens=tokens, seed=seed + number)
@@ -146,7 +146,7 @@ def ours(
         yield
 
 
-def trl(folder: Path, rounds: int, seed: int, dtype: str) -> Iterator[None]:
+def trl(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]:
     """TRL's own loop, in a thread that goes on round by round."""
     import torch
     from datasets import Dataset
@@ -158,7 +158,7 @@ def trl(folder: Path, rounds: int, seed: int, dtype: str) -> Iterator[None]:
     settings = GRPOConfig(
         output_dir=str(folder / "trl"),
         use_cpu=True,
-        bf16=dtype == "bfloat16",
+        bf16=bfloat16,
         report_to=[],
         seed=seed,
         max_steps=rounds,
