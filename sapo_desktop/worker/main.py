@@ -340,9 +340,10 @@ class Worker:
 
     def _before_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
         """Give the node the time that the system waits; what takes longer goes on, now or after the sleep."""
-        if self._guest is not None and not loop.is_closed():
+        guest = self._guest  # which may go at any moment, in the loop's own thread
+        if guest is not None and not loop.is_closed():
             log.info("The computer is about to sleep.")
-            keeping = asyncio.run_coroutine_threadsafe(self._guest.before_sleep(), loop)
+            keeping = asyncio.run_coroutine_threadsafe(guest.before_sleep(), loop)
             try:
                 keeping.result(_BEFORE_SLEEP_SECONDS)
             except TimeoutError:

@@ -78,6 +78,19 @@ async def test_the_system_bounds_memory_before_there_is_a_host(tmp_path: Path, m
     assert order == [1_500_000_000, "hosts"]
 
 
+async def test_a_node_writes_before_the_computer_sleeps_and_none_is_no_matter(worker: Worker) -> None:
+    asked: list[str] = []
+
+    class Written:
+        async def before_sleep(self) -> None:
+            asked.append("written")
+
+    for guest in (None, Written()):
+        worker._guest = guest  # type: ignore[assignment]
+        await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
+    assert asked == ["written"]
+
+
 async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp_path: Path) -> None:
     async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
         while len(worker._server._clients) < 2:
