@@ -44,7 +44,6 @@ class ProductTimes(Record, frozen=True):
 
     hidden: Width
     """Numbers of a row: the model's hidden size."""
-    threads: int
     float32: PassSeconds
     bfloat16: PassSeconds
 

@@ -2,8 +2,9 @@
 
 What decides are the two products of a round: with as many rows as answers are under way, and with a micro-batch of
 tokens. Both formats take turns, so that what else the computer does meanwhile hits both, and the best try of each
-counts. The matrix grows only until a product takes long enough to be measured: where a format is emulated, one of a
-model's own size could take many seconds. The clock is the caller's, and so is torch: nothing here imports it.
+counts. The matrix grows only until a product takes long enough to be measured, each time it is tried: where a format is
+emulated, one of a model's own size could take many seconds. The clock is the caller's, and so is torch: nothing here
+imports it.
 """
 
 from __future__ import annotations
@@ -25,38 +26,39 @@ MOST_COLUMNS_TIMES_HIDDEN = 2**24
 _FIRST_COLUMNS = 32
 _LONG_ENOUGH = 0.02
 """Seconds of one product in each format."""
-_MOST_TRIES = 1000
+_LOOKS = 3
+"""Tries of one size before it counts as long enough: the first is cold, and another program may be in the way."""
+_LEAST_TRIES, _MOST_TRIES = 2, 1000
 
 TimedProduct = Callable[[Format, int, int], float]
 """Multiply once: format, rows, columns -> seconds."""
 
 
-def time_products(hidden: int, widest: int, threads: int, timed: TimedProduct) -> ProductTimes:
+def time_products(hidden: int, widest: int, timed: TimedProduct) -> ProductTimes:
     """Measure products of rows of `hidden` numbers with a matrix of at most `widest` columns."""
     widest = max(1, min(widest, MOST_COLUMNS_TIMES_HIDDEN // hidden))
     generating = _race(GENERATING_ROWS, widest, timed)
     learning = _race(LEARNING_ROWS, widest, timed)
     float32, bfloat16 = (PassSeconds(generating=generating[format], learning=learning[format]) for format in FORMATS)
-    return ProductTimes(hidden=hidden, threads=threads, float32=float32, bfloat16=bfloat16)
+    return ProductTimes(hidden=hidden, float32=float32, bfloat16=bfloat16)
 
 
 def _race(rows: int, widest: int, timed: TimedProduct) -> dict[Format, float]:
     """Seconds a row and column, in each format."""
     columns = min(_FIRST_COLUMNS, widest)
-    spent = 0.0
-    while True:
+    spent, looks = 0.0, 0
+    while columns < widest and looks < _LOOKS and spent < MOST_SECONDS / 2:
         once = sum(timed(format, rows, columns) for format in FORMATS)
-        spent += once
-        if once >= _LONG_ENOUGH or columns == widest:
-            break
-        columns = min(2 * columns, widest)
+        spent, looks = spent + once, looks + 1
+        if once < _LONG_ENOUGH:
+            columns, looks = min(2 * columns, widest), 0
     best = dict.fromkeys(FORMATS, float("inf"))
-    for _ in range(_MOST_TRIES):
+    for number in range(_MOST_TRIES):
         for format in FORMATS:
             seconds = timed(format, rows, columns)
             spent += seconds
             best[format] = min(best[format], seconds)
-        if spent >= MOST_SECONDS / 2:
+        if spent >= MOST_SECONDS / 2 and number + 1 >= _LEAST_TRIES:
             break
     # A clock too coarse to see a product sees no difference either.
     return {format: max(seconds, 1e-9) / (rows * columns) for format, seconds in best.items()}

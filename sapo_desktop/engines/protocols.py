@@ -49,7 +49,6 @@ class TimeProducts(EngineMessage, frozen=True):
     hidden: int
     widest: int
     """Columns of the model's largest matrix: its feed-forward size."""
-    threads: int
 
 
 class ProductsTimed(EngineMessage, frozen=True):

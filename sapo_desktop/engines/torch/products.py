@@ -16,7 +16,7 @@ _DTYPES: dict[Format, torch.dtype] = {"float32": torch.float32, "bfloat16": torc
 
 @torch.inference_mode()
 def measure(hidden: int, widest: int) -> ProductTimes:
-    """Measure this processor, with the threads that torch has now."""
+    """Measure this processor with one thread: several wait for each other wherever a program is in the way of one."""
 
     @functools.lru_cache(maxsize=len(_DTYPES))
     def factors(format: Format, rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -28,4 +28,9 @@ def measure(hidden: int, widest: int) -> ProductTimes:
         F.linear(x, weight)
         return time.perf_counter() - began
 
-    return time_products(hidden, widest, torch.get_num_threads(), timed)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return time_products(hidden, widest, timed)
+    finally:
+        torch.set_num_threads(threads)

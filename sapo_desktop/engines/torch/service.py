@@ -157,7 +157,6 @@ class Service:
             self._engine = _load(request)
             return self._engine.loaded()
         if isinstance(request, p.TimeProducts):
-            torch.set_num_threads(max(1, request.threads))
             return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
         if isinstance(request, p.WriteGguf):
             from sapo_desktop.engines.gguf.folder import write_base

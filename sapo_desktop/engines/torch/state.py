@@ -41,8 +41,8 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     adam: int | None = None
     """Of these, the ones that the moments remember: fewer after a roll-back. None: all of them."""
     dtype: str = ""
-    """Number format of the base that it was trained on, which the worker has a resumed run computed in; empty: from
-    before this was written down."""
+    """Number format in which a processor computed it, and the worker has a resumed run computed there; empty: it was a
+    card, all of which compute alike, or this was not written down yet."""
 
 
 def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -> list[str]:
@@ -73,7 +73,8 @@ def _save(trainer: GrpoTrainer, folder: Path, averaged: bool) -> list[str]:
             moments[f"{kind}.{name}"] = state.get(kind, torch.zeros_like(parameter)).contiguous()
         adam = int(state.get("step", 0))
     save_file(moments, folder / OPTIMISER_FILE)
-    dtype = str(trainer.policy.output_weight().dtype).removeprefix("torch.")
+    weight = trainer.policy.output_weight()
+    dtype = str(weight.dtype).removeprefix("torch.") if weight.device.type == "cpu" else ""
     state_record = TrainerState(method=trainer.policy.method, steps=trainer.steps, adam=adam, dtype=dtype)
     (folder / STATE_FILE).write_bytes(msgspec.json.encode(state_record))
     return [*files, LIVE_FILE, OPTIMISER_FILE, STATE_FILE]

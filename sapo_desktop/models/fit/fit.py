@@ -377,7 +377,7 @@ def weights_of(model: Model, settings: Settings) -> str:
 def _torch(model: Model, hardware: Hardware, settings: Settings, here: Available, precision: str = "") -> TorchModel:
     if settings.method == "full":
         width = _WIDTHS["float32"]  # what all weights learn is lost in fewer digits
-    elif precision in _WIDTHS:
+    elif precision in _WIDTHS and here.device == "cpu":  # what a run began with on a processor binds no card
         width = _WIDTHS[precision]
     else:
         width = torch_width(model.parameters, here.device, bfloat16_computes_faster(hardware, model.shape.hidden))

@@ -392,7 +392,7 @@ class _Trained(msgspec.Struct, frozen=True):
 
 
 def trained_in(checkpoint: Path) -> str:
-    """The number format in which a checkpoint's run computes; empty where it does not say."""
+    """The number format in which a checkpoint's run computes on a processor; empty where it does not say."""
     try:
         return read_json(checkpoint / TRAINER_STATE, _Trained).dtype
     except (OSError, msgspec.DecodeError):

@@ -98,7 +98,7 @@ class Fitting:
         model, here = describe(asked.model), self._hardware(asked)
         if not fit.to_be_measured(model, here, self._settings(), asked.choice.device):
             return None
-        return TimeProducts(hidden=model.shape.hidden, widest=model.shape.ffn, threads=asked.threads)
+        return TimeProducts(hidden=model.shape.hidden, widest=model.shape.ffn)
 
     def _remember(self, times: ProductTimes) -> None:
         self._measured.append(times)

@@ -109,6 +109,11 @@ def test_the_format_of_a_run_and_of_full_training_stays() -> None:
         assert plan(entry, large, Settings(method="full"), precision=before).precision == "float32"
 
 
+def test_a_run_that_began_on_a_processor_binds_no_card() -> None:
+    card = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 6 * GIB, 6 * GIB)])
+    assert plan(model("qwen2.5-1.5b"), card, SETTINGS, precision="float32").precision == "bfloat16"
+
+
 def test_only_where_it_decides_anything_is_a_width_measured() -> None:
     large, small = model("qwen2.5-0.5b"), model("starter")
     assert to_be_measured(large, MACHINE, SETTINGS, "")
@@ -117,7 +122,7 @@ def test_only_where_it_decides_anything_is_a_width_measured() -> None:
     card = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 24 * GIB)])
     assert not to_be_measured(large, card, SETTINGS, "") and to_be_measured(large, card, SETTINGS, "cpu")
     seconds = PassSeconds(generating=1e-9, learning=1e-9)
-    times = ProductTimes(hidden=large.shape.hidden, threads=1, float32=seconds, bfloat16=seconds)
+    times = ProductTimes(hidden=large.shape.hidden, float32=seconds, bfloat16=seconds)
     assert not to_be_measured(large, msgspec.structs.replace(MACHINE, products=[times]), SETTINGS, "")
 
 

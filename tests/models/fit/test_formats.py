@@ -14,7 +14,7 @@ from tests.builders import MACHINE
 def times(hidden: int, gain: float) -> ProductTimes:
     """Bfloat16 is so many times as fast."""
     slow, fast = PassSeconds(generating=4e-9, learning=2e-9), PassSeconds(generating=4e-9 / gain, learning=2e-9 / gain)
-    return ProductTimes(hidden=hidden, threads=1, float32=slow, bfloat16=fast)
+    return ProductTimes(hidden=hidden, float32=slow, bfloat16=fast)
 
 
 @pytest.mark.parametrize("says_fast", [True, False])

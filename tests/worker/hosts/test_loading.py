@@ -100,7 +100,7 @@ def test_the_processor_is_measured_before_memory_is_planned_and_once(
     scene.look = lambda folder: msgspec.structs.replace(MACHINE, fast_bfloat16=says_fast)
     scene.gain = gain
     first = scene.fit(large)
-    assert first.dtype == dtype and scene.measured == [TimeProducts(hidden=192, widest=512, threads=1)]
+    assert first.dtype == dtype and scene.measured == [TimeProducts(hidden=192, widest=512)]
     scene.gain = 1 / gain
     assert scene.fit(first).dtype == dtype, "a restart of the engine"
     scene.fitting = scene.anew()
