@@ -142,12 +142,13 @@ def _at_work(command: Sequence[str], **options: Any) -> Iterator[subprocess.Pope
 
 @contextlib.contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """An interrupt in here comes at the end. Only the main thread is ever interrupted."""
-    if threading.current_thread() is not threading.main_thread():
+    """An interrupt in here comes at the end. Only the main thread is ever interrupted, and nobody who ignores it."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in (None, signal.SIG_IGN):
         yield
         return
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
     try:
         yield
     finally:

@@ -43,14 +43,15 @@ async def doctor(context: Context, args: Namespace) -> None:
     settings = kept or Settings()
     standing = Looker(folder).standing(settings)
     failure: SapoError | None = None
+    relays = installation.only_relays()
     try:
-        found = await context.ask(Examine(), Facts)
+        found = await _of_the_relay(context) if relays else await context.ask(Examine(), Facts)
         facts |= found.values
         heard = found.checks
     except SapoError as error:
         failure = error
         heard = [Check(name="node", state="bad", found=f"It did not answer: {error}", advice=_SEND)]
-    if "relay" in facts:
+    if relays or "relay" in facts:
         del facts["engine pack"]
         here = await asyncio.to_thread(relay_checks, folder, standing)
     else:
@@ -64,7 +65,18 @@ async def doctor(context: Context, args: Namespace) -> None:
         raise failure
     if failed := [check.name for check in checks if check.state == "bad"]:
         raise SapoError(f"Not as it should be: {', '.join(failed)}. What to do stands beside each.")
-    context.out.say("Nothing keeps this node from working.")
+    context.out.say(f"Nothing keeps this {'relay' if relays or 'relay' in facts else 'node'} from working.")
+
+
+async def _of_the_relay(context: Context) -> Facts:
+    """What a running one says; none is started, nor could a node be."""
+    try:
+        async with context.running() as relay:
+            return await call(relay, Examine(), Facts)
+    except NotRunning:
+        advice = "Start it: python3 installers/bootstrap.py relay, with its options."
+        said = Check(name="relay", state="limited", found="No relay runs on this folder.", advice=advice)
+        return Facts(values={}, checks=[said])
 
 
 def _show(context: Context, checks: list[Check], facts: dict[str, str]) -> None:

@@ -106,6 +106,11 @@ def engine_pack(root: Path = ROOT, folder: Path | None = None) -> Path | None:
     return packages if installed.engines.get(stamp.kind) == stamp.fingerprint else None
 
 
+def only_relays() -> bool:
+    """Whether this was set up for a relay: neither what answers nor a window is here, and none is to come later."""
+    return payload() is None and not any(map(importlib.util.find_spec, ("torch", "transformers", "PySide6")))
+
+
 def can_learn() -> bool:
     """Whether torch is here: it is looked for, not imported."""
     return importlib.util.find_spec("torch") is not None or engine_pack() is not None

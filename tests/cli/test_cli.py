@@ -460,6 +460,18 @@ def test_doctor_tells_what_it_found_even_where_the_node_fails(run: Words, door: 
     assert "did not answer: The starter is missing." in (tmp_path / "report.txt").read_text()
 
 
+@pytest.mark.usefixtures("gone")
+def test_doctor_where_only_a_relay_was_set_up_starts_no_node(
+    run: Words, door: FakeDoor, computer: list[Check], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sapo_desktop.system.installation.only_relays", lambda: True)
+    monkeypatch.setattr("sapo_desktop.commands.doctor.relay_checks", lambda *about: list(computer))
+    door.node.fail = SapoError("A node needs torch.")
+    assert run("doctor") == 0
+    assert "No relay runs on this folder." in run.stdout and "bootstrap.py relay" in run.stdout
+    assert "engine pack" not in run.stdout and "Nothing keeps this relay from working." in run.stdout
+
+
 def test_a_check_that_fails_is_said_with_what_to_do(run: Words, computer: list[Check]) -> None:
     computer.append(Check(name="disk", state="bad", found="100 MB free.", advice="Make room."))
     computer.append(Check(name="tray", state="limited", found="There is none.", advice="Look for one."))

@@ -209,7 +209,12 @@ def test_settings_of_version_3_may_name_a_weighting_that_is_gone(path: Path, cho
 
 @pytest.mark.parametrize(
     ("key", "chosen", "then"),
-    [("mix", "adaptive", "4/4"), ("mix", "2/6", "2/6"), ("weighting", "capable", "guarded")],
+    [
+        ("mix", "adaptive", "4/4"),
+        ("mix", "2/6", "2/6"),
+        ("weighting", "capable", "guarded"),
+        ("weighting", "positive", "guarded"),
+    ],
 )
 def test_settings_of_version_4_may_name_what_is_gone(path: Path, key: str, chosen: str, then: str) -> None:
     path.write_text(f"version = 4\n{key} = '{chosen}'\n")

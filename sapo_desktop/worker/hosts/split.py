@@ -125,7 +125,7 @@ class SplitEngine(Engine):
 
     @property
     def said(self) -> list[Text]:
-        return [*self.generator.loaded.said] if self.generator.loaded else []
+        return [*super().said, *(self.generator.loaded.said if self.generator.loaded else ())]
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
         super().use_model(model, trainer)

@@ -218,6 +218,7 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) ->
         admission=joining.admission,
         previous=joining.previous,
     )
+    (joining.folder / "authors.json").unlink(missing_ok=True)  # rates of peers, which nothing goes by any more
     book = IndexBook(joining.folder / "question-indices.json")
     member = Member(membership, linked.network, own, intake, book, joining.catalogue)
     return Joined(**vars(linked), member=member)
