@@ -196,8 +196,8 @@ log = logging.getLogger("sapo_desktop.worker")
 LOOK_SECONDS = 2.0
 """Between looks; no event tells of it all on every system."""
 ASLEEP_SECONDS = 20.0
-"""More than that between two looks, and the computer slept: its links are dead, whatever their sockets say. A clock
-that was put forward looks the same, and costs a new link."""
+"""More than that in the wait for the next look, and the computer slept: its links are dead, whatever their sockets say.
+A clock that was put forward looks the same, and costs a new link."""
 DISK_SECONDS = 300.0
 """Between looks at what is on disk."""
 
@@ -221,7 +221,7 @@ class Guest:
     ) -> None:
         self._assembled = assembled
         self._ceiling, self._renew = ceiling, renew
-        self._wall, self._looked_at = wall, wall()
+        self._wall = wall
         self._node, self._side = assembled.node, assembled.side
         self._places = folder.root
         self._watch = Watch(lambda: pids_of(assembled))
@@ -247,7 +247,7 @@ class Guest:
         try:
             while True:
                 await self._look()
-                await asyncio.sleep(LOOK_SECONDS)
+                await self._until_next_look()
         finally:
             self.meter.keep()
             self._awake.follow(False)
@@ -270,11 +270,15 @@ class Guest:
             throttle.look(gate.cores)
             await asyncio.sleep(TICK_SECONDS)
 
+    async def _until_next_look(self) -> None:
+        """The wait alone is measured: a look may take long by itself, as where a model is put away."""
+        before = self._wall()
+        await asyncio.sleep(LOOK_SECONDS)
+        if self._wall() - before > ASLEEP_SECONDS:
+            self._side.dial_anew()
+
     async def _look(self) -> None:
         node = self._node
-        before, self._looked_at = self._looked_at, self._wall()
-        if self._looked_at - before > ASLEEP_SECONDS:
-            self._side.dial_anew()
         here = await asyncio.to_thread(self._watch.look, node.settings)
         if here.idle_unknown and str(here.idle_unknown) != self._unknown:
             text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -208,10 +209,33 @@ async def test_a_changed_allowance_of_writes_holds_for_the_next_round(
 
 async def test_a_computer_that_slept_has_its_links_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = Looked(tmp_path, monkeypatch, SETTINGS)
+    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0)
     for passed in (2.0, 2.0, 3600.0, 2.0, -3600.0, 2.0):
+        waiting = asyncio.create_task(it.guest._until_next_look())
+        await asyncio.sleep(0)
         it.wall += passed
-        await it.guest._look()
+        await waiting
     assert it.side.dialled == 1
+    await it.close()
+
+
+async def test_a_look_that_takes_long_is_no_sleep_and_cuts_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0)
+    looks = 0
+
+    async def put_away() -> None:
+        nonlocal looks
+        looks, it.wall = looks + 1, it.wall + 60.0
+        if looks == 3:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(it.guest, "_bound_memory", put_away)
+    with pytest.raises(asyncio.CancelledError):
+        await it.guest.run()
+    assert looks == 3 and it.side.dialled == 0
     await it.close()
 
 
