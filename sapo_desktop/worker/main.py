@@ -339,7 +339,8 @@ class Worker:
             log.info("Nobody tells before this computer sleeps: %s", error)
 
     def _before_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give the node the time that the system waits; what takes longer goes on, now or after the sleep."""
+        """Give the node the time that the system waits. A write that takes longer goes on, now or after the sleep; what
+        did not come to writing is given up, so that it costs no round after the sleep."""
         guest = self._guest  # which may go at any moment, in the loop's own thread
         if guest is not None and not loop.is_closed():
             log.info("The computer is about to sleep.")
@@ -347,6 +348,7 @@ class Worker:
             try:
                 keeping.result(_BEFORE_SLEEP_SECONDS)
             except TimeoutError:
+                keeping.cancel()
                 log.info("It sleeps before all is written.")
             except Exception:
                 log.exception("What was to be done before the sleep met a bug.")

@@ -154,6 +154,7 @@ class Node:
         """Whether the engine holds just what the counters say: not from the trainer's step to the round's end."""
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
+        self._keeping: asyncio.Task[None] | None = None
         self._manifest: RunManifest | None = None
         self._longest_answer: int | None = None
 
@@ -242,7 +243,8 @@ class Node:
 
     async def keep_now(self) -> None:
         """The computer may not come back: write what no checkpoint has. The round in hand is left out for that; where
-        nothing is unwritten it goes on."""
+        nothing is unwritten it goes on. Who gives this up leaves that round alone too, unless it was left out already:
+        then all is written."""
         if not self._unkept or not self.engine.running:
             return
         async with self.gate.awake():
@@ -251,8 +253,12 @@ class Node:
                     while not self._settled:  # a step must not be cut in two, and its round may write one itself
                         await asyncio.sleep(_STEP_SECONDS)
             if self._settled:
-                async with self._without_round():
-                    await self._keep_unkept_rounds()
+                self._keeping = asyncio.create_task(self._keep_without_round())
+                await asyncio.shield(self._keeping)
+
+    async def _keep_without_round(self) -> None:
+        async with self.gate.awake(), self._without_round():
+            await self._keep_unkept_rounds()
 
     async def shrink(self, held: int, most: int) -> None:
         """The node holds more memory than it may: load the model anew, with less at once."""

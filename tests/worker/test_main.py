@@ -91,6 +91,26 @@ async def test_a_node_writes_before_the_computer_sleeps_and_none_is_no_matter(wo
     assert asked == ["written"]
 
 
+async def test_what_is_not_written_when_the_computer_sleeps_is_given_up(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_up = asyncio.Event()
+
+    class Waiting:
+        async def before_sleep(self) -> None:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
+
+    worker._guest = Waiting()  # type: ignore[assignment]
+    monkeypatch.setattr(main, "_BEFORE_SLEEP_SECONDS", 0.1)
+    await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
+    async with asyncio.timeout(20):
+        await given_up.wait()
+
+
 async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp_path: Path) -> None:
     async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
         while len(worker._server._clients) < 2:
