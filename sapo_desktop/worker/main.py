@@ -208,6 +208,7 @@ class Worker:
                 try:
                     code = await self._serve(assembled, models, ending, replaced)
                 finally:
+                    self._guest = None  # a sleep from here on finds its node closed; closing writes what is to be
                     await assembled.close()
                 if code is not None:
                     return code

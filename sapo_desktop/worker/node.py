@@ -316,7 +316,7 @@ class Node:
     async def close(self) -> None:
         """End the hosts; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
-        await self._keep_unkept_rounds()
+        await self._keep_unkept_rounds(self.concluding)  # a write before a sleep may be under way
         await asyncio.gather(self.engine.stop(), self.examiner.host.stop())
         await self.keeper.close()
 
@@ -356,13 +356,15 @@ class Node:
     def _unkept(self) -> bool:
         return self.counters.round > self._kept
 
-    async def _keep_unkept_rounds(self) -> None:
-        """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them."""
+    async def _keep_unkept_rounds(self, alone: contextlib.AbstractAsyncContextManager[None] | None = None) -> None:
+        """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them.
+        `alone`: what is to be held meanwhile, where the caller does not hold it."""
         if not self._settled or not self._unkept:
             return
         try:
-            async with asyncio.timeout(_PARTING_SECONDS):
-                await self.keeper.write(self.counters, self.engine)
+            async with asyncio.timeout(_PARTING_SECONDS), alone or contextlib.nullcontext():
+                if self._settled and self._unkept:
+                    await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
             self.show.notice(
