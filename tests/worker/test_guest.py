@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -112,6 +114,25 @@ async def test_who_cannot_tell_is_said_once(tmp_path: Path, monkeypatch: pytest.
     assert [text for text in it.scene.notices() if "No desktop." in text] == [
         "No desktop. Settings that depend on it do nothing."
     ]
+    await it.close()
+
+
+async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_the_node_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[threading.Thread] = []
+
+    def card_memory_of(own: Sequence[int]) -> int:
+        asked.append(threading.current_thread())
+        return 7
+
+    monkeypatch.setattr(guest_module, "card_memory_of", card_memory_of)
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    await it.guest._look()
+    assert not asked and it.guest.meter.now.card_memory == 0
+    it.scene.engine.on_card = True
+    await it.guest._look()
+    assert it.guest.meter.now.card_memory == 7 and asked[0] is not threading.current_thread()
     await it.close()
 
 
