@@ -25,7 +25,7 @@ from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_memory_of
 from sapo_desktop.system.presence.energy import Energy
-from sapo_desktop.system.presence.watch import Watch
+from sapo_desktop.system.presence.watch import Presence, Watch
 from sapo_desktop.system.processes import Processors, effort, own_memory, processors
 from sapo_desktop.worker.assembly import Assembled
 from sapo_desktop.worker.control.messages.facts import Usage
@@ -196,8 +196,8 @@ log = logging.getLogger("sapo_desktop.worker")
 LOOK_SECONDS = 2.0
 """Between looks; no event tells of it all on every system."""
 ASLEEP_SECONDS = 20.0
-"""More than that between two looks, and the computer slept: its links are dead, whatever their sockets say. A clock
-that was put forward looks the same, and costs a new link."""
+"""More than that in the wait for the next look, and the computer slept: its links are dead, whatever their sockets say.
+A clock that was put forward looks the same, and costs a new link."""
 DISK_SECONDS = 300.0
 """Between looks at what is on disk."""
 
@@ -221,11 +221,13 @@ class Guest:
     ) -> None:
         self._assembled = assembled
         self._ceiling, self._renew = ceiling, renew
-        self._wall, self._looked_at = wall, wall()
+        self._wall = wall
         self._node, self._side = assembled.node, assembled.side
         self._places = folder.root
         self._watch = Watch(lambda: pids_of(assembled))
         lasting = self._node.keeper.lasting
+        self._card_memory = 0
+        """Bytes, as of the last look."""
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
@@ -239,7 +241,7 @@ class Guest:
 
     async def begin(self) -> None:
         """Look once, before the first decision."""
-        self._node.orders.here = await asyncio.to_thread(self._watch.look, self._node.settings)
+        self._node.orders.here = await asyncio.to_thread(self._see, self._node.settings)
         await self._side.bar(not self._node.orders.decision.network)
 
     async def run(self) -> None:
@@ -247,7 +249,7 @@ class Guest:
         try:
             while True:
                 await self._look()
-                await asyncio.sleep(LOOK_SECONDS)
+                await self._until_next_look()
         finally:
             self.meter.keep()
             self._awake.follow(False)
@@ -270,12 +272,16 @@ class Guest:
             throttle.look(gate.cores)
             await asyncio.sleep(TICK_SECONDS)
 
+    async def _until_next_look(self) -> None:
+        """The wait alone is measured: a look may take long by itself, as where a model is put away."""
+        before = self._wall()
+        await asyncio.sleep(LOOK_SECONDS)
+        if self._wall() - before > ASLEEP_SECONDS:
+            self._side.dial_anew()
+
     async def _look(self) -> None:
         node = self._node
-        before, self._looked_at = self._looked_at, self._wall()
-        if self._looked_at - before > ASLEEP_SECONDS:
-            self._side.dial_anew()
-        here = await asyncio.to_thread(self._watch.look, node.settings)
+        here = await asyncio.to_thread(self._see, node.settings)
         if here.idle_unknown and str(here.idle_unknown) != self._unknown:
             text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
             node.show.notice("warning", text)
@@ -286,6 +292,12 @@ class Guest:
         self._keep_awake(node.settings.keep_awake and node.gate.is_open and not here.on_battery)
         await self._bound_memory()
         await self._bound_disk()
+
+    def _see(self, settings: Settings) -> Presence:
+        """What may take its time, for a thread."""
+        pids = pids_of(self._assembled)
+        self._card_memory = card_memory_of(pids) if pids and self._node.engine.on_card else 0
+        return self._watch.look(settings)
 
     def _keep_awake(self, wanted: bool) -> None:
         if not self._awake.follow(wanted) and not self._told_asleep:
@@ -346,8 +358,7 @@ class Guest:
     def _take(self) -> Taken:
         member = self._side.network
         sent, received = (member.upload.passed, member.download.passed) if member else (0, 0)
-        card = card_memory_of(pids_of(self._assembled)) if self._node.settings.device != "cpu" else 0
-        return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received, card)
+        return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received, self._card_memory)
 
 
 def hosts_of(assembled: Assembled) -> list[Host]:

@@ -66,6 +66,8 @@ OWNER_GRACE = 5.0
 
 _BEFORE_SLEEP_SECONDS = 4.0
 """For which the computer's sleep is held back at most: logind waits for five."""
+_ASK_AGAIN_SECONDS = 60.0
+"""Until logind is asked anew to tell of sleep, where it did not answer, as may be while a computer wakes up."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,8 @@ class Worker:
         self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
+        self._ended = threading.Event()
+        """For its own threads, which end with it."""
         self._renew = asyncio.Event()
         self._owners = 0
         self._owner_left: asyncio.TimerHandle | None = None
@@ -204,11 +208,13 @@ class Worker:
                 try:
                     code = await self._serve(assembled, models, ending, replaced)
                 finally:
+                    self._guest = None  # a sleep from here on finds its node closed; closing writes what is to be
                     await assembled.close()
                 if code is not None:
                     return code
                 replaced, said = assembled, ""
         finally:
+            self._ended.set()
             looking.cancel()
             await asyncio.wait({looking})
             await models.close()
@@ -332,14 +338,20 @@ class Worker:
         return self._orders is not None and self._orders.decision.network
 
     def _follow_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own, which ends with the process."""
-        try:
-            sleep.follow(lambda: self._before_sleep(loop))
-        except SapoError as error:
-            log.info("Nobody tells before this computer sleeps: %s", error)
+        """In a thread of its own, which ends with the worker, or with the process."""
+        said = ""
+        while not self._ended.is_set():
+            try:
+                sleep.follow(lambda: self._before_sleep(loop))
+            except SapoError as error:
+                if str(error) != said:
+                    said = str(error)
+                    log.info("Nobody tells before this computer sleeps: %s", error)
+            self._ended.wait(_ASK_AGAIN_SECONDS)
 
     def _before_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give the node the time that the system waits; what takes longer goes on, now or after the sleep."""
+        """Give the node the time that the system waits. A write that takes longer goes on, now or after the sleep; what
+        did not come to writing is given up, so that it costs no round after the sleep."""
         guest = self._guest  # which may go at any moment, in the loop's own thread
         if guest is not None and not loop.is_closed():
             log.info("The computer is about to sleep.")
@@ -347,6 +359,7 @@ class Worker:
             try:
                 keeping.result(_BEFORE_SLEEP_SECONDS)
             except TimeoutError:
+                keeping.cancel()
                 log.info("It sleeps before all is written.")
             except Exception:
                 log.exception("What was to be done before the sleep met a bug.")

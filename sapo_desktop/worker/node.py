@@ -154,6 +154,7 @@ class Node:
         """Whether the engine holds just what the counters say: not from the trainer's step to the round's end."""
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
+        self._keeping: asyncio.Task[None] | None = None
         self._manifest: RunManifest | None = None
         self._longest_answer: int | None = None
 
@@ -242,7 +243,8 @@ class Node:
 
     async def keep_now(self) -> None:
         """The computer may not come back: write what no checkpoint has. The round in hand is left out for that; where
-        nothing is unwritten it goes on."""
+        nothing is unwritten it goes on. Who gives this up leaves that round alone too, unless it was left out already:
+        then all is written."""
         if not self._unkept or not self.engine.running:
             return
         async with self.gate.awake():
@@ -251,8 +253,12 @@ class Node:
                     while not self._settled:  # a step must not be cut in two, and its round may write one itself
                         await asyncio.sleep(_STEP_SECONDS)
             if self._settled:
-                async with self._without_round():
-                    await self._keep_unkept_rounds()
+                self._keeping = asyncio.create_task(self._keep_without_round())
+                await asyncio.shield(self._keeping)
+
+    async def _keep_without_round(self) -> None:
+        async with self.gate.awake(), self._without_round():
+            await self._keep_unkept_rounds()
 
     async def shrink(self, held: int, most: int) -> None:
         """The node holds more memory than it may: load the model anew, with less at once."""
@@ -310,7 +316,7 @@ class Node:
     async def close(self) -> None:
         """End the hosts; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
-        await self._keep_unkept_rounds()
+        await self._keep_unkept_rounds(self.concluding)  # a write before a sleep may be under way
         await asyncio.gather(self.engine.stop(), self.examiner.host.stop())
         await self.keeper.close()
 
@@ -350,13 +356,15 @@ class Node:
     def _unkept(self) -> bool:
         return self.counters.round > self._kept
 
-    async def _keep_unkept_rounds(self) -> None:
-        """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them."""
+    async def _keep_unkept_rounds(self, alone: contextlib.AbstractAsyncContextManager[None] | None = None) -> None:
+        """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them.
+        `alone`: what is to be held meanwhile, where the caller does not hold it."""
         if not self._settled or not self._unkept:
             return
         try:
-            async with asyncio.timeout(_PARTING_SECONDS):
-                await self.keeper.write(self.counters, self.engine)
+            async with asyncio.timeout(_PARTING_SECONDS), alone or contextlib.nullcontext():
+                if self._settled and self._unkept:
+                    await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
             self.show.notice(

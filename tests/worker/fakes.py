@@ -92,6 +92,7 @@ class FakeEngine:
         self.restoring: asyncio.Event | None = None
         self.stepping: asyncio.Event | None = None
         self.loaded: Loaded | None = None
+        self.on_card = False
         self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=default_threads(), device="cpu")
         self.rates: list[float] = []
         self.threads: list[int] = []

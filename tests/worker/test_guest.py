@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -114,6 +117,25 @@ async def test_who_cannot_tell_is_said_once(tmp_path: Path, monkeypatch: pytest.
     await it.close()
 
 
+async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_the_node_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[threading.Thread] = []
+
+    def card_memory_of(own: Sequence[int]) -> int:
+        asked.append(threading.current_thread())
+        return 7
+
+    monkeypatch.setattr(guest_module, "card_memory_of", card_memory_of)
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    await it.guest._look()
+    assert not asked and it.guest.meter.now.card_memory == 0
+    it.scene.engine.on_card = True
+    await it.guest._look()
+    assert it.guest.meter.now.card_memory == 7 and asked[0] is not threading.current_thread()
+    await it.close()
+
+
 async def test_a_long_pause_gives_memory_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, memory_back_after=1))
     it.scene.node.orders.pause(None)
@@ -208,10 +230,33 @@ async def test_a_changed_allowance_of_writes_holds_for_the_next_round(
 
 async def test_a_computer_that_slept_has_its_links_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = Looked(tmp_path, monkeypatch, SETTINGS)
+    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0)
     for passed in (2.0, 2.0, 3600.0, 2.0, -3600.0, 2.0):
+        waiting = asyncio.create_task(it.guest._until_next_look())
+        await asyncio.sleep(0)
         it.wall += passed
-        await it.guest._look()
+        await waiting
     assert it.side.dialled == 1
+    await it.close()
+
+
+async def test_a_look_that_takes_long_is_no_sleep_and_cuts_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0)
+    looks = 0
+
+    async def put_away() -> None:
+        nonlocal looks
+        looks, it.wall = looks + 1, it.wall + 60.0
+        if looks == 3:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(it.guest, "_bound_memory", put_away)
+    with pytest.raises(asyncio.CancelledError):
+        await it.guest.run()
+    assert looks == 3 and it.side.dialled == 0
     await it.close()
 
 

@@ -9,6 +9,7 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Event, RoundFinished, Snapshot, StateChanged
@@ -89,6 +90,44 @@ async def test_a_node_writes_before_the_computer_sleeps_and_none_is_no_matter(wo
         worker._guest = guest  # type: ignore[assignment]
         await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
     assert asked == ["written"]
+
+
+async def test_what_is_not_written_when_the_computer_sleeps_is_given_up(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_up = asyncio.Event()
+
+    class Waiting:
+        async def before_sleep(self) -> None:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
+
+    worker._guest = Waiting()  # type: ignore[assignment]
+    monkeypatch.setattr(main, "_BEFORE_SLEEP_SECONDS", 0.1)
+    await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
+    async with asyncio.timeout(20):
+        await given_up.wait()
+
+
+async def test_who_tells_of_sleep_is_asked_again_where_it_did_not_answer_and_that_is_logged_once(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: list[object] = []
+
+    def follow(before: object) -> None:
+        asked.append(before)
+        if len(asked) == 3:
+            worker._ended.set()
+        raise NoBus("logind does not answer.")
+
+    caplog.set_level("INFO", "sapo_desktop.worker")
+    monkeypatch.setattr(main.sleep, "follow", follow)
+    monkeypatch.setattr(main, "_ASK_AGAIN_SECONDS", 0)
+    await asyncio.to_thread(worker._follow_sleep, asyncio.get_running_loop())
+    assert len(asked) == 3 and caplog.text.count("logind does not answer.") == 1
 
 
 async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp_path: Path) -> None:

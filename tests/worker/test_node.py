@@ -508,6 +508,61 @@ async def test_a_step_under_way_is_not_cut_in_two_by_a_sleep(tmp_path: Path) -> 
         assert it.keeper.store.numbers()[-1] > reached
 
 
+async def test_who_gives_up_a_write_before_a_sleep_has_it_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        await it.until(RoundFinished, count=2)
+        it.engine.hold = asyncio.Event()
+        writing, goes_on, write = asyncio.Event(), asyncio.Event(), it.keeper.write
+
+        async def slowly(*given: Any) -> Checkpoint:
+            writing.set()
+            await goes_on.wait()
+            return await write(*given)
+
+        monkeypatch.setattr(it.keeper, "write", slowly)
+        keeping = asyncio.create_task(it.node.keep_now())
+        await writing.wait()
+        reached = it.node.counters.round
+        keeping.cancel()
+        await asyncio.wait({keeping})
+        assert not it.node._may_begin.is_set(), "no round begins beside the write"
+        goes_on.set()
+        await it.node._may_begin.wait()
+        assert it.keeper.store.numbers()[-1] == reached
+        it.engine.hold.set()
+        it.engine.hold = None
+
+
+async def test_an_end_in_the_middle_of_a_write_before_a_sleep_writes_that_round_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Scene(tmp_path, SETTINGS, 10)
+    it.node.orders.start(None)
+    task = asyncio.create_task(it.node.run())
+    await it.until(RoundFinished, count=2)
+    writing, goes_on, write = asyncio.Event(), asyncio.Event(), it.keeper.write
+    rounds: list[int] = []
+
+    async def slowly(counters: Counters, *given: Any) -> Checkpoint:
+        rounds.append(counters.round)
+        writing.set()
+        await goes_on.wait()
+        return await write(counters, *given)
+
+    monkeypatch.setattr(it.keeper, "write", slowly)
+    keeping = asyncio.create_task(it.node.keep_now())
+    await writing.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    closing = asyncio.create_task(it.node.close())
+    await asyncio.sleep(0)
+    goes_on.set()
+    await asyncio.gather(keeping, closing)
+    assert rounds == [it.node.counters.round]
+
+
 async def test_a_request_wakes_what_was_put_away(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         await it.until(RoundFinished)

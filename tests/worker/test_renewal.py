@@ -210,3 +210,26 @@ async def test_an_end_comes_before_another_node(factory: Factory, client: Client
     await client.call(Quit())
     await until(client, lambda event: isinstance(event, Stopping) and not event.failed)
     assert len(factory.made) == 1
+
+
+async def test_a_sleep_while_a_worker_ends_finds_no_node_that_is_closed(
+    factory: Factory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[object] = []
+    worker = Worker(DataFolder.open(tmp_path), SETTINGS, Options(tmp_path, {}, None, "rounds"))
+    async with asyncio.timeout(30), worker.channel():
+        running = asyncio.create_task(worker.run(""))
+        async with await connect(tmp_path) as client:
+            await client.call(GetStatus())
+        assert worker._guest is not None
+        node = factory.made[0].node
+        close = node.close
+
+        async def closing() -> None:
+            found.append(worker._guest)
+            await close()
+
+        monkeypatch.setattr(node, "close", closing)
+        worker._quit.set()
+        assert await running == 0
+    assert found == [None]

@@ -55,6 +55,8 @@ class Ceiling:
         """A look that was given up ends in its thread, maybe while the next one begins."""
         self._most = 0
         self._scope = ""
+        self._holds = False
+        """Whether a limit was held once, from when on new processes begin under it."""
         self.refused: Text = ""
         """Why the system does not hold what was asked for last; empty: it does, or nothing was asked for."""
 
@@ -81,13 +83,14 @@ class Ceiling:
             raise NotHeld(sentence("This system has no limit for memory."))
         limit = limit_of(most) if most else _NO_LIMIT
         held = [("MemoryMax", ("t", limit)), ("MemorySwapMax", ("t", 0 if most else _NO_LIMIT))]
-        begins = not self._scope
-        if begins:
+        if not self._scope:
             self._begin(held)
         else:
             _ask("SetUnitProperties", "sba(sv)", (self._scope, True, held))
-        if most:
-            self._wait_until(lambda: self._in_force() == limit)
+        if not most:
+            return False
+        self._wait_until(lambda: self._in_force() == limit)
+        begins, self._holds = not self._holds, True
         return begins
 
     def _begin(self, held: list[tuple[str, tuple[str, Any]]]) -> None:

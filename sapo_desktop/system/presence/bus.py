@@ -75,14 +75,31 @@ class Line:
 def speaking(bus: Bus, name: str, path: str, *, descriptors: bool = False) -> Iterator[Line]:
     """A connection for more than one call; `descriptors`: answers may hold open files, to be closed by the caller.
     Raises NoBus, also for what goes wrong while it is used."""
-    from jeepney.io.blocking import open_dbus_connection
     from jeepney.wrappers import DBusErrorResponse
 
     try:
-        with open_dbus_connection(_address(bus), enable_fds=descriptors, auth_timeout=_SECONDS) as connection:
+        with _connected(bus, descriptors) as connection:
             yield Line(connection, name, path)
     except (OSError, ValueError, RuntimeError, DBusErrorResponse) as error:
         raise NoBus(sentence("{name} does not answer on D-Bus ({error}).", name=name, error=str(error))) from error
+
+
+def _connected(bus: Bus, descriptors: bool) -> DBusConnection:
+    """A connection on which no answer is waited for without end, the first one included: jeepney bounds its greeting
+    (Hello) by nothing, so that a bus that takes connections and then says nothing would hold the caller for ever."""
+    from jeepney.bus import get_bus
+    from jeepney.io.blocking import DBusConnection, prep_socket
+
+    class Bounded(DBusConnection):  # type: ignore[misc]  # jeepney has no types
+        def send_and_get_reply(self, message: Message, *, timeout: float | None = None) -> Message:
+            return super().send_and_get_reply(message, timeout=timeout or _SECONDS)
+
+    line = prep_socket(get_bus(_address(bus)), descriptors, timeout=_SECONDS)
+    try:
+        return Bounded(line, descriptors)
+    except BaseException:
+        line.close()
+        raise
 
 
 def get_property(bus: Bus, name: str, path: str, interface: str, member: str) -> Any:

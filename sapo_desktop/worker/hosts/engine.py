@@ -130,6 +130,11 @@ class Engine:
         return self.host.pid is not None
 
     @property
+    def on_card(self) -> bool:
+        """Whether some of it was loaded into a graphics card's own memory."""
+        return is_on_card(self.loaded)
+
+    @property
     def busy(self) -> bool:
         """Whether it has work in hand, which may be a round's, of minutes."""
         return self._lock.locked()
@@ -414,3 +419,8 @@ class _Said:
         self._tokens = piece.tokens
         if self._spoken is not None:
             self._spoken(self._text, self._tokens)
+
+
+def is_on_card(loaded: Loaded | None) -> bool:
+    """PyTorch says cuda:0, llama.cpp only gpu; Apple's chips have no memory of their own."""
+    return loaded is not None and loaded.device.partition(":")[0] not in ("cpu", "mps")

@@ -39,7 +39,7 @@ from sapo_desktop.engines.protocols import (
     WriteGguf,
 )
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, is_on_card
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 from sapo_desktop.worker.store.checkpoints import STATE
@@ -117,6 +117,10 @@ class SplitEngine(Engine):
     @property
     def hosts(self) -> list[Host]:
         return [self.host, self.generator.host]
+
+    @property
+    def on_card(self) -> bool:
+        return super().on_card or is_on_card(self.generator.loaded)
 
     @property
     def versions(self) -> dict[str, str]:

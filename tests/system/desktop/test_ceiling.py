@@ -32,7 +32,7 @@ class Systemd:
         self.slice = slice
         self.asked: list[str] = []
         self.gone = False
-        self.has_memory = True
+        self.has_memory = self.moves = True
         patch.setattr(ceiling.bus, "call", self.call)
         patch.setattr(ceiling, "_SETTLE_SECONDS", 0.1)
 
@@ -44,6 +44,8 @@ class Systemd:
         values = dict(body[2])
         if "PIDs" in values:
             assert values["PIDs"] == ("au", [0]) and values["Delegate"] == ("b", True)
+            if not self.moves:
+                return ()
             self.own.write_text(f"4:memory:/elsewhere\n0::{self.slice}/{body[0]}\n")
         group = self.tree / (control_group(self.own) or "").lstrip("/")
         group.mkdir(parents=True, exist_ok=True)
@@ -89,6 +91,17 @@ def test_what_the_kernel_does_not_have_is_not_claimed(systemd: Systemd) -> None:
     systemd.has_memory = True
     held.follow(2 * GIGABYTE)
     assert not held.refused
+
+
+def test_where_the_move_took_too_long_the_next_limit_asks_for_new_processes(systemd: Systemd) -> None:
+    systemd.moves = False
+    held = Ceiling(systemd.own, systemd.tree)
+    assert not held.follow(GIGABYTE) and "kernel does not have it" in str(held.refused)
+    systemd.own.write_text(f"0::{systemd.slice}/{held._scope}\n")
+    assert not held.follow(0), "nothing is to be held"
+    assert held.follow(2 * GIGABYTE) and not held.refused
+    assert not held.follow(3 * GIGABYTE) and not held.refused
+    assert systemd.asked == ["StartTransientUnit"] + ["SetUnitProperties"] * 3
 
 
 def test_a_refusal_is_said_once_and_asked_again_with_another_limit(systemd: Systemd) -> None:

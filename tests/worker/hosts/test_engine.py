@@ -11,7 +11,7 @@ from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, TokenText
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
 from sapo_desktop.worker.hosts.hosting import Host
 from tests.worker.fakes import FakeHost, generated
 from tests.worker.hosts.test_split import LOADED
@@ -254,3 +254,9 @@ class LoadedHost(CalledHost):
             self.loads.append(request)
             return LOADED
         return await super().call(request, timeout, on_progress, loading=loading)
+
+
+@pytest.mark.parametrize(("device", "card"), [("cuda:0", True), ("gpu", True), ("cpu", False), ("mps", False)])
+def test_what_engines_say_of_their_device_tells_whether_a_card_holds_them(device: str, card: bool) -> None:
+    assert is_on_card(msgspec.structs.replace(LOADED, device=device)) is card
+    assert not is_on_card(None)
