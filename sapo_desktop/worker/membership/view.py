@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm.addresses.address import Address
@@ -46,6 +45,7 @@ USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
     "sapo-desktop identity new"
 )
+_SHUT_OUT = sentence("it shut this node out for a while, after messages that broke its rules")
 _PARTINGS = (
     ("another network", sentence("it is in another swarm; to enter a private one, ask its founder for an invite")),
     ("this is my own key", sentence("it is this node itself")),
@@ -58,11 +58,20 @@ _PARTINGS = (
     ("no room for another link", sentence("it has no room now; this node tries again by itself")),
     ("busy", sentence("it is busy; this node tries again by itself")),
     ("blocked", sentence("one of the two blocks the other")),
-    ("still shut out", sentence("it shut this node out for a while, after messages that broke its rules")),
+    ("still shut out", _SHUT_OUT),
     ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
+    ("shut out", _SHUT_OUT),
+    ("too many faults", _SHUT_OUT),
+    ("making room for others", sentence("it made room for others; this node tries again by itself")),
+    ("silent for too long", sentence("one of the two was silent for too long; this node tries again by itself")),
+    ("the admission to this private swarm has ended", sentence("an admission to this private swarm has ended")),
+    ("linked already", sentence("the two are linked already")),
     ("handshake: bad_signature", sentence("it does not hold the key that it names")),
+    ("handshake: too slow", sentence("greeting each other took too long; this node tries again by itself")),
+    ("handshake: ", sentence("the two do not understand each other; the older of the two needs an update")),
 )
 """How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
+_NO_REASON = sentence("it hung up, for no reason that this node knows")
 
 
 def linked_info(
@@ -194,9 +203,9 @@ def notices(exchange: Exchange) -> list[Text]:
 
 
 def parting_words(reason: str) -> Text:
-    """Why a peer and this node parted before they were linked. `reason`: as it was said; a peer's is untrusted."""
-    known = next((words for begin, words in _PARTINGS if reason.startswith(begin)), None)
-    return known or one_line(reason, 120) or sentence("it hung up")
+    """Why a peer and this node parted before they were linked. `reason`: as it was said; a peer's own words are never
+    repeated: among this program's they would be taken for its advice."""
+    return next((words for begin, words in _PARTINGS if reason.startswith(begin)), _NO_REASON)
 
 
 REFUSES_US = sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")
