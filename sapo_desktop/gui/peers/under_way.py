@@ -71,15 +71,16 @@ class UnderWay(QWidget):
         self._left: list[str] = []
         """Addresses that were not dialled yet."""
         self._dialling = self._asking = False
-        self._key = ""
-        """Of who answered at one of them."""
+        self._key = self._answers_at = ""
+        """Of who answered at one of them, and that address as the node writes it."""
         self._looks = self._in_silo = 0
 
     def follow(self, goal: Goal) -> None:
         """Begin: the settings say that this is to be so."""
         self.goal, self._left = goal, list(goal.addresses)
         self._dialling = self._asking = False
-        self._key, self._looks, self._in_silo = "", 0, 0
+        self._key, self._answers_at = "", ""
+        self._looks = self._in_silo = 0
         self._result.say("")
         self._note.setText(goal.note)
         self._note.setVisible(bool(goal.note))
@@ -120,8 +121,8 @@ class UnderWay(QWidget):
             self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))
         elif (link := self._wanted(goal, info)) is not None:
             self._linked(link)
-        elif self._key and info.parted:
-            self._end(f"{in_words(plain_text(info.parted, one_line))} {_goes_on_trying()}")
+        elif self._key and (parted := info.partings.get(self._answers_at)):
+            self._end(f"{in_words(plain_text(parted, one_line))} {_goes_on_trying()}")
         elif goal.lan:
             self._wait_for_neighbours()
         elif not self._dialling and not self._key:
@@ -156,7 +157,7 @@ class UnderWay(QWidget):
         self._bridge.ask(TestPeer(address=address), self._answered, self._silent, of=self)
 
     def _answered(self, reply: PeerAnswered) -> None:
-        self._dialling, self._key = False, reply.key
+        self._dialling, self._key, self._answers_at = False, reply.key, reply.address
         if self._timer.isActive():
             self._say(
                 tr("It answers in {latency}. Linking").format(latency=peer_words.milliseconds(reply.milliseconds))

@@ -267,6 +267,12 @@ class Network:
         for rest in self._rests.values():
             rest.shorten()
 
+    def dial_now(self, address: Address) -> None:
+        """A person asks for this address: where a link to it is kept, try again, whatever its peer said last."""
+        self.partings.pop(address, None)
+        if rest := self._rests.get(address):
+            rest.end()
+
     async def close(self) -> None:
         """Say goodbye to everyone and end every task."""
         for link in list(self._wires):

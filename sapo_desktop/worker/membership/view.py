@@ -89,7 +89,8 @@ def linked_info(
     """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
     exchange, counts = linked.network.exchange, counts or Counts()
     links = [link for link in exchange.links if link.session.is_open]
-    parted = sent_away(linked.network.partings, [link.dialled for link in links])
+    partings = sent_away(linked.network.partings, [link.dialled for link in links])
+    parted = next(iter(partings.values()), "")
     return SwarmInfo(
         state="linked" if links else "alone",
         reason=_ended(linked, time.time())
@@ -102,6 +103,7 @@ def linked_info(
             parted=parted,
         ),
         parted=parted,
+        partings=partings,
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
@@ -211,14 +213,19 @@ def parting_words(reason: str) -> Text:
 REFUSES_US = sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")
 
 
-def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> Text:
-    """Why the first of the peers that this node dials sent it away, but for those `dialled` now; empty where none."""
-    for address, goodbye in partings.items():
-        if address not in dialled:
-            why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
-            where = address.url.rstrip("/")
-            return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
-    return ""
+def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> dict[str, Text]:
+    """Why peers that this node dials sent it away, by address, but for those `dialled` now."""
+    return {
+        str(address): _takes_no_link(address, goodbye)
+        for address, goodbye in partings.items()
+        if address not in dialled
+    }
+
+
+def _takes_no_link(address: Address, goodbye: Closed) -> Text:
+    why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
+    where = address.url.rstrip("/")
+    return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
 
 
 def listening_at(address: str) -> Text:
