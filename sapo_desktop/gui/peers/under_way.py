@@ -112,7 +112,8 @@ class UnderWay(QWidget):
         goal, info = self.goal, reply.info
         if goal is None or not self._timer.isActive():
             return
-        self._in_silo = self._in_silo + 1 if info.state == "silo" else 0
+        # A node that keeps out by itself, as on a metered link, is in no silo: it says why.
+        self._in_silo = self._in_silo + 1 if info.state == "silo" and self._view.silo else 0
         if self._in_silo > _SILO_LOOKS:
             self._end(tr("Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before."))
         elif info.state == "failed":

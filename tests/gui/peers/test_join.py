@@ -165,6 +165,18 @@ def test_silo_switched_on_meanwhile_ends_the_wait_and_trying_again_leaves_it(qtb
     assert scene.sheet.cancel.text() == "Done"
 
 
+def test_a_metered_link_is_no_silo_that_somebody_switched_on(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS, silo=False)
+    scene.says(SwarmInfo(state="silo", reason="Out of the swarm: the link is metered."))
+    press(scene.sheet.ok)
+    for _ in range(5):
+        scene.look()
+    assert "Silo was switched on" not in scene.said and "the link is metered" in scene.said
+    scene.linked(dialled=ADDRESS)
+    scene.look()
+    assert scene.sheet.cancel.text() == "Done"
+
+
 def test_a_node_that_dies_meanwhile_is_said_and_waited_for(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS)
     press(scene.sheet.ok)
