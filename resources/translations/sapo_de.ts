@@ -6167,6 +6167,10 @@
         <translation>eine Aufnahme von {size} Bytes</translation>
     </message>
     <message>
+        <source>an admission to this private swarm has ended</source>
+        <translation>eine Aufnahme in diesen privaten Schwarm ist abgelaufen</translation>
+    </message>
+    <message>
         <source>an answer of {count} bytes where {limit} tokens are the most</source>
         <translation>eine Antwort von {count} Bytes, wo höchstens {limit} Tokens sein dürfen</translation>
     </message>
@@ -6227,6 +6231,10 @@
         <translation>Gradienten</translation>
     </message>
     <message>
+        <source>greeting each other took too long; this node tries again by itself</source>
+        <translation>die Begrüßung dauerte zu lange; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
         <source>half the learning rate</source>
         <translation>halber Lernrate</translation>
     </message>
@@ -6275,10 +6283,6 @@
         <translation>sie hat {count} Spalten und nicht {expected} (ein Text mit Komma steht in Anführungszeichen)</translation>
     </message>
     <message>
-        <source>it hung up</source>
-        <translation>er hat aufgelegt</translation>
-    </message>
-    <message>
         <source>it is busy or out of order</source>
         <translation>er ist überlastet oder gestört</translation>
     </message>
@@ -6305,6 +6309,10 @@
     <message>
         <source>it is this node itself</source>
         <translation>das ist dieser Knoten selbst</translation>
+    </message>
+    <message>
+        <source>it made room for others; this node tries again by itself</source>
+        <translation>er hat anderen Platz gemacht; dieser Knoten versucht es von selbst wieder</translation>
     </message>
     <message>
         <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
@@ -6447,6 +6455,10 @@
         <translation>einer von beiden sperrt den anderen</translation>
     </message>
     <message>
+        <source>one of the two was silent for too long; this node tries again by itself</source>
+        <translation>einer von beiden hat zu lange geschwiegen; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
         <source>one of {choices}</source>
         <translation>eines von {choices}</translation>
     </message>
@@ -6573,6 +6585,14 @@
     <message>
         <source>the question must have 1 to {most} characters, none of them hidden</source>
         <translation>die Frage muss 1 bis {most} Zeichen haben, keines davon unsichtbar</translation>
+    </message>
+    <message>
+        <source>the two are linked already</source>
+        <translation>die beiden sind schon verbunden</translation>
+    </message>
+    <message>
+        <source>the two do not understand each other; the older of the two needs an update</source>
+        <translation>die beiden verstehen einander nicht; der ältere von beiden braucht eine Aktualisierung</translation>
     </message>
     <message>
         <source>there are: {names}.</source>
@@ -7485,6 +7505,10 @@
     <message>
         <source>config.json gives sizes that no model has: {sizes}. Get the folder again, whole.</source>
         <translation>config.json nennt Größen, die kein Modell hat: {sizes}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>it hung up, for no reason that this node knows</source>
+        <translation>er hat aufgelegt, aus keinem Grund, den dieser Knoten kennt</translation>
     </message>
     <message>
         <source>it is in another swarm; to enter a private one, ask its founder for an invite</source>

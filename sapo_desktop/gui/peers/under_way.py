@@ -71,15 +71,16 @@ class UnderWay(QWidget):
         self._left: list[str] = []
         """Addresses that were not dialled yet."""
         self._dialling = self._asking = False
-        self._key = ""
-        """Of who answered at one of them."""
+        self._key = self._answers_at = ""
+        """Of who answered at one of them, and that address as the node writes it."""
         self._looks = self._in_silo = 0
 
     def follow(self, goal: Goal) -> None:
         """Begin: the settings say that this is to be so."""
         self.goal, self._left = goal, list(goal.addresses)
         self._dialling = self._asking = False
-        self._key, self._looks, self._in_silo = "", 0, 0
+        self._key, self._answers_at = "", ""
+        self._looks = self._in_silo = 0
         self._result.say("")
         self._note.setText(goal.note)
         self._note.setVisible(bool(goal.note))
@@ -111,7 +112,8 @@ class UnderWay(QWidget):
         goal, info = self.goal, reply.info
         if goal is None or not self._timer.isActive():
             return
-        self._in_silo = self._in_silo + 1 if info.state == "silo" else 0
+        # A node that keeps out by itself, as on a metered link, is in no silo: it says why.
+        self._in_silo = self._in_silo + 1 if info.state == "silo" and self._view.silo else 0
         if self._in_silo > _SILO_LOOKS:
             self._end(tr("Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before."))
         elif info.state == "failed":
@@ -120,8 +122,8 @@ class UnderWay(QWidget):
             self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))
         elif (link := self._wanted(goal, info)) is not None:
             self._linked(link)
-        elif self._key and info.parted:
-            self._end(f"{in_words(plain_text(info.parted, one_line))} {_goes_on_trying()}")
+        elif self._key and (parted := info.partings.get(self._answers_at)):
+            self._end(f"{in_words(plain_text(parted, one_line))} {_goes_on_trying()}")
         elif goal.lan:
             self._wait_for_neighbours()
         elif not self._dialling and not self._key:
@@ -156,7 +158,7 @@ class UnderWay(QWidget):
         self._bridge.ask(TestPeer(address=address), self._answered, self._silent, of=self)
 
     def _answered(self, reply: PeerAnswered) -> None:
-        self._dialling, self._key = False, reply.key
+        self._dialling, self._key, self._answers_at = False, reply.key, reply.address
         if self._timer.isActive():
             self._say(
                 tr("It answers in {latency}. Linking").format(latency=peer_words.milliseconds(reply.milliseconds))

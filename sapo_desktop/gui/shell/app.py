@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Qt, QUrl, Signal
-from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from sapo_desktop.core.errors import SapoError
@@ -107,7 +107,7 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
     try:
         data = DataFolder.open(folder)
     except SapoError as error:
-        if sys.stderr is None or not sys.stderr.isatty():  # started by an icon: nobody would see why there is none
+        if only_a_box_is_seen(hidden=hidden):
             cannot_start(error).exec()
         raise
     single = SingleWindow(data)
@@ -130,6 +130,13 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
             code = app.exec()
     gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
     return code
+
+
+def only_a_box_is_seen(*, hidden: bool) -> bool:
+    """Whether somebody is there who would not read the terminal: it was started by an icon. At a login, and where Qt
+    draws to nowhere, nobody could close the box, and whoever waits for the exit code would do so for ever."""
+    in_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return not (hidden or in_terminal or QGuiApplication.platformName() in ("offscreen", "minimal"))
 
 
 def cannot_start(error: SapoError) -> QMessageBox:

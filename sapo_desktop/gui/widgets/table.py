@@ -171,8 +171,8 @@ class Table(QTableView):
         super().__init__()
         self._same = same
         self._fitted = self._fitting = False
-        self._drawn: set[int] = set()
-        """Columns that somebody drew to a width of their own."""
+        self._drawn: dict[int, int] = {}
+        """Columns that somebody drew to a width of their own, and that width in pixels."""
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -190,7 +190,7 @@ class Table(QTableView):
         self.verticalHeader().hide()
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.sectionResized.connect(lambda at, _old, _new: self._resized(at))
+        header.sectionResized.connect(lambda at, _old, width: self._resized(at, width))
         header.setResizeContentsPrecision(_LOOKED_AT)
         header.setStretchLastSection(not any(heading.stretch for heading in headings))
         for at, heading in enumerate(headings):
@@ -271,14 +271,21 @@ class Table(QTableView):
         wanted = {at: width for at, width in wanted.items() if not self.isColumnHidden(at)}
         air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
         for at, width in wanted.items():
-            self._set_width(at, width + air)
+            self._set_width(at, width if at in self._drawn else width + air)
         self._fit_stretched()
 
     def _widen_columns(self) -> None:
         """Other rows may need more room; what somebody drew to a width of their own stays so."""
-        for at, width in self._wanted_widths().items():
-            if not self.isColumnHidden(at) and width > self.columnWidth(at) and at not in self._drawn:
-                self._set_width(at, width)
+        wanted = self._wanted_widths()
+        grown = {at: max(width, self.columnWidth(at)) for at, width in wanted.items() if not self.isColumnHidden(at)}
+        if all(width == self.columnWidth(at) for at, width in grown.items()):
+            return
+        self._leave_out(lambda: wanted)
+        shown = {at: width for at, width in grown.items() if not self.isColumnHidden(at)}
+        tight = sum(shown.values()) > self.viewport().width() - self._least_stretched()
+        for at, width in shown.items():
+            self._set_width(at, wanted[at] if tight else width)
+        self._fit_stretched()
 
     def _wanted_widths(self) -> dict[int, int]:
         # Qt's own hint of a section knows nothing of the smaller type of headings.
@@ -286,7 +293,8 @@ class Table(QTableView):
         widest = round(260 * max(1.0, theme.looks().text_percent / 100))
         least = self.horizontalHeader().minimumSectionSize()
         return {
-            at: max(
+            at: self._drawn.get(at)
+            or max(
                 least,
                 min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM)),
             )
@@ -302,11 +310,13 @@ class Table(QTableView):
             return
         wanted = widths()
         needed = sum(width for at, width in wanted.items() if at not in spare and not self.isColumnHidden(at))
-        left = self.viewport().width() - needed - sum(heading.stretch for heading in headings) * 2 * _least()
+        left = self.viewport().width() - needed - 2 * self._least_stretched()
         for at in spare:
             left -= wanted[at]
             was_hidden = self.isColumnHidden(at)
+            self._fitting = True
             self.setColumnHidden(at, left < 0)
+            self._fitting = False
             if was_hidden and left >= 0:
                 self._set_width(at, wanted[at])
 
@@ -315,9 +325,13 @@ class Table(QTableView):
         self.setColumnWidth(at, width)
         self._fitting = False
 
-    def _resized(self, at: int) -> None:
+    def _least_stretched(self) -> int:
+        """Pixels that the columns which take what is left have at least."""
+        return _least() * sum(heading.stretch for heading in self._rows.headings)
+
+    def _resized(self, at: int, width: int) -> None:
         if not self._fitting and self.isVisible() and QGuiApplication.mouseButtons():
-            self._drawn.add(at)
+            self._drawn[at] = width
 
     def _fit_stretched(self) -> None:
         """Where too little is left for the columns that take what is left, they get a readable width, and one scrolls.

@@ -78,6 +78,29 @@ Heard = Callable[[Link, Event], None]
 """Told of what the exchange has no use for: Opened, Closed, addresses, statistics, catalogues."""
 
 
+class _Rest:
+    """Between two dials of one address: `seconds`, of which a peer that is heeded asked for the first `asked`."""
+
+    def __init__(self, asked: float, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self.over: asyncio.Future[None] = loop.create_future()
+        self.shortened = False
+        self._asked_until = loop.time() + asked
+        self._timer = loop.call_later(seconds, self.end)
+
+    def shorten(self) -> None:
+        """Rest no longer than the peer asked for."""
+        self.shortened = True
+        self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(self._asked_until, self.end)
+
+    def end(self) -> None:
+        """Dial now."""
+        self._timer.cancel()
+        if not self.over.done():
+            self.over.set_result(None)
+
+
 class Network:
     """Every connection of one node.
 
@@ -119,8 +142,8 @@ class Network:
         self._certificate = NO_TLS
         self._tls: ssl.SSLContext | None = None
         self._turns_away = False
-        self._woken = asyncio.Event()
-        """Set for a moment: whoever waits to dial again dials."""
+        self._rests: dict[Address, _Rest] = {}
+        """Of the links that are kept, those that wait to be dialled again."""
         self._woke_at = float("-inf")
         """Monotonic seconds."""
         self.pins: dict[str, bytes] = {}
@@ -236,12 +259,19 @@ class Network:
         self._turns_away = True
 
     def dial_anew(self) -> None:
-        """Every link is dead: the computer slept, and sockets do not know it. Have them made again at once."""
+        """Every link is dead: the computer slept, and sockets do not know it. Have them made again at once, but for
+        those whose peers asked to be left alone for longer."""
         for wire in self._wires.values():
             wire.cut_off()
         self._woke_at = time.monotonic()
-        self._woken.set()
-        self._woken.clear()
+        for rest in self._rests.values():
+            rest.shorten()
+
+    def dial_now(self, address: Address) -> None:
+        """A person asks for this address: where a link to it is kept, try again, whatever its peer said last."""
+        self.partings.pop(address, None)
+        if rest := self._rests.get(address):
+            rest.end()
 
     async def close(self) -> None:
         """Say goodbye to everyone and end every task."""
@@ -283,12 +313,13 @@ class Network:
             if time.monotonic() - began > _LASTING or began < self._woke_at:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that comes back is not met by all of its peers in one second.
+            rest = self._rests[address] = _Rest(wait, max(wait, SystemRandom().uniform(0, delay)))
             try:
-                async with asyncio.timeout(max(wait, SystemRandom().uniform(0, delay))):
-                    await self._woken.wait()
-                delay = _FIRST_DELAY
-            except TimeoutError:
-                delay = min(_LONGEST_DELAY, 2 * delay)
+                await rest.over
+            finally:
+                self._rests.pop(address, None)
+                rest.end()
+            delay = _FIRST_DELAY if rest.shortened else min(_LONGEST_DELAY, 2 * delay)
 
     async def _dial_out(
         self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None

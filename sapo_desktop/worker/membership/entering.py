@@ -42,7 +42,8 @@ async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[
 
 
 async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
-    """Dial an address once; one of the list `invited` nowhere but on the public internet.
+    """Dial an address once; one of the list `invited` nowhere but on the public internet. Where it answers, and links
+    to it are kept, the next one is tried at once.
 
     Raises:
         UsageError: nobody answers, or takes no link.
@@ -64,7 +65,9 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
             sentence("{address} answers, and takes no link: {reason}.", address=address.url.rstrip("/"), reason=why)
         )
     milliseconds = 1000 * (time.monotonic() - began)
-    return PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
+    network.dial_now(address)
+    key = link.key.hex()
+    return PeerAnswered(key=key, program=link.told.program, milliseconds=milliseconds, address=str(address))
 
 
 async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm.addresses.address import Address
@@ -46,6 +45,7 @@ USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
     "sapo-desktop identity new"
 )
+_SHUT_OUT = sentence("it shut this node out for a while, after messages that broke its rules")
 _PARTINGS = (
     ("another network", sentence("it is in another swarm; to enter a private one, ask its founder for an invite")),
     ("this is my own key", sentence("it is this node itself")),
@@ -58,11 +58,20 @@ _PARTINGS = (
     ("no room for another link", sentence("it has no room now; this node tries again by itself")),
     ("busy", sentence("it is busy; this node tries again by itself")),
     ("blocked", sentence("one of the two blocks the other")),
-    ("still shut out", sentence("it shut this node out for a while, after messages that broke its rules")),
+    ("still shut out", _SHUT_OUT),
     ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
+    ("shut out", _SHUT_OUT),
+    ("too many faults", _SHUT_OUT),
+    ("making room for others", sentence("it made room for others; this node tries again by itself")),
+    ("silent for too long", sentence("one of the two was silent for too long; this node tries again by itself")),
+    ("the admission to this private swarm has ended", sentence("an admission to this private swarm has ended")),
+    ("linked already", sentence("the two are linked already")),
     ("handshake: bad_signature", sentence("it does not hold the key that it names")),
+    ("handshake: too slow", sentence("greeting each other took too long; this node tries again by itself")),
+    ("handshake: ", sentence("the two do not understand each other; the older of the two needs an update")),
 )
 """How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
+_NO_REASON = sentence("it hung up, for no reason that this node knows")
 
 
 def linked_info(
@@ -80,7 +89,8 @@ def linked_info(
     """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
     exchange, counts = linked.network.exchange, counts or Counts()
     links = [link for link in exchange.links if link.session.is_open]
-    parted = sent_away(linked.network.partings, [link.dialled for link in links])
+    partings = sent_away(linked.network.partings, [link.dialled for link in links])
+    parted = next(iter(partings.values()), "")
     return SwarmInfo(
         state="linked" if links else "alone",
         reason=_ended(linked, time.time())
@@ -93,6 +103,7 @@ def linked_info(
             parted=parted,
         ),
         parted=parted,
+        partings=partings,
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
@@ -194,22 +205,27 @@ def notices(exchange: Exchange) -> list[Text]:
 
 
 def parting_words(reason: str) -> Text:
-    """Why a peer and this node parted before they were linked. `reason`: as it was said; a peer's is untrusted."""
-    known = next((words for begin, words in _PARTINGS if reason.startswith(begin)), None)
-    return known or one_line(reason, 120) or sentence("it hung up")
+    """Why a peer and this node parted before they were linked. `reason`: as it was said; a peer's own words are never
+    repeated: among this program's they would be taken for its advice."""
+    return next((words for begin, words in _PARTINGS if reason.startswith(begin)), _NO_REASON)
 
 
 REFUSES_US = sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")
 
 
-def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> Text:
-    """Why the first of the peers that this node dials sent it away, but for those `dialled` now; empty where none."""
-    for address, goodbye in partings.items():
-        if address not in dialled:
-            why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
-            where = address.url.rstrip("/")
-            return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
-    return ""
+def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> dict[str, Text]:
+    """Why peers that this node dials sent it away, by address, but for those `dialled` now."""
+    return {
+        str(address): _takes_no_link(address, goodbye)
+        for address, goodbye in partings.items()
+        if address not in dialled
+    }
+
+
+def _takes_no_link(address: Address, goodbye: Closed) -> Text:
+    why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
+    where = address.url.rstrip("/")
+    return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
 
 
 def listening_at(address: str) -> Text:

@@ -1,6 +1,8 @@
 """Widgets that came with the Learning page: tabs, fold, columns that stay readable."""
 
+import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.gui.widgets.buttons import Segments
@@ -66,3 +68,30 @@ def test_spare_columns_are_left_out_before_a_table_scrolls_sideways(qtbot: QtBot
         table.show()
         assert [at for at in range(5) if table.isColumnHidden(at)] == hidden, width
         qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+
+
+def test_spare_columns_are_left_out_too_where_wider_rows_come_later_or_a_column_was_drawn(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headings = [
+        Heading("A", str),
+        Heading("B", lambda row: "b"),
+        Heading("C", str, spare=2),
+        Heading("D", str, spare=1),
+    ]
+    table = Table("T", headings)
+    qtbot.addWidget(table)
+    table.set_rows(["one"])
+    table.resize(700, 200)
+    table.show()
+    assert not table.isColumnHidden(2)
+    table.set_rows(["one", "wider than all that stood in these columns before"])
+    assert table.isColumnHidden(2) and not table.isColumnHidden(0)
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    monkeypatch.setattr(QGuiApplication, "mouseButtons", lambda: Qt.MouseButton.LeftButton)
+    table.setColumnWidth(0, 420)
+    monkeypatch.undo()
+    table.resize(702, 200)
+    assert table.columnWidth(0) == 420 and table.isColumnHidden(3)
+    table.resize(1900, 200)
+    assert table.columnWidth(0) == 420 and not table.isColumnHidden(2) and not table.isColumnHidden(3)

@@ -13,7 +13,7 @@ from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.replies import SwarmIs
+from sapo_desktop.worker.control.messages.replies import PeerAnswered, SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetSwarm, JoinSwarm, SetSettings
 from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
@@ -131,9 +131,15 @@ def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
 
 
 def test_a_peer_that_refuses_this_nodes_key_is_not_waited_for(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, ADDRESS)
-    scene.says(SwarmInfo(state="alone", reason="No peer is linked.", parted="It refuses this node's key."))
+    scene = Scene(qtbot, ADDRESS.upper())
+    scene.bridge.replies[DialPeer] = PeerAnswered("12" * 32, "sapo-desktop 0.4.0", 38.2, address=ADDRESS)
+    elsewhere = {"wss://a.example:1": "Another one refuses this node's key."}
+    alone = SwarmInfo(state="alone", reason="No peer is linked.", parted=elsewhere["wss://a.example:1"])
+    scene.says(msgspec.structs.replace(alone, partings=elsewhere))
     press(scene.sheet.ok)
+    scene.look()
+    assert "It answers in 38 ms" in scene.said, "another peer's word is none of the one that was asked for"
+    scene.says(msgspec.structs.replace(alone, partings=elsewhere | {ADDRESS: "It refuses this node's key."}))
     scene.look()
     assert "It refuses this node's key." in scene.said and scene.sheet.again.isVisible()
 
@@ -156,6 +162,18 @@ def test_silo_switched_on_meanwhile_ends_the_wait_and_trying_again_leaves_it(qtb
     scene.linked(dialled=ADDRESS)
     press(scene.sheet.again)
     assert scene.asked(SetSettings)[-1] == SetSettings(values={"silo": "off"})
+    assert scene.sheet.cancel.text() == "Done"
+
+
+def test_a_metered_link_is_no_silo_that_somebody_switched_on(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS, silo=False)
+    scene.says(SwarmInfo(state="silo", reason="Out of the swarm: the link is metered."))
+    press(scene.sheet.ok)
+    for _ in range(5):
+        scene.look()
+    assert "Silo was switched on" not in scene.said and "the link is metered" in scene.said
+    scene.linked(dialled=ADDRESS)
+    scene.look()
     assert scene.sheet.cancel.text() == "Done"
 
 

@@ -1,5 +1,6 @@
 """What happens around the window: displays, memory, one window for a folder, first-run answers, languages."""
 
+import io
 import socket
 import sys
 from datetime import datetime
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QLocale, QUrl
-from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QRadioButton
 from pytestqt.qtbot import QtBot
 
@@ -15,7 +16,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
 from sapo_desktop.gui.first_run.steps import Choices, GentleStep
 from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
-from sapo_desktop.gui.shell.app import cannot_start, opened_link
+from sapo_desktop.gui.shell.app import cannot_start, only_a_box_is_seen, opened_link
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.words import language, numbers
@@ -180,3 +181,17 @@ def test_a_folder_that_cannot_be_used_is_said_in_a_box_of_its_own(qtbot: QtBot, 
     box = cannot_start(refused.value)
     qtbot.addWidget(box)
     assert str(tmp_path / "file") in box.text() and box.windowTitle()
+
+
+@pytest.mark.parametrize(
+    ("platform", "hidden", "shown"),
+    [("xcb", False, True), ("xcb", True, False), ("offscreen", False, False), ("minimal", False, False)],
+)
+def test_no_box_waits_where_nobody_could_close_it(
+    monkeypatch: pytest.MonkeyPatch, platform: str, hidden: bool, shown: bool
+) -> None:
+    monkeypatch.setattr(QGuiApplication, "platformName", lambda: platform)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert only_a_box_is_seen(hidden=hidden) is shown
+    monkeypatch.setattr(sys, "stderr", None)
+    assert only_a_box_is_seen(hidden=hidden) is shown

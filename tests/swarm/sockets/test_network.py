@@ -179,6 +179,20 @@ async def test_who_waits_long_to_dial_again_dials_after_a_sleep(monkeypatch: pyt
         await again.network.close()
 
 
+async def test_who_was_told_to_stay_away_does_so_after_a_sleep_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network.SystemRandom, "uniform", lambda random, least, most: 600.0)
+    async with nodes(3) as (relay, other, alice):
+        relay.network.exchange.blocked = frozenset({alice.signer.key})
+        keyless = other.address(b"x" * 32)  # not whom we want: what it says is not heeded
+        for address in (relay.address(), keyless):
+            alice.network.dial(address)
+        await until(lambda: len(alice.network._rests) == 2)
+        before = dict(alice.network._rests)
+        alice.network.dial_anew()
+        await until(lambda: alice.network._rests.get(keyless) not in (None, before[keyless]))
+        assert alice.network._rests[relay.address()] is before[relay.address()]
+
+
 async def test_web_pages_are_turned_away() -> None:
     async with nodes(1) as (node,):
         with pytest.raises(InvalidStatus, match="403"):

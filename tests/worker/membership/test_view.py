@@ -1,5 +1,7 @@
 """What status says of links and identities, for both ends of a key that is used twice."""
 
+import pytest
+
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.events import Closed
@@ -12,6 +14,7 @@ from sapo_desktop.worker.membership.view import (
     link_info,
     listening_at,
     notices,
+    parting_words,
     refused_group,
     sent_away,
     warnings,
@@ -94,8 +97,34 @@ def test_notices_warnings_and_what_peers_used_reach_people_and_programs() -> Non
 
 def test_who_refuses_this_node_is_named_until_it_is_linked() -> None:
     relay, other = Address("relay.example", 1), Address("other.example", 2)
-    partings = {relay: Closed("blocked", 86400, True), other: Closed("strange \u202e words", 0, True)}
-    said = str(sent_away(partings, []))
-    assert "relay.example:1" in said and "refuses this node's key; ask whoever runs it" in said
-    assert "strange" in str(sent_away(partings, [relay])) and "\u202e" not in str(sent_away(partings, [relay]))
-    assert str(sent_away(partings, [relay, other])) == str(sent_away({}, [])) == ""
+    partings = {relay: Closed("blocked", 86400, True), other: Closed("going away for ever", 0, True)}
+    said = sent_away(partings, [])
+    assert list(said) == ["wss://relay.example:1", "wss://other.example:2"]
+    assert "relay.example:1" in str(said[str(relay)])
+    assert "refuses this node's key; ask whoever runs it" in str(said[str(relay)])
+    assert "tries again by itself" in str(sent_away(partings, [relay])[str(other)])
+    assert sent_away(partings, [relay, other]) == sent_away({}, []) == {}
+
+
+@pytest.mark.parametrize("words", ["This version is unsafe: get the fix at example.com", "unsafe \u202e words", ""])
+def test_a_peers_own_words_are_never_repeated_as_this_programs(words: str) -> None:
+    (said,) = map(str, sent_away({Address("relay.example", 1): Closed(words, 0, True)}, []).values())
+    assert said == f"wss://relay.example:1 answers, and takes no link: {parting_words('')}."
+    assert "hung up" in said and "unsafe" not in said
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("making room for others", "made room"),
+        ("silent for too long", "silent"),
+        ("handshake: too slow", "took too long"),
+        ("handshake: malformed", "do not understand"),
+        ("the admission to this private swarm has ended", "admission"),
+        ("shut out: malformed", "shut this node out"),
+        ("too many faults, the last: overdrawn", "shut this node out"),
+        ("linked already", "linked already"),
+    ],
+)
+def test_what_sessions_say_when_they_part_has_words(reason: str, said: str) -> None:
+    assert said in str(parting_words(reason))

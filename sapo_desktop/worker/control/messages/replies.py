@@ -284,6 +284,8 @@ class PeerAnswered(Message, frozen=True):
     key: str
     program: str
     milliseconds: float
+    address: str = ""
+    """As the node writes it, however it was typed."""
 
 
 class IdentityIs(Message, frozen=True):

@@ -62,6 +62,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     links: list[LinkInfo] = []
     parted: Text = ""
     """Why a peer that this node dials sent it away; empty while none does."""
+    partings: dict[str, Text] = {}
+    """The same of every such peer, by its address as PeerAnswered has it."""
     pool: int = 0
     published: int = 0
     drawn: int = 0
