@@ -31,7 +31,6 @@ from sapo_desktop.engines.torch import grpo
 from sapo_desktop.engines.torch.service import create
 from sapo_desktop.engines.torch.trainer import GrpoTrainer, Update
 from sapo_desktop.lab.arm import Arm
-from sapo_desktop.lab.folder import ArmFolder
 from sapo_desktop.lab.node import Node
 from sapo_desktop.lab.play import Lab
 from sapo_desktop.lab.swarm import NETWORK, Room, Seat
@@ -100,9 +99,8 @@ async def play(out: Path, rounds: int, seed: int, count: int) -> Tally:
     tally = Tally()
     arm = Arm(mix="4/4", weighting="guarded", nodes=count, seed=seed, levels=("easy", "middle"))
     ground = await Lab(out, create)._ground(arm)
-    room, folder = Room(), ArmFolder(out / arm.name)
-    folder.path.mkdir()
-    nodes = [Node(number, ground, room, folder.path, None) for number in range(count)]
+    room = Room()
+    nodes = [Node(number, ground, room, None) for number in range(count)]
     attacker = nodes[-1].seat
     for node in nodes:
         await node.load()
