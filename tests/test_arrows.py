@@ -25,7 +25,8 @@ DOOR = (
     *(MESSAGES, "worker.control.channel", "worker.control.proof", "worker.control.lock", "worker.control.parent"),
     "worker.hosts.patience",
 )
-CLIENT = ("worker.control.client", MESSAGES)
+UNSTARTED = "worker.control.unstarted"
+CLIENT = ("worker.control.client", UNSTARTED, MESSAGES)
 LIBRARIAN = "worker.hosts.librarian"
 UPDATES = "worker.hosts.updates"
 ARROWS: dict[str, tuple[str, ...]] = {
@@ -44,6 +45,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     LIBRARIAN: (*HOSTS, "system", "core"),
     UPDATES: (LIBRARIAN, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
+    UNSTARTED: (*CLIENT, LIBRARIAN, "system", "core"),
     "worker.control.channel": (*DOOR, "worker.hosts.frames", "system", "core"),
     "worker.control.proof": ("system", "core"),
     "worker.control.parent": ("core",),

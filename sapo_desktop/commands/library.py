@@ -18,7 +18,7 @@ from typing import TypeVar
 from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
-from sapo_desktop.core.models import Contents, Installed, Kept, Look, Remove, Removed, TakeIn
+from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
@@ -26,6 +26,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
+from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
@@ -92,9 +93,7 @@ async def cancel(context: Context, args: Namespace) -> None:
 async def show(context: Context, args: Namespace) -> None:
     node = await _running(context)
     if node is None:
-        folder = str(librarian.models_folder(_settings(context)))
-        contents = await librarian.ask(Look(folder=folder), Contents, DataFolder.open(context.folder))
-        found = ModelsAre(folder=folder, contents=contents)
+        found = await unstarted.models(DataFolder.at(context.folder), _settings(context))
     else:
         found = await _asked(node, lambda node: call(node, GetModels(), ModelsAre))
     _show(context.out, found)

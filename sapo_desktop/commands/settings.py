@@ -6,7 +6,6 @@ no node is started for it, because a node that a wrong setting keeps from starti
 
 from __future__ import annotations
 
-import time
 from argparse import Namespace
 from collections.abc import Sequence
 
@@ -15,9 +14,8 @@ import msgspec
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
-from sapo_desktop.core.settings import Settings
-from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings
 
@@ -30,8 +28,8 @@ async def get(context: Context, args: Namespace) -> None:
         async with context.running() as node:
             found = await call(node, GetSettings(), SettingsAre)
     except NotRunning:
-        settings = _read(context)
-        found = SettingsAre(settings=settings, changed=settings_file.changed_keys(settings), overridden=[])
+        _warn(context)
+        found = unstarted.settings(DataFolder.at(context.folder))
     _show(context, found, keys)
 
 
@@ -48,7 +46,8 @@ async def keep(context: Context, values: dict[str, str]) -> Ok:
         async with context.running() as node:
             return await call(node, SetSettings(values=values), Ok)
     except NotRunning:
-        return _write(context, settings_file.apply(_read(context), values))
+        _warn(context)
+        return unstarted.change(DataFolder.at(context.folder), values)
 
 
 async def reset(context: Context, args: Namespace) -> None:
@@ -60,24 +59,15 @@ async def reset(context: Context, args: Namespace) -> None:
         async with context.running() as node:
             reply = await call(node, ResetSettings(keys=args.keys), Ok)
     except NotRunning:
-        reply = _write(context, settings_file.reset(_read(context), args.keys or settings_file.known_keys()))
+        _warn(context)
+        reply = unstarted.reset(DataFolder.at(context.folder), args.keys)
     _done(context, reply)
 
 
-def _read(context: Context) -> Settings:
-    """The kept settings; the defaults where there is no file."""
-    found = settings_file.read(DataFolder.at(context.folder).settings, time.time())
-    if found.said:
-        context.out.warn(str(found.said))
-    return found.settings
-
-
-def _write(context: Context, settings: Settings) -> Ok:
-    folder = DataFolder.open(context.folder)
-    if settings.start_at_login != _read(context).start_at_login:
-        autostart.follow(settings.start_at_login, folder.root)
-    settings_file.write(folder.settings, settings)
-    return Ok(text="Saved.")
+def _warn(context: Context) -> None:
+    """Say what a person should know of the file."""
+    if said := unstarted.read(DataFolder.at(context.folder)).said:
+        context.out.warn(str(said))
 
 
 def _done(context: Context, reply: Ok) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control.messages.events import Event
@@ -28,10 +30,16 @@ class Attached(Record, frozen=True, kw_only=True):
     curve: Curve
 
 
+Mend = Literal["", "model", "settings"]
+
+
 class Lost(Record, frozen=True, kw_only=True):
     """There is no worker, and why; another is started soon."""
 
     reason: Text
+    mend: Mend = ""
+    """What has to be changed before one can start, where the start failed for that: a start by itself is tried once a
+    minute then, and settings can be changed meanwhile."""
 
 
 class Ended(Record, frozen=True, kw_only=True):

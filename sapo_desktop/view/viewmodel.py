@@ -21,7 +21,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Failed, Finishing, HeldBack, NotKept, Starting, Why, Working
 from sapo_desktop.view.curves import Curves, last_known
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost, Mend
 from sapo_desktop.view.plain import plain_text
 from sapo_desktop.worker.control.messages.events import (
     Answered,
@@ -323,6 +323,16 @@ class View:
     @property
     def attached(self) -> bool:
         return isinstance(self.link, Attached)
+
+    @property
+    def mend(self) -> Mend:
+        """What keeps the node from starting, where a person can change that now."""
+        return self.link.mend if isinstance(self.link, Lost) else ""
+
+    @property
+    def settable(self) -> bool:
+        """Whether settings can be changed now."""
+        return self.attached or bool(self.mend)
 
     @property
     def silo(self) -> bool:

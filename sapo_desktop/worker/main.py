@@ -380,7 +380,7 @@ class Worker:
             self._server.publish(Stopping(failed=False, reason=sentence("Ended as asked.")))
             return 0
         if isinstance(error, SapoError):
-            self._server.publish(Stopping(failed=True, reason=error.text))
+            self._server.publish(Stopping(failed=True, reason=error.text, kind=type(error).__name__))
             print(starter.last_words(error), file=sys.stderr)
             return error.exit_code
         log.error("This is a bug in SAPO Desktop.", exc_info=error)

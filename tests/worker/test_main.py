@@ -6,13 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
 from sapo_desktop.worker.control.client import Client, connect
-from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Event, RoundFinished, Snapshot, StateChanged
+from sapo_desktop.worker.control.messages.events import (
+    CheckpointsChanged,
+    Event,
+    RoundFinished,
+    Snapshot,
+    StateChanged,
+    Stopping,
+)
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
@@ -175,3 +182,19 @@ async def test_the_last_notices_are_kept_for_those_who_come_later(worker: Worker
         worker._publish(CheckpointsChanged())
     kept = [notice.text for notice in worker._notices]
     assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
+
+
+async def test_who_hears_that_a_start_failed_hears_what_kind_of_failure_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(*args: object, **more: object) -> None:
+        raise ModelError("There is no model 'gone'.")
+
+    monkeypatch.setattr(main, "assemble", gone)
+    worker = Worker(DataFolder.open(tmp_path), Settings(), Options(tmp_path, {}, None, "as before"))
+    async with asyncio.timeout(20), worker.channel(), await connect(tmp_path) as client:
+        assert await worker.run("") == ModelError.exit_code
+        async for event in client.events():
+            if isinstance(event, Stopping):
+                break
+        assert event == Stopping(failed=True, reason="There is no model 'gone'.", kind="ModelError")

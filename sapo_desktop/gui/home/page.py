@@ -57,7 +57,7 @@ class HomePage(Page):
         self._hero = Hero(view, actions)
         self._counts = Counts(view)
         self._banner = Banner()
-        self._banner.button.clicked.connect(lambda: self.wanted.emit("log"))
+        self._banner.button.clicked.connect(lambda: self.wanted.emit(self.view.mend or "log"))
         self._newer = UpdateBanner(view, bridge)
         self._chart = ChartCard(view)
         self._learned = LearnedCard(view)
@@ -106,7 +106,15 @@ class HomePage(Page):
 
     def _warn(self) -> None:
         swarm = self.view.swarm
-        if self.view.face == "attention":
+        if self.view.mend:
+            by_model = self.view.mend == "model"
+            self._banner.say(
+                tr("With another model it can start.") if by_model else tr("With another setting it can start."),
+                "danger",
+            )
+            self._banner.button.set_text(tr("Choose another model") if by_model else tr("Open the settings"))
+            self._banner.button.show()
+        elif self.view.face == "attention":
             self._banner.say(tr("What happened stands in the log."), "danger")
             self._banner.button.set_text(tr("Open the log"))
             self._banner.button.show()

@@ -1,6 +1,8 @@
 """The window's link to the worker, on a thread of its own: attach or start, hear, come back after a failure. No Qt.
 
 A worker that dies is started again, after 1, 2, 4 ... 60 seconds; one that was told to end, by whoever, is left alone.
+Where a setting keeps it from starting, that is tried quietly once a minute, and settings, models and what fits are
+looked up and changed without it (worker/control/unstarted.py); a change that may mend it starts it at once.
 The window never owns its worker: a window that crashes leaves the node working, and the next one attaches to it.
 What arrives is handed to `deliver`, on this thread; bridge.py carries it over into Qt's.
 """
@@ -14,16 +16,35 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.errors import (
+    ControlError,
+    ModelError,
+    NotRunning,
+    OutOfMemory,
+    SapoError,
+    SettingsError,
+    TaskError,
+    UsageError,
+    error_class,
+)
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.why import Starting
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
-from sapo_desktop.worker.control.messages.events import Snapshot, StateChanged, Stopping
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost, Mend
+from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.replies import Curve, Reply, SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetCurve, GetSettings, Quit, Request
+from sapo_desktop.worker.control.messages.requests import (
+    GetCurve,
+    GetSettings,
+    Quit,
+    Request,
+    ResetSettings,
+    SetSettings,
+    SetSilo,
+)
 
 log = logging.getLogger("sapo_desktop.gui")
 
@@ -49,7 +70,19 @@ class Worker(Protocol):
     async def close(self) -> None: ...
 
 
+class _Failure(NamedTuple):
+    """Why there is no worker, or none any more."""
+
+    reason: Text
+    kind: type[SapoError] = SapoError
+
+
 _LAST_SECONDS = 2.0
+_CHANGES = SetSettings | ResetSettings | SetSilo
+_MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
+    ("model", (ModelError, OutOfMemory)),
+    ("settings", (SettingsError, UsageError, TaskError)),
+)
 Open = Callable[[], Awaitable[Worker]]
 
 
@@ -75,6 +108,12 @@ class Attachment:
         self._is_again = False
         """Whether there was a worker before the one that is waited for."""
         self._again = asyncio.Event()
+        self._met = False
+        """Whether the worker of this moment, or the last one, ever had a node."""
+        self._mend: Mend = ""
+        """What has to be changed before a worker can start, as far as the last try knows."""
+        self._resting = asyncio.Event()
+        """Set while no start is tried."""
         self._keeping: Future[None] | None = None
         self._keeper: asyncio.Task[None] | None = None
         """The same, as the link's own loop knows it."""
@@ -142,27 +181,43 @@ class Attachment:
         self._keeper = asyncio.current_task()
         self._is_again = False
         while True:
-            self._deliver(Connecting(again=self._is_again))
+            self._again.clear()
+            if not self._mend:
+                self._deliver(Connecting(again=self._is_again))
             began = time.monotonic()
-            reason = await self._attend()
-            if reason is None:
+            self._resting.clear()
+            failure = await self._attend()
+            self._mend = self._mended_by(failure)
+            self._resting.set()
+            if failure is None:
                 self._deliver(Ended())
                 await self._wait(None)
                 pause = FIRST_PAUSE
             else:
                 if time.monotonic() - began > STEADY_SECONDS:
                     pause = FIRST_PAUSE
-                self._deliver(Lost(reason=reason))
-                called = await self._wait(pause)
+                self._deliver(Lost(reason=failure.reason, mend=self._mend))
+                if self._mend:
+                    await self._tell_settings()
+                called = await self._wait(LONGEST_PAUSE if self._mend else pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
+                if called:
+                    self._mend = ""  # whoever called sees how it starts
             self._is_again = True
 
-    async def _attend(self) -> Text | None:
+    def _mended_by(self, failure: _Failure | None) -> Mend:
+        """What a person has to change before the node can start; nothing where it had started."""
+        if failure is None or self._met:
+            return ""
+        return next((mend for mend, kinds in _MENDED_BY if issubclass(failure.kind, kinds)), "")
+
+    async def _attend(self) -> _Failure | None:
         """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
+        self._met = False
         try:
             self._worker = await self._open()
         except (SapoError, OSError) as error:
-            return error.text if isinstance(error, SapoError) else str(error)
+            return _failure(error)
         worker = self._worker
         greeting = asyncio.create_task(self._greet(worker))
         hearing = asyncio.create_task(self._hear(worker, greeting))
@@ -173,9 +228,9 @@ class Attachment:
                 await asyncio.wait({hearing}, timeout=_LAST_SECONDS)
                 await greeting
             await hearing
-            reason = await worker.end_reason()
+            failure = _Failure(await worker.end_reason())
         except SapoError as error:
-            reason = error.text
+            failure = _failure(error)
         finally:
             for task in (greeting, hearing):
                 task.cancel()
@@ -183,8 +238,8 @@ class Attachment:
             self._worker = None
             await worker.close()
         if self._last is None:
-            return reason
-        return self._last.reason if self._last.failed else None
+            return failure
+        return _Failure(self._last.reason, error_class(self._last.kind)) if self._last.failed else None
 
     async def _hear(self, worker: Worker, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
         """Hand on what the worker tells, to its end."""
@@ -197,11 +252,13 @@ class Attachment:
             if isinstance(event, Snapshot):
                 # A second one is that of another node, which took the place of the first in the same worker.
                 settings, curve = await self._greet(worker) if attached else await greeting
-                attached = True
+                attached = self._met = True
+                self._mend = ""
+                self._again.clear()
                 # The curve may be ahead of the snapshot: what is told again replaces what is there.
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
             elif isinstance(event, StateChanged) and not attached:
-                if isinstance(why := event.why, Starting):  # the next state comes with the snapshot
+                if isinstance(why := event.why, Starting) and not self._mend:  # the next state comes with the snapshot
                     self._deliver(Connecting(again=self._is_again, step=why.step, busy=why.busy, silo=why.silo))
             else:
                 self._deliver(event)
@@ -221,9 +278,36 @@ class Attachment:
         return settings, curve
 
     async def _call(self, request: Request) -> Reply:
+        if self._mend and not isinstance(request, Quit):
+            if isinstance(request, _CHANGES):
+                await self._resting.wait()  # a start under way has read what was kept before
+            if self._mend:
+                return await self._answer_without(request)
         if self._worker is None:
             raise NotRunning(sentence("The node is not running just now."))
         return await self._worker.call(request)
+
+    async def _answer_without(self, request: Request) -> Reply:
+        """Look it up, or change it, where no worker can start."""
+        from sapo_desktop.worker.control import unstarted
+
+        reply = await unstarted.answer(DataFolder.at(self._folder), request)
+        if isinstance(request, _CHANGES):
+            await self._tell_settings()
+            if unstarted.renews(request):
+                self._again.set()
+        return reply
+
+    async def _tell_settings(self) -> None:
+        """How they stand in the folder."""
+        from sapo_desktop.worker.control import unstarted
+
+        try:
+            kept = await asyncio.to_thread(unstarted.settings, DataFolder.at(self._folder))
+        except SapoError as error:
+            log.warning("The settings cannot be read: %s", error)  # which is why the node does not start
+        else:
+            self._deliver(SettingsChanged(now=kept))
 
     async def _quit(self) -> None:
         worker = self._worker
@@ -238,7 +322,6 @@ class Attachment:
 
     async def _wait(self, seconds: float | None) -> bool:
         """Until the user wants another try, or the time is over; whether it was the user."""
-        self._again.clear()
         try:
             async with asyncio.timeout(seconds):
                 await self._again.wait()
@@ -250,6 +333,10 @@ class Attachment:
         if self._keeper is not None:
             self._keeper.cancel()  # it leaves the worker, or ends one that it has only begun to start
             await asyncio.wait({self._keeper})
+
+
+def _failure(error: SapoError | OSError) -> _Failure:
+    return _Failure(error.text, type(error)) if isinstance(error, SapoError) else _Failure(str(error))
 
 
 def expect_curve(reply: Reply) -> Curve:

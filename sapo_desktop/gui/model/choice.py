@@ -12,7 +12,7 @@ from sapo_desktop.core.models import Contents
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import Inquiry
-from sapo_desktop.gui.model.model_list import ModelRow, filtered, model_rows
+from sapo_desktop.gui.model.model_list import ModelRow, best_here, filtered, model_rows
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner, chip
@@ -73,6 +73,11 @@ class ModelsCard(Card):
         return are.wanted.model if are is not None and are.wanted is not None else self._view.settings.model
 
     @property
+    def best_here(self) -> str:
+        """The largest model of this computer that fits it, by its name; the starter where nothing else is known."""
+        return best_here(self._rows)
+
+    @property
     def working(self) -> bool:
         """Whether a download or import is under way."""
         reply: ModelsAre | None = self.models.reply
@@ -85,8 +90,9 @@ class ModelsCard(Card):
         badges: list[ModelBadge] = self.catalogue.reply.models if self.catalogue.reply is not None else []
         self.details.disk_free = self.catalogue.reply.disk_free if self.catalogue.reply is not None else 0
         contents: Contents = self.models.reply.contents if self.models.reply is not None else Contents()
-        at_work = self._view.settings.model
-        rows = model_rows(badges, contents, at_work, self.next_model)
+        # Where a node cannot start, none is at work: the one that the settings name may be gone.
+        at_work, later = ("", "") if self._view.mend else (self._view.settings.model, self.next_model)
+        rows = model_rows(badges, contents, at_work, later)
         if rows != self._rows:
             self._rows = rows
             self._fill()
@@ -180,7 +186,7 @@ class ModelDetails(Card):
     def show_row(self, shown: ModelRow | None, *, working: bool) -> None:
         """Show this model. `working`: a download is under way, and one is at a time."""
         way = self.recommended()
-        now = (shown, working, self._view.silo, self._view.attached, way, self.disk_free)
+        now = (shown, working, self._view.silo, self._view.attached, self._view.mend, way, self.disk_free)
         if now == self._shown:
             return
         self._shown, self._row = now, shown
@@ -222,7 +228,7 @@ class ModelDetails(Card):
         back = shown.state == "at work"
         self.use_button.set_text(tr("Stay with this model") if back else tr("Use this model"))
         self.use_button.setVisible(shown.state == "here" or (back and self._other_is_next))
-        self.use_button.setEnabled(attached)
+        self.use_button.setEnabled(self._view.settable)
         self.download_button.set_text(tr("Go on downloading") if shown.state == "unfinished" else tr("Download"))
         self.download_button.setVisible(shown.badge is not None and shown.state in ("not here", "unfinished"))
         self.download_button.setEnabled(attached and not self._view.silo and not working)

@@ -13,6 +13,8 @@ from sapo_desktop.core.sentences import Text
 RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here"]
 _ORDER: tuple[RowState, ...] = ("at work", "next", "here", "unfinished", "damaged", "not here")
 _BADGES: tuple[Badge, ...] = ("fits", "tight", "too big")
+SHIPPED = "starter"
+"""The setting `model` where the model is the program's own."""
 _BYTES_A_PARAMETER = 2
 """As models are published: 16 bits a weight."""
 
@@ -108,6 +110,12 @@ def model_rows(badges: Sequence[ModelBadge], contents: Contents, at_work: str, c
             )
         )
     return sorted(rows, key=lambda row: _ORDER.index(row.state))
+
+
+def best_here(rows: Sequence[ModelRow]) -> str:
+    """Name of the largest one at hand that is known to fit; the shipped one where there is no other."""
+    fitting = [row for row in rows if row.here and row.badge is not None and (row.shipped or row.badge.badge == "fits")]
+    return max(fitting, key=lambda row: row.badge.parameters if row.badge else 0).name if fitting else SHIPPED
 
 
 def filtered(rows: Sequence[ModelRow], which: str) -> list[ModelRow]:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from PySide6.QtWidgets import QWidget
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import Inquiry
@@ -49,7 +50,7 @@ class ModelPage(Page):
         super().__init__(view, bridge, tr("Model"))
         del actions
         self._waiting = Banner("", "warning")
-        self._away = Banner()
+        self._away = Banner(action=tr("Let the program choose"), on_press=self._let_it_choose)
         self._at_work = AtWorkCard(view, bridge)
         self._memory = MemoryCard(view, bridge)
         self._transfer = TransferStrip(view, bridge)
@@ -74,8 +75,8 @@ class ModelPage(Page):
 
     def refresh(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state"}:
-            self._away.say("" if self.view.attached else state_sentence(self.view))
-        if "link" in changed and self.view.attached:
+            self._show_away()
+        if "link" in changed and self.view.settable:
             self._ask_all()
         elif "settings" in changed and self.view.attached:
             self._at_work.ask()
@@ -94,9 +95,19 @@ class ModelPage(Page):
         if changed & {"link", "state", "progress"}:
             self._checkpoints.refresh()
 
+    def _show_away(self) -> None:
+        """Why there is no node; where none can start, what can be done about it here."""
+        mend = self.view.mend
+        self._away.say("" if self.view.attached else state_sentence(self.view), "danger" if mend else "plain")
+        self._away.button.setVisible(bool(mend))
+        for card in (self._at_work, self._checkpoints):
+            card.setVisible(not mend)
+
     def _ask_all(self) -> None:
-        for card in (self._at_work, self._memory, self._models):
-            card.ask()
+        if self.view.attached:
+            self._at_work.ask()
+        self._memory.ask()
+        self._models.ask()
 
     def _show_waiting(self) -> None:
         held = self.view.settings_are
@@ -141,6 +152,12 @@ class ModelPage(Page):
         if way is not None and way.model == row.name and not back:
             values = way.settings
         self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
+
+    def _let_it_choose(self) -> None:
+        """A model that is here and fits, and of how it runs nothing but what the program finds best."""
+        free = {key: str(settings_file.describe(key).default) for key in _AT_START - {"model"}}
+        values = free | {"model": self._models.best_here}
+        self.bridge.ask(SetSettings(values=values), lambda reply: None, of=self)
 
     def _wants_another(self, model: str) -> bool:
         about = tr(

@@ -26,6 +26,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, UpdatesAre, Usage
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
@@ -94,13 +95,17 @@ class SettingsPage(Page):
     def refresh(self, changed: frozenset[Section]) -> None:
         if not changed & self.follows:
             return
-        attached = self.view.attached
-        self._banner.say("" if attached else tr("The node is not running just now: nothing can be changed."))
-        self._reset_all.setEnabled(attached and bool(self._changed_keys()))
+        settable = self.view.settable
+        if self.view.mend:
+            self._banner.say(state_sentence(self.view), "danger")
+        else:
+            not_now = "" if settable else tr("The node is not running just now: nothing can be changed.")
+            self._banner.say(not_now, "plain")
+        self._reset_all.setEnabled(settable and bool(self._changed_keys()))
         if self.view.settings_are is not None:
             self._wanted.follow(self.view.settings_are)
         for card in self._cards.values():
-            card.setEnabled(attached)
+            card.setEnabled(settable)
             self._fill(card)
         self._name_changed()
         if self._group == CHANGED and not self._search.text():
@@ -169,7 +174,7 @@ class SettingsPage(Page):
             made.reset.connect(self._reset)
         if "look_for_updates" in card.rows:
             card.rows["look_for_updates"].add_action(tr("Look now"), self._look_for_updates)
-        card.setEnabled(self.view.attached)
+        card.setEnabled(self.view.settable)
         self._cards[name] = card
         order = [group for group in GROUPS if group in self._cards]
         self._places.insertWidget(order.index(name), card)

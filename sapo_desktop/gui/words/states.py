@@ -40,6 +40,8 @@ def state_sentence(view: View) -> str:
     match view.link:
         case Connecting(again=again, step=step, busy=busy):
             return _starting(step, busy) or (tr("Starting the node again") if again else tr("Starting the node"))
+        case Lost(reason=reason, mend="model" | "settings"):
+            return tr("The node cannot start: {reason}").format(reason=_ended(reason))
         case Lost(reason=reason):
             return tr("The node stopped: {reason} It is started again by itself.").format(reason=_ended(reason))
         case Ended():
@@ -50,6 +52,8 @@ def state_sentence(view: View) -> str:
 
 def short_state(view: View) -> str:
     """The same where there is little room: why a node stopped is said elsewhere."""
+    if view.mend:
+        return tr("The node cannot start")
     return tr("The node stopped") if isinstance(view.link, Lost) else state_sentence(view)
 
 

@@ -39,8 +39,7 @@ def locate(name: str, models: Path) -> Path:
     raise ModelError(
         sentence(
             "There is no model '{name}': none of that name is installed in {folder}, and no folder is there. "
-            "Download it (sapo-desktop models download {name}), import it (models import PATH), or name "
-            "'starter', a folder or a GGUF file.",
+            "Choose another one, download it or import it; 'starter' comes with the program.",
             name=name,
             folder=str(models),
         )

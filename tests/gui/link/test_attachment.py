@@ -9,17 +9,24 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
+from sapo_desktop.core.errors import ModelError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
-from sapo_desktop.worker.control.messages.events import Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Curve, Ok, SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetCurve, GetSettings, Pause, Quit
+from sapo_desktop.worker.control.messages.requests import (
+    GetCurve,
+    GetSettings,
+    Pause,
+    Quit,
+    ResetSettings,
+    SetSettings,
+)
 from tests.gui.scenes import NOW, empty_curve, status
 
 
@@ -249,3 +256,68 @@ def test_a_busy_computer_is_told_while_the_node_starts(tmp_path: Path) -> None:
         assert isinstance(stage.next(), Attached)
     finally:
         stage.link.stop()
+
+
+# -- a setting keeps it from starting ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unstartable(tmp_path: Path) -> Iterator[Stage]:
+    """The model is gone: the first start fails for it, and so does the one after a change of the model."""
+    made = Stage(tmp_path)
+    made.refusals = [ModelError("There is no model."), UsageError("No such engine.")]
+    made.link.start()
+    assert made.next() == Connecting()
+    yield made
+    made.link.stop()
+
+
+def test_what_keeps_it_from_starting_is_changed_without_it(unstartable: Stage) -> None:
+    link = unstartable.link
+    assert unstartable.next() == Lost(reason="There is no model.", mend="model")
+    told = unstartable.next()
+    assert isinstance(told, SettingsChanged) and told.now.changed == []
+    with pytest.raises(NotRunning):
+        link.call(Pause()).result(20)
+
+    link.call(SetSettings(values={"theme": "dark"})).result(20)
+    told = unstartable.next()
+    assert isinstance(told, SettingsChanged) and told.now.changed == ["theme"]
+    assert unstartable.arrived.empty(), "no start is tried for what has nothing to do with it"
+
+    link.call(SetSettings(values={"model": "starter", "generator": "llama.cpp"})).result(20)
+    assert isinstance(unstartable.next(), SettingsChanged)
+    assert unstartable.next() == Connecting(again=True)
+    assert unstartable.next() == Lost(reason="No such engine.", mend="settings")
+    assert isinstance(unstartable.next(), SettingsChanged)
+
+    link.call(ResetSettings(keys=["generator"])).result(20)
+    assert isinstance(unstartable.next(), SettingsChanged)
+    assert unstartable.next() == Connecting(again=True)
+    assert isinstance(unstartable.next(), Attached)
+    with pytest.raises(UsageError, match="cannot pause"):
+        link.call(Pause()).result(20)
+
+
+def test_meanwhile_it_is_tried_quietly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float | None] = []
+
+    async def no_wait(self: Attachment, seconds: float | None) -> bool:
+        waited.append(seconds)
+        return False
+
+    monkeypatch.setattr(Attachment, "_wait", no_wait)
+    stage = Stage(tmp_path)
+    stage.refusals = [ModelError("no model") for _ in range(3)]
+    stage.link.start()
+    arrived = [stage.next() for _ in range(8)]
+    stage.link.stop()
+    kinds = [type(arrival) for arrival in arrived]
+    assert kinds == [Connecting, *3 * [Lost, SettingsChanged], Attached] and waited == [60, 60, 60]
+
+
+def test_a_node_that_ran_is_no_matter_of_settings(stage: Stage) -> None:
+    assert isinstance(stage.next(), Attached)
+    stage.die(Stopping(failed=True, reason="It broke.", kind="ModelError"))
+    assert isinstance(stage.next(), Stopping)
+    assert stage.next() == Lost(reason="It broke.")

@@ -20,7 +20,7 @@ from sapo_desktop.gui.model.page import ModelPage
 from sapo_desktop.gui.model.transfer import HubSheet, TokenSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
-from sapo_desktop.worker.control.messages.events import CheckpointsChanged, PhaseChanged, Progressed
+from sapo_desktop.worker.control.messages.events import CheckpointsChanged, PhaseChanged, Progressed, SettingsChanged
 from sapo_desktop.worker.control.messages.facts import GetModelInfo
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
@@ -34,7 +34,7 @@ from sapo_desktop.worker.control.messages.models import (
     RemoveModel,
     SetHubToken,
 )
-from sapo_desktop.worker.control.messages.replies import Checkpoints
+from sapo_desktop.worker.control.messages.replies import Checkpoints, SettingsAre
 from sapo_desktop.worker.control.messages.requests import Evaluate, ExportModel, ListCheckpoints, RollBack, SetSettings
 from tests.gui import scenes, staged_model
 from tests.gui.driving import PageScene, all_texts, cells, press, shown
@@ -406,6 +406,29 @@ def test_without_a_node_it_says_why_and_offers_nothing_in_vain(scene: Scene) -> 
     details, checkpoints = scene.page._models.details, scene.page._checkpoints
     for button in (details.use_button, details.remove_button, checkpoints.score, checkpoints.export):
         assert not button.isEnabled()
+
+
+def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice(qtbot: QtBot) -> None:
+    view = model_page.View(clock=lambda: scenes.NOW)
+    bridge = StageBridge(view)
+    staged_model.stage(bridge)
+    page = shown(qtbot, ModelPage(view, bridge, Actions(view, bridge)))
+    gone = SettingsAre(settings=Settings(model="/gone", generator="llama.cpp"), changed=["model"], overridden=[])
+    bridge.tell(Lost(reason="There is no model '/gone'.", mend="model"), SettingsChanged(now=gone))
+    assert "The node cannot start: There is no model '/gone'." in all_texts(page)
+    assert not bridge.asked_for(GetModelInfo) and not page._at_work.isVisible() and not page._checkpoints.isVisible()
+    assert "At work" not in {row[1] for row in cells(page._models.table)}
+
+    page._models.table.select(["smollm2-135m"])
+    press(page._models.details.use_button)
+    assert bridge.asked_for(SetSettings)[-1].values["model"] == "smollm2-135m"
+    press(page._away.button)
+    values = bridge.asked_for(SetSettings)[-1].values
+    assert values["model"] == "smollm2-135m", "the largest that is here and fits"
+    assert values["generator"] == "auto" and values["device"] == "auto"
+
+    bridge.tell(scenes.a_view().link)
+    assert page._at_work.isVisible() and not page._away.isVisible()
 
 
 def test_a_page_that_was_never_attached_is_empty_and_calm(qtbot: QtBot) -> None:

@@ -236,6 +236,12 @@ def test_without_a_node_nothing_can_be_changed_and_it_is_said(page: SettingsPage
     assert not row(page, "theme").control.field.isEnabled() and not page._reset_all.isEnabled()
 
 
+def test_a_setting_that_keeps_the_node_from_starting_can_be_changed(page: SettingsPage, bridge: StageBridge) -> None:
+    bridge.tell(Lost(reason="llama.cpp is not built here.", mend="settings"))
+    assert "The node cannot start: llama.cpp is not built here." in texts(page)
+    assert row(page, "theme").control.field.isEnabled()
+
+
 def test_a_page_that_was_made_before_the_node_came_fills_itself(qtbot: QtBot) -> None:
     page, bridge = a_page(qtbot, View())
     assert not row(page, "theme").control.field.isEnabled()

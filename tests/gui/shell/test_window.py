@@ -26,7 +26,7 @@ from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
 from sapo_desktop.system.desktop import notification
-from sapo_desktop.view.link import Connecting, Lost
+from sapo_desktop.view.link import Connecting, Lost, Mend
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, PhaseChanged, Progressed, StateChanged
@@ -325,6 +325,19 @@ def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) 
     assert page._banner.isVisible()
     page._hero._button.click()
     assert bridge.tries == 1
+
+
+@pytest.mark.parametrize(("mend", "button"), [("model", "Choose another model"), ("settings", "Open the settings")])
+def test_what_keeps_the_node_from_starting_is_a_click_away(qtbot: QtBot, mend: Mend, button: str) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    bridge.tell(Lost(reason="There is no model 'gone'", mend=mend))
+    page = home(window)
+    assert page._hero._sentence.text() == "The node cannot start: There is no model 'gone'."
+    assert page._banner.button.isVisible() and page._banner.button.text() == button
+    wanted: list[str] = []
+    page.wanted.connect(wanted.append)
+    page._banner.button.click()
+    assert wanted == [mend]
 
 
 def test_a_hidden_window_draws_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,8 @@ class Stopping(Message, frozen=True):
 
     failed: bool
     reason: Text
+    kind: str = ""
+    """Class of the error (core/errors.py), where it is one of ours."""
 
 
 Event = (

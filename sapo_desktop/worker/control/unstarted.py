@@ -1,0 +1,96 @@
+"""What can be asked of a node that does not run: its settings, the models that are kept, what would run here.
+
+No node is started for it: a node that a wrong setting keeps from starting is mended this way, by the commands as in the
+window. The file of settings is read and written here; models are looked at by short processes of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import NotRunning
+from sapo_desktop.core.models import Contents, Look
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.desktop import autostart
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.client import appraise
+from sapo_desktop.worker.control.messages.models import GetCatalogue, GetFit, GetModels, ModelsAre
+from sapo_desktop.worker.control.messages.replies import Ok, Reply, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetSettings, Request, ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.hosts import librarian
+
+Change = SetSettings | ResetSettings | SetSilo
+
+
+async def answer(folder: DataFolder, request: Request) -> Reply:
+    """Answer as the node would.
+
+    Raises:
+        NotRunning: only a node can answer that.
+        SapoError: a value is wrong, the file cannot be read or written.
+    """
+    match request:
+        case GetSettings():
+            return await asyncio.to_thread(settings, folder)
+        case SetSettings(values=values):
+            return await asyncio.to_thread(change, folder, values)
+        case SetSilo(on=on):
+            return await asyncio.to_thread(change, folder, {"silo": "on" if on else "off"})
+        case ResetSettings(keys=keys):
+            return await asyncio.to_thread(reset, folder, keys)
+        case GetModels():
+            return await models(folder, read(folder).settings)
+        case GetFit() | GetCatalogue():
+            return await appraise(folder.root, request)
+    raise NotRunning(sentence("The node is not running just now."))
+
+
+def renews(request: Change) -> bool:
+    """Whether a node could not start before that change and start after it."""
+    keys = {"silo"} if isinstance(request, SetSilo) else _keys(request)
+    return any(settings_file.describe(key).renews for key in keys) or "silo" in keys
+
+
+def _keys(request: SetSettings | ResetSettings) -> Sequence[str]:
+    return list(request.values) if isinstance(request, SetSettings) else request.keys or settings_file.known_keys()
+
+
+def read(folder: DataFolder) -> settings_file.ReadSettings:
+    """The kept settings, the defaults where there is no file. Raises SettingsError."""
+    return settings_file.read(folder.settings, time.time())
+
+
+def settings(folder: DataFolder) -> SettingsAre:
+    """The same as a node tells them; none is of this run only, as there is no run."""
+    kept = read(folder).settings
+    return SettingsAre(settings=kept, changed=settings_file.changed_keys(kept), overridden=[])
+
+
+def change(folder: DataFolder, values: Mapping[str, str]) -> Ok:
+    """Keep these values for the next start. Raises SettingsError."""
+    return _write(folder, settings_file.apply(read(folder).settings, values))
+
+
+def reset(folder: DataFolder, keys: Sequence[str]) -> Ok:
+    """Keep the defaults of these keys, or of all where none is named. Raises SettingsError."""
+    return _write(folder, settings_file.reset(read(folder).settings, keys or settings_file.known_keys()))
+
+
+def _write(folder: DataFolder, wanted: Settings) -> Ok:
+    opened = DataFolder.open(folder.root)
+    if wanted.start_at_login != read(folder).settings.start_at_login:
+        autostart.follow(wanted.start_at_login, opened.root)
+    settings_file.write(opened.settings, wanted)
+    saved: Text = sentence("Saved.")
+    return Ok(text=saved)
+
+
+async def models(folder: DataFolder, wanted: Settings) -> ModelsAre:
+    """What lies in the models folder that these settings name."""
+    place = str(librarian.models_folder(wanted))
+    contents = await librarian.ask(Look(folder=place), Contents, DataFolder.open(folder.root))
+    return ModelsAre(folder=place, contents=contents)
