@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 
 from sapo_desktop.core.records import SwarmReward
@@ -22,6 +24,8 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "address": swarm.address or None,
         "sharing": swarm.sharing,
         "links": len(swarm.links),
+        "partings": {address: str(text) for address, text in swarm.partings.items()},
+        "silent": {address: round(since, 1) for address, since in swarm.silent.items()},
         "pool": swarm.pool,
         "published": swarm.published,
         "drawn": swarm.drawn,
@@ -76,6 +80,10 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
     if swarm.used_total:
         by = "1 peer" if swarm.helped == 1 else f"{swarm.helped:,} peers"
         lines.append(f"          {swarm.used_total:,} of ours were used by {by}, as they say")
+    lines += [f"Address   {text}" for text in swarm.partings.values()]
+    for address, since in swarm.silent.items():
+        when = time.strftime("%A %H:%M", time.localtime(since))
+        lines.append(f"Address   {address}: nobody answers since {when}")
     lines += [f"Note      {notice}" for notice in (*swarm.warnings, *swarm.notices)]
     if swarm.reward is not None:
         lines.append(f"Peers'    reward {reward_words(swarm.reward)}")

@@ -87,8 +87,9 @@ class CheckpointsCard(Card):
                 tr("Which"),
                 model_words.checkpoint_badges,
                 icon=lambda item: ("flag", "accent") if item.best else ("clock", "muted") if item.last else None,
+                spare=1,
             ),
-            number(tr("Round"), lambda item: item.round, spare=3),
+            number(tr("Round"), lambda item: item.round, spare=4),
             Heading(
                 tr("Held-out score"),
                 self._score_words,
@@ -101,13 +102,13 @@ class CheckpointsCard(Card):
                 lambda item: numbers.size(item.bytes) if item.number else numbers.NOTHING,
                 lambda item: item.bytes,
                 right=True,
-                spare=2,
+                spare=3,
             ),
             Heading(
                 tr("Written"),
                 lambda item: numbers.stamp(item.created) if item.number else tr("as the model came"),
                 lambda item: item.created,
-                spare=1,
+                spare=2,
             ),
         ]
 

@@ -81,17 +81,17 @@ def _headings() -> list[Heading]:
             lambda row: peer_words.direction(row.link),
             icon=lambda row: ("out", "muted") if row.link.dialled else ("in", "muted"),
             about=tr("Who dialled whom"),
-            spare=1,
+            spare=2,
         ),
         number(
             tr("Latency"),
             lambda row: row.link.latency_ms,
             peer_words.milliseconds,
             about=tr("Of the last question that was answered over it"),
-            spare=4,
+            spare=5,
         ),
         number(tr("Groups in"), lambda row: row.link.groups_in),
-        number(tr("Out"), lambda row: row.link.groups_out, spare=2),
+        number(tr("Out"), lambda row: row.link.groups_out, spare=3),
         Heading(
             tr("Refused"),
             lambda row: numbers.count(refused(row)),
@@ -99,17 +99,18 @@ def _headings() -> list[Heading]:
             right=True,
             about=tr("What broke the rules or could not be checked"),
             icon=lambda row: ("warning", "danger") if row.refused("invalid") else None,
+            spare=1,
         ),
         number(
             tr("Draws"),
             lambda row: row.link.draw_share,
             numbers.percent,
             about=tr("How many of the groups drawn lately came over this link"),
-            spare=3,
+            spare=4,
         ),
-        number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second, spare=5),
-        number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second, spare=6),
-        number(tr("Linked for"), lambda row: row.link.seconds, numbers.span, spare=7),
+        number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second, spare=6),
+        number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second, spare=7),
+        number(tr("Linked for"), lambda row: row.link.seconds, numbers.span, spare=8),
     ]
 
 

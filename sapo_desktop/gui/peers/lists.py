@@ -18,6 +18,7 @@ from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import set_tooltip
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.peers import AddressSeen
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
@@ -27,9 +28,9 @@ from sapo_desktop.worker.control.messages.requests import SetSettings, TestPeer
 class ListCard(Card):
     """A setting that is a list, with what can be done to one item of it."""
 
-    def __init__(self, title: str, about: str, empty: Empty, heading: Heading) -> None:
+    def __init__(self, title: str, about: str, empty: Empty, *headings: Heading) -> None:
         super().__init__(title, about)
-        self.table = Table(title, [heading], rows_shown=3, same=lambda item: item)
+        self.table = Table(title, headings, rows_shown=3, same=lambda item: item)
         self.table.pointed.connect(self._choose)
         self._for_one: list[Button] = []
         self._stack = Filled(empty, self.table)
@@ -71,8 +72,12 @@ class AddressesCard(ListCard):
             tr("This node keeps links to these, besides those that it finds."),
             Empty("link", tr("None yet"), tr("An address is like wss://relay.example:8765")),
             Heading(tr("Address"), str, stretch=True),
+            Heading(tr("State"), self._last, icon=self._last_icon),
         )
         self._view, self._bridge = view, bridge
+        self._told: tuple[str, ...] = ()
+        self._explained = ("", "")
+        """The address that the sentence below the list is about, and what it says."""
         self._result = Banner()
         self.add_button = Button(tr("Add a peer"), add, icon="plus")
         self.test = Button(tr("Test"), self._test, icon="link")
@@ -81,11 +86,30 @@ class AddressesCard(ListCard):
         self.add_actions(self.add_button, for_one=[self.test, self.remove])
 
     def refresh(self) -> None:
-        self.show_items(listed(self._view.settings.peers))
+        items = listed(self._view.settings.peers)
+        self.show_items(items)
+        told = tuple(self._last(item) for item in items)
+        if told != self._told:
+            self._told = told
+            self.table.set_rows(items)
         self._choose()
+
+    def _seen(self, address: str) -> AddressSeen:
+        view = self._view
+        return peer_words.seen(address, view.swarm if view.attached and not view.silo else None, view.clock())
+
+    def _last(self, address: str) -> str:
+        return self._seen(address).words
+
+    def _last_icon(self, address: str) -> tuple[str, str] | None:
+        return self._seen(address).icon
 
     def _choose(self) -> None:
         super()._choose()
+        why = self._seen(self.chosen).why if self.chosen else ""
+        if (self.chosen, why) != self._explained:
+            self._explained = (self.chosen, why)
+            self._result.say(why, "warning")
         if self._view.silo:
             self.test.setEnabled(False)
         set_tooltip(self.test, tr("In silo nobody is dialled.") if self._view.silo else "")

@@ -75,10 +75,11 @@ class PeersPage(Page):
         if changed & {"link", "settings"}:
             self.add_peer.set_text(tr("Join others") if self.view.silo else tr("Add a peer"))
             self.add_peer.setEnabled(self.view.attached)
-            for card in (self._sharing, self._private, self._addresses, self._blocked, self._answer):
+            for card in (self._sharing, self._private, self._blocked, self._answer):
                 card.refresh()
         if changed & {"link", "swarm", "settings"}:
             self._me.refresh()
+            self._addresses.refresh()
         if changed & {"link", "settings"} and self.view.attached:
             self._me.ask()  # founding or entering a swarm may have made an identity
 

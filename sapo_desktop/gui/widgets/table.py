@@ -170,7 +170,7 @@ class Table(QTableView):
     ) -> None:
         super().__init__()
         self._same = same
-        self._fitted = self._fitting = False
+        self._fitted = self._fitting = self._squeezed = False
         self._drawn: dict[int, int] = {}
         """Columns that somebody drew to a width of their own, and that width in pixels."""
         self.setAccessibleName(name)
@@ -259,6 +259,7 @@ class Table(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._leave_out(self._wanted_widths)
+        self._squeeze()
         self._fit_stretched()
 
     def _pick(self, index: QModelIndex) -> None:
@@ -272,6 +273,7 @@ class Table(QTableView):
         air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
         for at, width in wanted.items():
             self._set_width(at, width if at in self._drawn else width + air)
+        self._squeeze()
         self._fit_stretched()
 
     def _widen_columns(self) -> None:
@@ -285,6 +287,7 @@ class Table(QTableView):
         tight = sum(shown.values()) > self.viewport().width() - self._least_stretched()
         for at, width in shown.items():
             self._set_width(at, wanted[at] if tight else width)
+        self._squeeze()
         self._fit_stretched()
 
     def _wanted_widths(self) -> dict[int, int]:
@@ -319,6 +322,25 @@ class Table(QTableView):
             self._fitting = False
             if was_hidden and left >= 0:
                 self._set_width(at, wanted[at])
+
+    def _squeeze(self) -> None:
+        """Where even what no row can do without is too wide, as with large text on a small screen, the widest columns
+        of words give way; their texts end in dots, and whole below the pointer. And they get it back."""
+        headings = self._rows.headings
+        fixed = [at for at, heading in enumerate(headings) if not heading.stretch and not self.isColumnHidden(at)]
+        giving = [at for at in fixed if not headings[at].right and at not in self._drawn]
+        if not giving or (not self._squeezed and sum(map(self.columnWidth, fixed)) <= self._room_for_fixed):
+            return
+        wanted = self._wanted_widths()
+        room = self._room_for_fixed - sum(wanted[at] for at in fixed if at not in giving)
+        self._squeezed = sum(wanted[at] for at in giving) > room
+        for at, width in _shared(room, {at: wanted[at] for at in giving}, _least()).items():
+            self._set_width(at, width)
+
+    @property
+    def _room_for_fixed(self) -> int:
+        """Pixels for the columns that take no part in what is left."""
+        return self.viewport().width() - self._least_stretched()
 
     def _set_width(self, at: int, width: int) -> None:
         self._fitting = True
@@ -358,6 +380,16 @@ class Table(QTableView):
 def _least() -> int:
     """Pixels of a column that takes what is left."""
     return theme.pixels("body") * _LEAST_LETTERS
+
+
+def _shared(room: int, wanted: dict[int, int], least: int) -> dict[int, int]:
+    """Of so many pixels what each column gets: what it wants, where that is no more than its share of what the smaller
+    ones leave; never less than `least`, if it wants that."""
+    given, left = {}, room
+    for at, width in sorted(wanted.items(), key=lambda item: item[1]):
+        given[at] = min(width, max(least, left // (len(wanted) - len(given))))
+        left -= given[at]
+    return given
 
 
 def _for_a_sheet(text: str) -> str:

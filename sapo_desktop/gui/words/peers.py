@@ -4,12 +4,16 @@ a peer was not taken. The reasons are those of swarm/protocol/refusals.py, by na
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.why import DAY_AND_CLOCK_FROM
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.plain import plain_text
 from sapo_desktop.worker.control.messages.replies import PosedQuestion
 from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 
@@ -30,6 +34,40 @@ def thanks(swarm: SwarmInfo | None) -> tuple[str, str]:
         return numbers.NOTHING, tr("nobody has said so yet")
     groups = tr("by their own word: %n group(s) used", None, used)
     return tr("%n computer(s)", None, helped), groups
+
+
+@dataclass(frozen=True)
+class AddressSeen:
+    """What happened last at an address that a link is kept to."""
+
+    words: str
+    icon: tuple[str, str] | None = None
+    """Its name, and that of its colour in the theme."""
+    why: str = ""
+    """A whole sentence, where no link came of it."""
+
+
+def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
+    """`address`: as a person typed it; `swarm`: None where nobody is dialled; `now`: Unix time."""
+    if swarm is None:
+        return AddressSeen(numbers.NOTHING)
+    wanted = _as_dialled(address)
+    if any(link.dialled == wanted for link in swarm.links):
+        return AddressSeen(tr("linked"), ("check", "accent"))
+    if parting := swarm.partings.get(wanted):
+        return AddressSeen(tr("takes no link"), ("warning", "danger"), in_words(plain_text(parting, one_line)))
+    if (since := swarm.silent.get(wanted)) is not None:
+        when = numbers.clock(since) if now - since < DAY_AND_CLOCK_FROM else numbers.day_and_clock(since)
+        told = tr("Nobody has answered at {address} since {time}. This node goes on trying.")
+        why = told.format(address=one_line(address.partition("#")[0], 100), time=when)
+        return AddressSeen(tr("nobody answers since {time}").format(time=when), ("warning", "warning"), why)
+    return AddressSeen(tr("not answered yet"))
+
+
+def _as_dialled(address: str) -> str:
+    """The way in which the node writes an address: nothing after the port, keys and hosts in small letters."""
+    where, mark, key = address.strip().partition("#")
+    return f"{where.rstrip('/')}{mark}{key}".lower()
 
 
 def direction(link: LinkInfo) -> str:

@@ -157,11 +157,15 @@ class Session:
         if now >= self._admitted_until:
             return [self.close("the admission to this private swarm has ended")]
         if now >= self._heard + limits.IDLE_SECONDS and not self._pinged:
-            self._pinged = True
-            self._pings, self._ping_sent = self._pings + 1, now
-            self._say(m.Ping(number=self._pings))
+            self.ping(now)
         self._wants = {t: (n, at) for t, (n, at) in self._wants.items() if now < at + _WANT_LIFETIME}
         return []
+
+    def ping(self, now: float) -> None:
+        """Ask for a sign of life; `latency` tells once it is there."""
+        self._pinged = True
+        self._pings, self._ping_sent = self._pings + 1, now
+        self._say(m.Ping(number=self._pings))
 
     # -- out -------------------------------------------------------------------------------------------------
 

@@ -60,6 +60,8 @@ MOST_MEMORY = 256 * limits.KIB * limits.KIB
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
 """However long a peer asks to be left alone."""
+_ANSWER_SECONDS = 10.0
+"""Within which a peer that was only greeted says that it takes our key, or not."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
 _NO_LINK = (
@@ -151,7 +153,9 @@ class Network:
         self.lan_pins: dict[str, bytes] = {}
         """The same of peers on the local network, where an address is somebody else's tomorrow: never kept on disk."""
         self.partings: dict[Address, Closed] = {}
-        """How those that links are kept to sent this node away last."""
+        """How the last greeting ended of those that links are kept to and that take none."""
+        self.silent: dict[Address, float] = {}
+        """Of those that links are kept to, since when nobody answers there, Unix time."""
         self.lan_is_open = False
         """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
@@ -216,7 +220,7 @@ class Network:
             on_lan: the address was found on the local network: dialled without a proxy, and whatever certificate is
                 shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
                 whoever holds that certificate; whether it is one that we want is known only then.
-            only_greet: say goodbye once the peer has proven its key.
+            only_greet: say goodbye once the peer has proven its key and answered: it takes ours.
             allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
                 up names by itself, about the host as it is written.
         """
@@ -296,6 +300,7 @@ class Network:
             await self._link_again_and_again(address, named_by_stranger)
         finally:
             self.partings.pop(address, None)
+            self.silent.pop(address, None)
 
     async def _link_again_and_again(self, address: Address, named_by_stranger: bool) -> None:
         delay = _FIRST_DELAY
@@ -303,10 +308,14 @@ class Network:
             began = time.monotonic()
             link = await self.link(address, named_by_stranger=named_by_stranger)
             goodbye = link.goodbye if link else None
-            if goodbye is not None and goodbye.by_peer:
+            if link is not None and goodbye is not None and (goodbye.by_peer or not link.key):
                 self.partings[address] = goodbye
             else:
                 self.partings.pop(address, None)
+            if link is None:
+                self.silent.setdefault(address, time.time())
+            else:
+                self.silent.pop(address, None)
             # Only whoever has the key that we want may send us away for long.
             heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
             wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0
@@ -411,6 +420,7 @@ class Network:
         link.host = host
         wire = self._wires[link] = Wire(connection, session, self.upload)
         writer = asyncio.create_task(wire.write())
+        loop, enough = asyncio.get_running_loop(), None
         try:
             self._flush(link)
             while not session.is_closed:
@@ -428,12 +438,18 @@ class Network:
                 self._gate.spent(time.thread_time() - began)
                 if session.is_open and dialled is None:
                     self._door.prove(connection.remote_address)
-                if only_greet and session.is_open:
-                    link.goodbye = session.close("only a greeting")
+                if only_greet and session.is_open and enough is None:
+                    # That it proved its key says nothing of ours: only an answer does.
+                    session.ping(time.monotonic())
+                    enough = loop.call_later(_ANSWER_SECONDS, self._end_greeting, link)
+                elif only_greet and session.is_open and session.latency is not None:
+                    self._end_greeting(link)
                 self._flush(link)
         except ConnectionClosed:
             log.debug("A link ended.")
         finally:
+            if enough is not None:
+                enough.cancel()
             if connection.flooded:
                 self._tell(link, self.exchange.flooded(link, now()))
             try:
@@ -445,6 +461,11 @@ class Network:
                 del self._wires[link]
                 self.exchange.detach(link)
         return link
+
+    def _end_greeting(self, link: Link) -> None:
+        if link.session.is_open:
+            link.goodbye = link.session.close("only a greeting")
+            self._flush(link)
 
     def _tell(self, link: Link, told: list[Event]) -> None:
         for event in told:

@@ -17,6 +17,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.seeds import read_seeds
+from sapo_desktop.swarm.protocol.events import Closed
 from sapo_desktop.swarm.sockets.certificate import self_signed
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.tasks.catalogue import TaskKey
@@ -25,7 +26,7 @@ from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined, Linked
 from sapo_desktop.worker.membership.private import announced
 from sapo_desktop.worker.membership.settings import addresses, host_and_port, keys_of, place_on_lan
-from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN, parting_words
+from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN, takes_no_link
 from sapo_desktop.worker.showing import Notify
 
 _IDS_AT_ONCE = 4
@@ -59,11 +60,8 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
                 address=address.url.rstrip("/"),
             )
         )
-    if not link.key or link.told is None:
-        why = parting_words(link.goodbye.reason if link.goodbye else "")
-        raise UsageError(
-            sentence("{address} answers, and takes no link: {reason}.", address=address.url.rstrip("/"), reason=why)
-        )
+    if link.told is None or link.goodbye is None or link.goodbye.by_peer:
+        raise UsageError(takes_no_link(address, link.goodbye or Closed("", 0, False)))
     milliseconds = 1000 * (time.monotonic() - began)
     network.dial_now(address)
     key = link.key.hex()

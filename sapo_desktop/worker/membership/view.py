@@ -89,7 +89,8 @@ def linked_info(
     """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
     exchange, counts = linked.network.exchange, counts or Counts()
     links = [link for link in exchange.links if link.session.is_open]
-    partings = sent_away(linked.network.partings, [link.dialled for link in links])
+    dialled = {link.dialled for link in links}
+    partings = sent_away(linked.network.partings, dialled)
     parted = next(iter(partings.values()), "")
     return SwarmInfo(
         state="linked" if links else "alone",
@@ -104,6 +105,7 @@ def linked_info(
         ),
         parted=parted,
         partings=partings,
+        silent={str(at): since for at, since in linked.network.silent.items() if at not in dialled},
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
@@ -216,13 +218,12 @@ REFUSES_US = sentence("it refuses this node's key; ask whoever runs it, or take 
 def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> dict[str, Text]:
     """Why peers that this node dials sent it away, by address, but for those `dialled` now."""
     return {
-        str(address): _takes_no_link(address, goodbye)
-        for address, goodbye in partings.items()
-        if address not in dialled
+        str(address): takes_no_link(address, goodbye) for address, goodbye in partings.items() if address not in dialled
     }
 
 
-def _takes_no_link(address: Address, goodbye: Closed) -> Text:
+def takes_no_link(address: Address, goodbye: Closed) -> Text:
+    """What to say of a peer that answers, and of how its greeting ended."""
     why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
     where = address.url.rstrip("/")
     return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)

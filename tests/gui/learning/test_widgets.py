@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.gui.widgets import table as table_module
 from sapo_desktop.gui.widgets.buttons import Segments
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -68,6 +69,29 @@ def test_spare_columns_are_left_out_before_a_table_scrolls_sideways(qtbot: QtBot
         table.show()
         assert [at for at in range(5) if table.isColumnHidden(at)] == hidden, width
         qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+
+
+def test_words_give_way_where_columns_that_no_row_can_do_without_are_too_wide(qtbot: QtBot) -> None:
+    headings = [
+        Heading("Model", lambda row: "A name that is rather long"),
+        Heading("State", lambda row: "Here"),
+        Heading("Takes", lambda row: "1,234", right=True),
+        Heading("Answer", str, stretch=True),
+    ]
+    table = Table("T", headings)
+    qtbot.addWidget(table)
+    table.set_rows(["one"])
+    table.resize(900, 200)
+    table.show()
+    whole = [table.columnWidth(at) for at in range(3)]
+    table.resize(400, 200)
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    narrow = [table.columnWidth(at) for at in range(3)]
+    assert narrow[0] < whole[0] and narrow[2] >= whole[2] - 12, "words give way, numbers do not"
+    table.resize(900, 200)
+    assert table.columnWidth(0) >= whole[0] - 12, "and get it back"
+    table.resize(100, 200)
+    assert table.columnWidth(0) == table_module._least(), "what cannot be read is no column: there it scrolls"
 
 
 def test_spare_columns_are_left_out_too_where_wider_rows_come_later_or_a_column_was_drawn(

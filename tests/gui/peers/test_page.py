@@ -21,6 +21,7 @@ from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.peers.private import AdmitSheet, InviteSheet
 from sapo_desktop.gui.peers.refused import Refusal, refusals
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.states import swarm_sentence
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.replies import IdentityIs
@@ -230,6 +231,28 @@ def test_kept_addresses_are_tested_and_removed(qtbot: QtBot) -> None:
     assert scene.bridge.asked_for(SetSettings)[0].values == {"peers": "wss://b.example:2"}
     scene.settings(peers="")
     assert "None yet" in all_texts(card) and not card.test.isVisible()
+
+
+def test_of_each_kept_address_it_is_said_what_happened_last(qtbot: QtBot) -> None:
+    addresses = ["WSS://a.example:1/", "wss://b.example:2", "wss://c.example:3", "wss://d.example:4"]
+    scene = Scene(qtbot, peers=", ".join(addresses))
+    link = msgspec.structs.replace(scene.view.swarm.links[0], dialled="wss://a.example:1")
+    refuses = "wss://b.example:2 answers, and takes no link: it refuses this node's key."
+    silent = {"wss://c.example:3": scenes.NOW - 60}
+    swarm = msgspec.structs.replace(
+        scene.view.swarm, links=[link], partings={"wss://b.example:2": refuses}, silent=silent
+    )
+    scene.page.refresh(scene.view.take_swarm(swarm))
+    card = scene.page._addresses
+    since = f"nobody answers since {numbers.clock(scenes.NOW - 60)}"
+    assert [row[1] for row in cells(card.table)] == ["linked", "takes no link", since, "not answered yet"]
+    card.table.selectRow(1)
+    assert refuses in all_texts(card)
+    card.table.selectRow(2)
+    assert "Nobody has answered at wss://c.example:3 since" in all_texts(card) and refuses not in all_texts(card)
+    press(card.test)
+    scene.page.refresh(scene.view.take_swarm(swarm))
+    assert "answers there" in all_texts(card), "the test's own word stays"
 
 
 def test_in_silo_no_address_is_offered_for_a_test(qtbot: QtBot) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -190,6 +191,20 @@ async def test_how_a_named_peer_sent_this_node_away_is_remembered_while_its_addr
         assert alice.network.partings[bob.address()].reason == "blocked"
         alice.links.keep([])
         await until(lambda: not alice.network.partings)
+
+
+async def test_since_when_nobody_answers_is_remembered_while_an_address_is_kept(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            nobody = Address("127.0.0.1", taken.getsockname()[1], tls=False)
+        alice.links.keep([nobody, bob.address()])
+        await until(lambda: nobody in alice.network.silent)
+        since = alice.network.silent[nobody]
+        assert 0 <= time.time() - since < 60
+        await until(lambda: bob.linked())
+        assert set(alice.network.silent) == {nobody} and alice.network.silent[nobody] == since
+        alice.links.keep([])
+        await until(lambda: not alice.network.silent)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"pins": {"wss://a": "zz"}}', b'{"first_seen": {"00": "soon"}}'])

@@ -1,5 +1,8 @@
 """The steps of entering the swarm, over real websockets."""
 
+import pytest
+
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.worker.membership.entering import greet
 from tests.swarm.sockets.test_network import nodes, until
 
@@ -14,3 +17,10 @@ async def test_who_asks_for_a_peer_that_blocked_this_node_is_linked_once_it_is_l
         answered = await greet(alice.network, str(bob.address()) + "/", "")
         assert answered.address == str(bob.address()) and not alice.network.partings
         await until(lambda: [link for link in alice.network.exchange.links if link.session.is_open])
+
+
+async def test_a_peer_that_answers_and_then_refuses_the_key_is_said_to_refuse_it() -> None:
+    async with nodes(2) as (alice, bob):
+        bob.network.exchange.blocked = frozenset({alice.signer.key})
+        with pytest.raises(UsageError, match="answers, and takes no link: it refuses this node's key"):
+            await greet(alice.network, str(bob.address()), "")

@@ -64,6 +64,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Why a peer that this node dials sent it away; empty while none does."""
     partings: dict[str, Text] = {}
     """The same of every such peer, by its address as PeerAnswered has it."""
+    silent: dict[str, float] = {}
+    """Since when nobody answers at an address that a link is kept to, Unix time; addresses as above."""
     pool: int = 0
     published: int = 0
     drawn: int = 0
