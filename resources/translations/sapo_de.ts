@@ -237,8 +237,8 @@
         <translation>Nur richtige Antworten. Sie wiegen mehr, je seltener dieser Computer selbst eine findet (Standard).</translation>
     </message>
     <message>
-        <source>Right and wrong answers count as own ones do. A peer can then choose their weight and words.</source>
-        <translation>Richtige und falsche Antworten zählen wie eigene. Ein Peer kann dann ihr Gewicht und ihre Wörter wählen.</translation>
+        <source>Right and wrong answers count as own ones do: peers decide what is learned, and its weight.</source>
+        <translation>Richtige und falsche Antworten zählen wie eigene: Dann entscheiden Peers, was gelernt wird und wie viel es wiegt.</translation>
     </message>
     <message>
         <source>Right</source>
@@ -515,6 +515,22 @@
     <message>
         <source>The same numbers as a table, for the keyboard, a screen reader or the clipboard</source>
         <translation>Dieselben Zahlen als Tabelle, für Tastatur, Bildschirmleser oder Zwischenablage</translation>
+    </message>
+    <message>
+        <source>With another model it can start.</source>
+        <translation>Mit einem anderen Modell kann er starten.</translation>
+    </message>
+    <message>
+        <source>With another setting it can start.</source>
+        <translation>Mit einer anderen Einstellung kann er starten.</translation>
+    </message>
+    <message>
+        <source>Choose another model</source>
+        <translation>Anderes Modell wählen</translation>
+    </message>
+    <message>
+        <source>Open the settings</source>
+        <translation>Einstellungen öffnen</translation>
     </message>
     <message>
         <source>Your answers helped</source>
@@ -874,6 +890,14 @@
         <source>A model folder (as transformers has it)</source>
         <translation>Ein Modellordner (im Aufbau von transformers)</translation>
     </message>
+    <message>
+        <source>The node is asked what is at work.</source>
+        <translation>Der Knoten wird gefragt, was bei der Arbeit ist.</translation>
+    </message>
+    <message>
+        <source>Learns from</source>
+        <translation>Lernt aus</translation>
+    </message>
     <message numerus="yes">
         <source>{way}, on %n thread(s).</source>
         <translation>
@@ -882,12 +906,20 @@
         </translation>
     </message>
     <message>
+        <source>answers at once</source>
+        <translation>Antworten auf einmal</translation>
+    </message>
+    <message>
         <source>Model folder</source>
         <translation>Modellordner</translation>
     </message>
     <message>
         <source>A GGUF file</source>
         <translation>Eine GGUF-Datei</translation>
+    </message>
+    <message>
+        <source>Let the program choose</source>
+        <translation>Das Programm wählen lassen</translation>
     </message>
     <message>
         <source>GGUF files (*.gguf)</source>
@@ -918,20 +950,12 @@
         <translation>Speicher jetzt</translation>
     </message>
     <message>
-        <source>Learned at once</source>
-        <translation>Auf einmal gelernt</translation>
-    </message>
-    <message>
         <source>estimated: {size}</source>
         <translation>geschätzt: {size}</translation>
     </message>
     <message>
         <source>tokens</source>
         <translation>Tokens</translation>
-    </message>
-    <message>
-        <source>answers</source>
-        <translation>Antworten</translation>
     </message>
     <message>
         <source>GGUF file</source>
@@ -1173,6 +1197,10 @@
         <translation>Was diesen Computer verlässt</translation>
     </message>
     <message>
+        <source>It starts in silo, without any network: nothing leaves this computer. What follows is for later.</source>
+        <translation>Es beginnt im Silo, ganz ohne Netz: Nichts verlässt diesen Computer. Was folgt, ist für später.</translation>
+    </message>
+    <message>
         <source>A message as it would be sent</source>
         <translation>Eine Nachricht, wie sie gesendet würde</translation>
     </message>
@@ -1228,10 +1256,6 @@
         <translation>ein Viertel der Kerne</translation>
     </message>
     <message>
-        <source>It computes on half of them.</source>
-        <translation>Gerechnet wird auf der Hälfte davon.</translation>
-    </message>
-    <message>
         <source>Alone. No network at all.</source>
         <translation>Allein. Gar kein Netz.</translation>
     </message>
@@ -1274,6 +1298,10 @@
     <message>
         <source>When it runs</source>
         <translation>Wann es läuft</translation>
+    </message>
+    <message>
+        <source>What it takes</source>
+        <translation>Was es nimmt</translation>
     </message>
     <message>
         <source>When the node computes. While a condition is not met it pauses, and says which one.</source>
@@ -1338,10 +1366,6 @@
     <message>
         <source>Threads while you are away</source>
         <translation>Threads, während du weg bist</translation>
-    </message>
-    <message>
-        <source>Share of their time</source>
-        <translation>Anteil ihrer Zeit</translation>
     </message>
     <message>
         <source>Low priority</source>
@@ -1588,10 +1612,6 @@
         <translation>Schließen lässt das Fenster im Infobereich, wo es einen gibt; sonst wird es minimiert.</translation>
     </message>
     <message>
-        <source>What the worker does when the window or terminal that started it goes away.</source>
-        <translation>Was der Arbeitsprozess tut, wenn das Fenster oder Terminal verschwindet, das ihn gestartet hat.</translation>
-    </message>
-    <message>
         <source>Threads for computing; 0: half the cores.</source>
         <translation>Threads zum Rechnen; 0: die Hälfte der Kerne.</translation>
     </message>
@@ -1792,6 +1812,10 @@
         <translation>nie</translation>
     </message>
     <message>
+        <source>Share of the threads&apos; time</source>
+        <translation>Anteil der Zeit der Threads</translation>
+    </message>
+    <message>
         <source>left to the program</source>
         <translation>dem Programm überlassen</translation>
     </message>
@@ -1861,6 +1885,10 @@
     <message>
         <source>all cores but one</source>
         <translation>alle Kerne bis auf einen</translation>
+    </message>
+    <message>
+        <source>It computes on half of the cores.</source>
+        <translation>Es rechnet auf der Hälfte der Kerne.</translation>
     </message>
     <message>
         <source>Give way to every other program</source>
@@ -2146,12 +2174,20 @@
         <translation>Der Knoten wird gestartet</translation>
     </message>
     <message>
+        <source>The node cannot start: {reason}</source>
+        <translation>Der Knoten kann nicht starten: {reason}</translation>
+    </message>
+    <message>
         <source>The node stopped: {reason} It is started again by itself.</source>
         <translation>Der Knoten ist stehen geblieben: {reason} Er wird von selbst wieder gestartet.</translation>
     </message>
     <message>
         <source>The node was ended. Nothing is computed.</source>
         <translation>Der Knoten wurde beendet. Nichts wird berechnet.</translation>
+    </message>
+    <message>
+        <source>The node cannot start</source>
+        <translation>Der Knoten kann nicht starten</translation>
     </message>
     <message>
         <source>{sentence}, {time} left</source>
@@ -2941,6 +2977,10 @@
         <translation>Diese Aufgabe üben</translation>
     </message>
     <message>
+        <source>The level “paper” has the questions of SAPO&apos;s paper.</source>
+        <translation>Die Stufe „Fachartikel“ hat die Fragen des Fachartikels zu SAPO.</translation>
+    </message>
+    <message>
         <source>Share solved, round by round</source>
         <translation>Anteil gelöst, Runde für Runde</translation>
     </message>
@@ -2955,10 +2995,6 @@
     <message>
         <source>Pick a task to see its levels.</source>
         <translation>Wähle eine Aufgabe, um ihre Stufen zu sehen.</translation>
-    </message>
-    <message>
-        <source>From easy to hard questions get longer; paper has those of SAPO&apos;s paper.</source>
-        <translation>Von „leicht“ bis „schwer“ werden die Fragen länger; „Fachartikel“ hat die aus dem Fachartikel zu SAPO.</translation>
     </message>
     <message>
         <source>Share solved at {level}, in the newest rounds</source>
@@ -3090,8 +3126,8 @@
         </translation>
     </message>
     <message>
-        <source>of own answers, at the longest that the model is given</source>
-        <translation>eigener Antworten, so lang wie das Modell sie höchstens gibt</translation>
+        <source>of own answers: they grew longer than this model may answer</source>
+        <translation>der eigenen Antworten: Sie wurden länger, als dieses Modell antworten darf</translation>
     </message>
     <message>
         <source>in silo there are none</source>
@@ -3118,8 +3154,12 @@
         <translation>Während eine Runde läuft, ziehen ihre Antworten hier vorbei.</translation>
     </message>
     <message>
-        <source>Every question is made up by a program and marked by one. Pick a task to change it.</source>
-        <translation>Jede Frage wird von einem Programm gebildet und von einem bewertet. Wähle eine Aufgabe, um sie zu ändern.</translation>
+        <source>From easy to hard questions get longer.</source>
+        <translation>Von leicht bis schwer werden die Fragen länger.</translation>
+    </message>
+    <message>
+        <source>A program makes up every question and marks every answer. Pick a task to change it.</source>
+        <translation>Ein Programm denkt sich jede Frage aus und bewertet jede Antwort. Wähle eine Aufgabe, um sie zu ändern.</translation>
     </message>
     <message>
         <source>Curriculum</source>
@@ -3836,10 +3876,6 @@
         <translation>aus einer Aufgabe</translation>
     </message>
     <message>
-        <source>Type a question. A small model knows little of the world; it has practised riddles like the tasks&apos;.</source>
-        <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig von der Welt; geübt hat es Rätsel wie die der Aufgaben.</translation>
-    </message>
-    <message>
         <source>drawn</source>
         <translation>gezogen</translation>
     </message>
@@ -3890,6 +3926,10 @@
     <message>
         <source>Which words the model takes</source>
         <translation>Welche Wörter das Modell nimmt</translation>
+    </message>
+    <message>
+        <source>Type a question. A small model knows little of the world; it has practised sums and small riddles.</source>
+        <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig von der Welt; geübt hat es Rechnen und kleine Rätsel.</translation>
     </message>
     <message>
         <source>the likeliest words</source>
@@ -3968,6 +4008,26 @@
             <numerusform>%Ln Computer</numerusform>
             <numerusform>%Ln Computern</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>linked</source>
+        <translation>verbunden</translation>
+    </message>
+    <message>
+        <source>takes no link</source>
+        <translation>nimmt keine Verbindung an</translation>
+    </message>
+    <message>
+        <source>Nobody has answered at {address} since {time}. This node goes on trying.</source>
+        <translation>Seit {time} antwortet niemand bei {address}. Dieser Knoten versucht es weiter.</translation>
+    </message>
+    <message>
+        <source>nobody answers since {time}</source>
+        <translation>niemand antwortet seit {time}</translation>
+    </message>
+    <message>
+        <source>not answered yet</source>
+        <translation>noch keine Antwort</translation>
     </message>
     <message>
         <source>{number} ms</source>
@@ -4200,6 +4260,10 @@
     <message>
         <source>Hub account</source>
         <translation>Konto beim Hub</translation>
+    </message>
+    <message>
+        <source>Looking which models there are</source>
+        <translation>Sieht nach, welche Modelle es gibt</translation>
     </message>
     <message>
         <source>Chosen for this computer</source>
@@ -4823,10 +4887,6 @@
     <message>
         <source>In the swarm, the computers that this node links to see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
-    </message>
-    <message>
-        <source>In the swarm, the computers that this one links to see its internet address and how far it is.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er ist.</translation>
     </message>
     <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
@@ -5787,10 +5847,6 @@
         <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
     </message>
     <message>
-        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Download it (sapo-desktop models download {name}), import it (models import PATH), or name &apos;starter&apos;, a folder or a GGUF file.</source>
-        <translation>Es gibt kein Modell „{name}“: Keins dieses Namens ist in {folder} installiert, und ein solcher Ordner ist nicht da. Lade es herunter (sapo-desktop models download {name}), importiere es (models import PATH), oder nenne „starter“, einen Ordner oder eine GGUF-Datei.</translation>
-    </message>
-    <message>
         <source>There is no model in {folder}: config.json is missing. Choose another folder.</source>
         <translation>In {folder} ist kein Modell: config.json fehlt. Wähle einen anderen Ordner.</translation>
     </message>
@@ -6057,6 +6113,10 @@
     <message>
         <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>
         <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
+    </message>
+    <message>
+        <source>What the node does when the window or terminal that started it goes away.</source>
+        <translation>Was der Knoten tut, wenn das Fenster oder Terminal, das ihn gestartet hat, verschwindet.</translation>
     </message>
     <message>
         <source>What was measured of the processor could not be kept ({reason}): the next start measures again.</source>
@@ -7267,6 +7327,10 @@
         <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
     </message>
     <message>
+        <source>In the swarm, the computers that this one links to see its internet address and how far it has learned.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er gelernt hat.</translation>
+    </message>
+    <message>
         <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>
         <translation>Sie wurde nicht geteilt: Dieser Knoten hat inzwischen den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben lässt sich nicht teilen.</translation>
     </message>
@@ -7421,6 +7485,10 @@
     <message>
         <source>There is no keyring here, and the old key is in {path}. Give a passphrase to keep the new one there.</source>
         <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
+    </message>
+    <message>
+        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Choose another one, download it or import it; &apos;starter&apos; comes with the program.</source>
+        <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es; „starter“ kommt mit dem Programm.</translation>
     </message>
     <message>
         <source>There is no model folder at {path}. Look whether the path is right.</source>

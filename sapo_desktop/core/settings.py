@@ -298,7 +298,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = False
     when_window_closes: Annotated[
         Literal["end", "continue"],
-        Meta(description="What the worker does when the window or terminal that started it goes away."),
+        Meta(description="What the node does when the window or terminal that started it goes away."),
     ] = "end"
     notify: Annotated[
         Literal["none", "problems", "pauses", "all"],

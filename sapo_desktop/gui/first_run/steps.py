@@ -9,7 +9,7 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
 
-from sapo_desktop.core.consent import IN_SHORT, IN_SILO
+from sapo_desktop.core.consent import IN_SHORT
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look.theme import grid
@@ -126,7 +126,7 @@ class LeavesStep(Step):
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__(
             tr("What leaves this computer"),
-            catalogued(IN_SILO),
+            tr("It starts in silo, without any network: nothing leaves this computer. What follows is for later."),
         )
         self._view, self._bridge = view, bridge
         self._asked = False
@@ -181,7 +181,7 @@ class GentleStep(Step):
         )
         offered = choices.offered(cores)
         if len(offered) == 1:  # nothing to choose is no question
-            self.box.addWidget(Label(tr("It computes on half of them."), "strong"))
+            self.box.addWidget(Label(tr("It computes on half of the cores."), "strong"))
         for value, title, text in names:
             if value not in offered or len(offered) == 1:
                 continue

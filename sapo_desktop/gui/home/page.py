@@ -181,8 +181,8 @@ class Hero(Card):
         self._busy.setVisible(bool(view.busy))
         self._pauses.setVisible(action == "pause")
         self._finish.setEnabled(view.state == "working")
-        self._swarm.setText("" if counts_peers(view) else swarm_sentence(view))
-        self._swarm.set_tone("silo" if view.silo else "")
+        # Of the silo the band over the page says all.
+        self._swarm.setText("" if view.silo or counts_peers(view) else swarm_sentence(view))
         self._show_progress()
         self.tick()
 

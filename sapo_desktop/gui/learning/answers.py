@@ -217,6 +217,7 @@ class KeptAnswers(Card):
         ]
         marks = [("", tr("Any mark")), *((one, verdict_name(one)) for one in VERDICTS)]
         self.task = Choice(tr("Task"), [("", tr("Any task")), *families()])
+        self.task.setMinimumContentsLength(12)  # the first one in either language
         self.origin = Choice(tr("Whose"), origins)
         self.verdict = Choice(tr("Mark"), marks)
         for short in (self.origin, self.verdict):

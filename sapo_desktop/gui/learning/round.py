@@ -208,7 +208,7 @@ class GroupsCard(Card):
             numbers.percent(found.truncated),
             tr("of own answers, at the limit of %n token(s)", None, limit)
             if limit
-            else tr("of own answers, at the longest that the model is given"),
+            else tr("of own answers: they grew longer than this model may answer"),
         )
 
     def _external_words(self, found: Tally) -> str:

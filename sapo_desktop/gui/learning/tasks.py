@@ -54,6 +54,7 @@ class FamilyPane(Card):
         self._lines: list[LevelLine] = []
         self._levels = QVBoxLayout()
         self._levels.setSpacing(8)
+        self._of_the_paper = Label(tr("The level “paper” has the questions of SAPO's paper."), "caption")
         self._trend = Label("", "caption")
         self._chart = SmallChart(tr("Share solved, round by round"))
         self._last = Label(tr("The last task stays on: with none there is nothing to learn."), "caption")
@@ -64,7 +65,8 @@ class FamilyPane(Card):
                 self.title,
                 self.switch,
                 self._levels,
-                Label(tr("From easy to hard questions get longer; paper has those of SAPO's paper."), "caption"),
+                Label(tr("From easy to hard questions get longer."), "caption"),
+                self._of_the_paper,
                 self._last,
                 column(self._trend, self._chart, spacing=0.5),
                 self._try,
@@ -84,6 +86,7 @@ class FamilyPane(Card):
         if self._shown is None or [level.level for level in self._shown.levels] != [one.level for one in shown.levels]:
             self._make_lines([level.level for level in shown.levels])
         self._shown = shown
+        self._of_the_paper.setVisible(any(level.level == "paper" for level in shown.levels))
         self.title.setText(shown.title)
         attached = self._view.attached
         self.switch.show_state(shown.chosen)
@@ -162,7 +165,7 @@ class PractisedCard(Card):
 
     def __init__(self, view: View, bridge: Asks, try_out: Callable[[], object]) -> None:
         super().__init__(
-            tr("Tasks"), tr("Every question is made up by a program and marked by one. Pick a task to change it.")
+            tr("Tasks"), tr("A program makes up every question and marks every answer. Pick a task to change it.")
         )
         self._view, self._bridge = view, bridge
         self._items: list[TaskInfo] = []

@@ -88,6 +88,7 @@ class ModelsCard(Card):
     def _show(self) -> None:
         self._trouble.say(self.catalogue.error or self.models.error)
         badges: list[ModelBadge] = self.catalogue.reply.models if self.catalogue.reply is not None else []
+        self.details.loaded = self.catalogue.reply is not None or not self._view.settable
         self.details.disk_free = self.catalogue.reply.disk_free if self.catalogue.reply is not None else 0
         contents: Contents = self.models.reply.contents if self.models.reply is not None else Contents()
         # Where a node cannot start, none is at work: the one that the settings name may be gone.
@@ -166,9 +167,11 @@ class ModelDetails(Card):
         self._row: ModelRow | None = None
         self._shown: tuple[object, ...] = ()
         self.recommended: Callable[[], Way | None] = lambda: None
+        self.loaded = False
+        """Whether the models are known."""
         self.disk_free = 0
         """Bytes, where models are kept; 0 while nobody knows."""
-        self._title = Label(tr("No model is selected"), "subtitle")
+        self._title = Label("", "subtitle")
         self._about = Label("", "muted")
         self._chips = QWidget()
         self._facts = Label("")
@@ -186,13 +189,14 @@ class ModelDetails(Card):
     def show_row(self, shown: ModelRow | None, *, working: bool) -> None:
         """Show this model. `working`: a download is under way, and one is at a time."""
         way = self.recommended()
-        now = (shown, working, self._view.silo, self._view.attached, self._view.mend, way, self.disk_free)
+        now = (shown, working, self._view.silo, self._view.attached, self._view.mend, way, self.disk_free, self.loaded)
         if now == self._shown:
             return
         self._shown, self._row = now, shown
         for part in (self._about, self._chips, self._facts, self._source, self._note, self._buttons):
             part.setVisible(shown is not None)
-        self._title.setText(one_line(shown.title, 120) if shown is not None else tr("No model is selected"))
+        nothing = tr("No model is selected") if self.loaded else tr("Looking which models there are")
+        self._title.setText(one_line(shown.title, 120) if shown is not None else nothing)
         if shown is None:
             return
         self._about.setText(catalogued(shown.badge.about) if shown.badge is not None else _other(shown))

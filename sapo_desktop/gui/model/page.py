@@ -221,12 +221,12 @@ class AtWorkCard(Card):
         super().__init__(tr("At work"))
         self._view = view
         self._chips = QWidget()
-        self._sentence = Label("", "muted")
+        self._sentence = Label(tr("The node is asked what is at work."), "muted")
         self._parameters = Figure(tr("Parameters"))
         self._files = Figure(tr("Files"))
         self._memory = Figure(tr("Memory now"))
         self._answers = Figure(tr("Longest answer"))
-        self._pass = Figure(tr("Learned at once"))
+        self._pass = Figure(tr("Learns from"))
         figures = (self._parameters, self._files, self._memory, self._answers, self._pass)
         self._trouble = Banner(tone="danger", action=tr("Try again"))
         self._notes = Label("", "caption")
@@ -255,9 +255,10 @@ class AtWorkCard(Card):
         self._memory.set(numbers.size(info.memory_used), "" if info.memory_estimate is None else estimate)
         self._answers.set(numbers.count(info.max_tokens), tr("tokens"))
         learns = info.trainer != "none" and info.micro_batch > 0
-        self._pass.set(
-            numbers.count(info.micro_batch) if learns else numbers.NOTHING, tr("answers") if learns else tr("nothing")
-        )
+        if learns:
+            self._pass.set(numbers.count(info.micro_batch), tr("answers at once"))
+        else:
+            self._pass.set(numbers.NOTHING, tr("nothing"))
         self._notes.setText("\n".join(one_line(in_words(note)) for note in info.notes))
         self._notes.setVisible(bool(info.notes))
 

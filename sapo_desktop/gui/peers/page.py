@@ -73,7 +73,7 @@ class PeersPage(Page):
         if changed & {"link", "swarm"}:
             self._show_links()
         if changed & {"link", "settings"}:
-            self.add_peer.set_text(tr("Join others") if self.view.silo else tr("Add a peer"))
+            self.add_peer.setVisible(not self.view.silo)  # there the card below asks to join
             self.add_peer.setEnabled(self.view.attached)
             for card in (self._sharing, self._private, self._blocked, self._answer):
                 card.refresh()

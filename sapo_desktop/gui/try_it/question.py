@@ -43,7 +43,7 @@ class QuestionCard(Card):
             tr("Where the question comes from"), [("own", tr("my own")), ("task", tr("a task's"))], "own"
         )
         self._source.chosen.connect(self._switch)
-        hint = tr("Type a question. A small model knows little of the world; it has practised riddles like the tasks'.")
+        hint = tr("Type a question. A small model knows little of the world; it has practised sums and small riddles.")
         self._own = Writing(tr("My question"), hint)
         self._own.sent.connect(self._ask)
         self._own.textChanged.connect(self._enable)

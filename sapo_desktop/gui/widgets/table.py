@@ -334,8 +334,9 @@ class Table(QTableView):
         wanted = self._wanted_widths()
         room = self._room_for_fixed - sum(wanted[at] for at in fixed if at not in giving)
         self._squeezed = sum(wanted[at] for at in giving) > room
-        for at, width in _shared(room, {at: wanted[at] for at in giving}, _least()).items():
-            self._set_width(at, width)
+        shared = _shared(room, {at: wanted[at] for at in giving}, _least())
+        for at in fixed:
+            self._set_width(at, shared.get(at, wanted[at]))
 
     @property
     def _room_for_fixed(self) -> int:

@@ -82,6 +82,7 @@ class Title(Label):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         # Qt would wrap a text that may be wrapped to a shape that pleases it, whatever room there is.
+        self.ensurePolished()  # else it is measured in another font, and cut until the next look
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + 2, metrics.height())
 

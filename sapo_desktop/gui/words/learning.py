@@ -54,7 +54,7 @@ def weighting_meaning(weighting: str) -> str:
     """How peers' answers are weighed."""
     return {
         "guarded": tr("Right answers only. They weigh more, the less often this computer finds one itself (default)."),
-        "paper": tr("Right and wrong answers count as own ones do. A peer can then choose their weight and words."),
+        "paper": tr("Right and wrong answers count as own ones do: peers decide what is learned, and its weight."),
     }.get(weighting, "")
 
 

@@ -14,7 +14,7 @@ from sapo_desktop.worker.control.messages.facts import Usage
 def group_titles() -> dict[GroupName, str]:
     return {
         "window": tr("Window"),
-        "gentle": tr("Gentle"),
+        "gentle": tr("What it takes"),
         "when": tr("When it runs"),
         "network": tr("Network"),
         "learning": tr("Learning"),
@@ -50,7 +50,7 @@ def titles() -> dict[str, str]:
         "quiet_hours": tr("Quiet hours"),
         "threads": tr("Threads"),
         "threads_away": tr("Threads while you are away"),
-        "processor_percent": tr("Share of their time"),
+        "processor_percent": tr("Share of the threads' time"),
         "low_priority": tr("Low priority"),
         "memory_back_after": tr("Memory given back after"),
         "core_watts": tr("Power of a core"),
