@@ -30,6 +30,8 @@ _NOWHERE = QModelIndex()
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*( ?[%\w]{1,3})?")
 _LEAST_LETTERS = 7
 """Of a column that takes what is left, in widths of an M."""
+_SQUEEZED_LETTERS = 5
+"""The same of one that gives way: a word of it can be read yet."""
 _LOOKED_AT = 40
 """Rows that say how wide a column has to be."""
 _HEAD_ROOM = 40
@@ -334,7 +336,7 @@ class Table(QTableView):
         wanted = self._wanted_widths()
         room = self._room_for_fixed - sum(wanted[at] for at in fixed if at not in giving)
         self._squeezed = sum(wanted[at] for at in giving) > room
-        shared = _shared(room, {at: wanted[at] for at in giving}, _least())
+        shared = _shared(room, {at: wanted[at] for at in giving}, _least(_SQUEEZED_LETTERS))
         for at in fixed:
             self._set_width(at, shared.get(at, wanted[at]))
 
@@ -378,9 +380,9 @@ class Table(QTableView):
         self.setMinimumHeight(head + line * self._rows_shown + 4)
 
 
-def _least() -> int:
-    """Pixels of a column that takes what is left."""
-    return theme.pixels("body") * _LEAST_LETTERS
+def _least(letters: int = _LEAST_LETTERS) -> int:
+    """Pixels of a column that holds no more than so many letters; as many as one that takes what is left has."""
+    return theme.pixels("body") * letters
 
 
 def _shared(room: int, wanted: dict[int, int], least: int) -> dict[int, int]:
