@@ -388,7 +388,8 @@ def _least(letters: int = _LEAST_LETTERS) -> int:
 def _shared(room: int, wanted: dict[int, int], least: int) -> dict[int, int]:
     """Of so many pixels what each column gets: what it wants, where that is no more than its share of what the smaller
     ones leave; never less than `least`, if it wants that."""
-    given, left = {}, room
+    given: dict[int, int] = {}
+    left = room
     for at, width in sorted(wanted.items(), key=lambda item: item[1]):
         given[at] = min(width, max(least, left // (len(wanted) - len(given))))
         left -= given[at]
