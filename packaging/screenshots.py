@@ -41,6 +41,7 @@ def shots() -> Iterator[Shot]:
     yield Shot("home-empty", scene="new", size=(900, 600))
     yield Shot("home-starting", scene="starting", size=(900, 600))
     yield Shot("home-lost", scene="lost", size=(900, 600))
+    yield Shot("home-cannot-start", scene="cannot start", size=(900, 600))
     yield Shot("home-battery", scene="battery", size=(900, 600))
     yield Shot("home-german", language="de")
     yield Shot("home-large-text", percent=200)
@@ -139,6 +140,10 @@ def scene(name: str):  # type: ignore[no-untyped-def]
             view = a_view(silo_curve())
             reason = "The worker is gone: it was killed (SIGKILL): maybe the computer ran out of memory."
             view.take(Lost(reason=reason))
+        case "cannot start":
+            view = a_view(silo_curve())
+            reason = "There is no model 'small': none of that name is installed in /home/you/models."
+            view.take(Lost(reason=f"{reason} Choose another one, download it or import it.", mend="model"))
         case "battery":
             view = a_view(silo_curve())
             view.take(StateChanged(state="paused", reason="", why=OnBattery()))

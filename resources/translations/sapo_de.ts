@@ -5569,6 +5569,10 @@
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
+        <source>In the swarm, the computers that this one links to see its internet address and its progress.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und seinen Fortschritt.</translation>
+    </message>
+    <message>
         <source>It was thrown away: try again later, or get it from the program&apos;s page.</source>
         <translation>Sie wurde weggeworfen: Versuch es später noch einmal, oder hol sie von der Seite des Programms.</translation>
     </message>
@@ -7325,10 +7329,6 @@
     <message>
         <source>Checkpoint {number} cannot be read ({error}): choose another one.</source>
         <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
-    </message>
-    <message>
-        <source>In the swarm, the computers that this one links to see its internet address and how far it has learned.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er gelernt hat.</translation>
     </message>
     <message>
         <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>

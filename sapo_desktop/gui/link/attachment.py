@@ -180,9 +180,11 @@ class Attachment:
         pause = FIRST_PAUSE
         self._keeper = asyncio.current_task()
         self._is_again = False
+        told: Lost | None = None
         while True:
             self._again.clear()
             if not self._mend:
+                told = None
                 self._deliver(Connecting(again=self._is_again))
             began = time.monotonic()
             self._resting.clear()
@@ -196,9 +198,12 @@ class Attachment:
             else:
                 if time.monotonic() - began > STEADY_SECONDS:
                     pause = FIRST_PAUSE
-                self._deliver(Lost(reason=failure.reason, mend=self._mend))
-                if self._mend:
-                    await self._tell_settings()
+                lost = Lost(reason=failure.reason, mend=self._mend)
+                if lost != told:  # a quiet try that fails as the one before is no news
+                    self._deliver(lost)
+                    if self._mend:
+                        await self._tell_settings()
+                told = lost
                 called = await self._wait(LONGEST_PAUSE if self._mend else pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
                 if called:
