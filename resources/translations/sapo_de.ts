@@ -238,7 +238,7 @@
     </message>
     <message>
         <source>Right and wrong answers count as own ones do: peers decide what is learned, and its weight.</source>
-        <translation>Richtige und falsche Antworten zählen wie eigene: Dann entscheiden Peers, was gelernt wird und wie viel es wiegt.</translation>
+        <translation>Richtige und falsche Antworten zählen wie eigene: Dann entscheiden Peers, was gelernt wird und mit welchem Gewicht.</translation>
     </message>
     <message>
         <source>Right</source>
