@@ -263,7 +263,9 @@ class Worker:
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
-        guest = self._guest = Guest(assembled, self._folder, self._ceiling, self._put_together_anew)
+        guest = self._guest = Guest(
+            assembled, self._folder, self._ceiling, self._put_together_anew, lambda: self._settings, models.at_rate
+        )
         await guest.begin()
         if replaced is not None:
             node.orders.take_over(replaced.node.orders.wishes)

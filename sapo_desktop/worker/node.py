@@ -23,7 +23,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Group, Sampling
-from sapo_desktop.core.sentences import Size, Text, sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, NotKept
 from sapo_desktop.learning import guard
@@ -260,24 +260,22 @@ class Node:
         async with self.gate.awake(), self._without_round():
             await self._keep_unkept_rounds()
 
-    async def shrink(self, held: int, most: int) -> None:
-        """The node holds more memory than it may: load the model anew, with less at once."""
-        sizes = {"held": Size(bytes=held), "most": Size(bytes=most)}
+    async def shrink(self, too_much: Text) -> None:
+        """The node holds more memory than it may, as `too_much` says: load the model anew, with less at once."""
         if not self._recovery.ask_less():
             text = sentence(
-                "This node holds {held} of memory, memory_most allows {most}, and there is nothing left to do less of: "
-                "raise it, or choose a smaller model.",
-                **sizes,
+                "{reason} There is nothing left to do less of: raise it, or choose a smaller model.", reason=too_much
             )
             self.orders.fail(Failed(text=text, failures=1))
         else:
-            text = sentence(
-                "This node holds {held} of memory, and memory_most allows {most}: the model is loaded anew, with less "
-                "at once.",
-                **sizes,
-            )
+            text = sentence("{reason} The model is loaded anew, with less at once.", reason=too_much)
         self.show.notice("warning", text)
         await self.put_away()
+
+    async def leave_out_round(self) -> None:
+        """Give up the round in hand, without a trace: what is to come after it does not wait."""
+        async with self._without_round():
+            pass
 
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of a name, None for the base, which may also be the best so far."""

@@ -26,6 +26,7 @@ from sapo_desktop.worker.control.messages.requests import (
     Evaluate,
     ExportModel,
     GetSources,
+    GetUnsupported,
     Pause,
     Quit,
     RemoveTasks,
@@ -36,6 +37,7 @@ from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 SEED_OF_SEVEN = {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True} | dict.fromkeys(
     ("this_run_only", "waiting"), False
 )
+SEED_OF_SEVEN["unsupported"] = ""
 
 
 @pytest.fixture
@@ -340,6 +342,19 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert door.node.settings.seed == 0
     assert run("settings") == 0
     assert "max_tokens" in run.stdout
+
+
+def test_what_the_nodes_computer_cannot_keep_stands_beside_the_setting_with_the_reason(
+    run: Words, door: FakeDoor
+) -> None:
+    door.node.unsupported = {"hottest": "No sensors.", "when_in_use": "No desktop.", "threads_away": "No desktop."}
+    assert run("settings") == 0
+    assert "not here: hottest. No sensors." in run.stdout
+    assert "not here: threads_away, when_in_use. No desktop." in run.stdout
+    assert run("settings", "get", "hottest", "--json") == 0
+    assert run.lines[-1]["unsupported"] == "No sensors."
+    assert run("settings", "get", "seed") == 0
+    assert not isinstance(door.node.requests[-1], GetUnsupported) and "not here" not in run.stdout
 
 
 @pytest.mark.usefixtures("computer")
