@@ -20,7 +20,7 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.presence.unsupported import LOOKED_AT, unsupported
+from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
 from sapo_desktop.worker.control.messages.requests import GetSettings, GetUnsupported, ResetSettings, SetSettings
 
@@ -55,7 +55,12 @@ async def keep(context: Context, values: dict[str, str]) -> Ok:
         async with context.running() as node:
             return await call(node, SetSettings(values=values), Ok)
     except NotRunning:
-        return _write(context, settings_file.apply(_read(context), values))
+        settings = settings_file.apply(_read(context), values)
+        reply = _write(context, settings)
+        # Kept all the same: the node may be started in another session than this terminal's, which can tell.
+        for reason in dict.fromkeys(map(str, (await asyncio.to_thread(asked_in_vain, settings, values)).values())):
+            context.out.warn(f"As seen from here, it will do nothing. {reason}")
+        return reply
 
 
 async def reset(context: Context, args: Namespace) -> None:

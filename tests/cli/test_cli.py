@@ -15,6 +15,7 @@ from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis, remote_key
+from sapo_desktop.system.presence import sensors
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.replies import IdentityIs, Reply, Sources
@@ -373,6 +374,16 @@ def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDo
     assert run.lines == [SEED_OF_SEVEN]
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
+
+
+def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
+    gone: None, run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensors, "degrees", lambda: None)
+    assert run("settings", "set", "hottest", "80") == 0
+    assert "it will do nothing. This computer tells no temperature" in run.stderr
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.hottest == 80
+    assert run("settings", "set", "hottest", "0") == 0 and "no temperature" not in run.stderr
     assert door.node.requests == []
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop import awake
 from sapo_desktop.system.hardware import gpus
 from sapo_desktop.system.presence import sensors
@@ -24,6 +26,12 @@ def unsupported(keys: Collection[str]) -> dict[str, Text]:
         if asked and (reason := look()):
             found |= dict.fromkeys(asked, reason)
     return found
+
+
+def asked_in_vain(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
+    """The same for those of these settings that ask something of the computer: the defaults and "off" ask nothing."""
+    nothing = {key: (settings_file.describe(key).default, 0, "continue") for key in LOOKED_AT.intersection(keys)}
+    return unsupported([key for key, values in nothing.items() if getattr(settings, key) not in values])
 
 
 def _idle() -> Text:

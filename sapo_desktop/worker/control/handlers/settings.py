@@ -20,7 +20,7 @@ from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_memory_of
 from sapo_desktop.system.presence import programs
-from sapo_desktop.system.presence.unsupported import LOOKED_AT, unsupported
+from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.messages.events import Event, SettingsChanged
@@ -46,14 +46,9 @@ _PRIORITY = "low_priority"
 
 
 def check_facts(settings: Settings, keys: Collection[str]) -> None:
-    """Refuse what this computer cannot keep; what asks nothing of it is taken. Raises UsageError."""
-    asking = [key for key in LOOKED_AT.intersection(keys) if getattr(settings, key) not in _asks_nothing(key)]
-    for reason in unsupported(asking).values():
+    """Refuse what this computer cannot keep. Raises UsageError."""
+    for reason in asked_in_vain(settings, keys).values():
         raise UsageError(reason)
-
-
-def _asks_nothing(key: str) -> tuple[object, ...]:
-    return (settings_file.describe(key).default, 0, "continue")
 
 
 def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
