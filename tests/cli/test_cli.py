@@ -374,6 +374,7 @@ def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDo
     assert run.lines == [SEED_OF_SEVEN]
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
+    assert door.node.requests == []
 
 
 def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
@@ -384,7 +385,6 @@ def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
     assert "it will do nothing. This computer tells no temperature" in run.stderr
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.hottest == 80
     assert run("settings", "set", "hottest", "0") == 0 and "no temperature" not in run.stderr
-    assert door.node.requests == []
 
 
 def test_a_settings_file_that_was_damaged_is_said(gone: None, run: Words, tmp_path: Path) -> None:
