@@ -208,6 +208,7 @@ class Guest:
     Args:
         ceiling: the worker's, which outlives the node.
         renew: has the node put together anew, once its round in hand is done.
+        renew_at_once: the same, and that round is left out.
         wanted: the settings that are kept; some hold only for the node that takes this one's place.
         at_rate: has what is downloaded beside the swarm come at so many KB a second.
         wall: Unix seconds, which go on while the computer sleeps.
@@ -219,12 +220,14 @@ class Guest:
         folder: DataFolder,
         ceiling: Ceiling,
         renew: Callable[[], None],
+        renew_at_once: Callable[[], None],
         wanted: Callable[[], Settings],
         at_rate: Callable[[int], None],
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._assembled = assembled
-        self._ceiling, self._renew, self._wanted, self._at_rate = ceiling, renew, wanted, at_rate
+        self._ceiling, self._renew, self._renew_at_once = ceiling, renew, renew_at_once
+        self._wanted, self._at_rate = wanted, at_rate
         self._wall = wall
         self._node, self._side = assembled.node, assembled.side
         self._places = folder.root
@@ -352,7 +355,7 @@ class Guest:
             await node.shrink(text)
         else:  # a node that is put together by it is to come anyway, and is fitted to it
             node.show.notice("info", sentence("{reason} The round in hand is left out for it.", reason=text))
-            await node.leave_out_round()
+            self._renew_at_once()
 
     async def _bound_disk(self) -> None:
         """Count what is on disk now and then, and delete what can be spared above the cap."""

@@ -272,11 +272,6 @@ class Node:
         self.show.notice("warning", text)
         await self.put_away()
 
-    async def leave_out_round(self) -> None:
-        """Give up the round in hand, without a trace: what is to come after it does not wait."""
-        async with self._without_round():
-            pass
-
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of a name, None for the base, which may also be the best so far."""
         best = self.counters.guard.best_checkpoint

@@ -61,12 +61,14 @@ class Looked:
         assembled = SimpleNamespace(node=self.scene.node, side=self.side)
         self.ceiling, self.renewed, self.wall = Held(), 0, 1e9
         self.rates: list[int] = []
+        self.renewed_at_once = 0
         self.wanted: Settings | None = None
         self.guest = Guest(
             assembled,  # type: ignore[arg-type]
             DataFolder(folder),
             self.ceiling,  # type: ignore[arg-type]
             self._renew,
+            self._renew_at_once,
             lambda: self.wanted or self.scene.node.settings,
             self.rates.append,
             lambda: self.wall,
@@ -75,6 +77,9 @@ class Looked:
         patch.setattr(self.guest._watch, "look", lambda settings: self.here)
         patch.setattr(guest_module, "models_folder", lambda settings: folder / "models")
         self.scene.node.orders.start(None)
+
+    def _renew_at_once(self) -> None:
+        self.renewed_at_once += 1
 
     def _renew(self) -> None:
         self.renewed += 1
@@ -187,17 +192,10 @@ async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_
     monkeypatch.setattr(guest_module, "card_memory_of", lambda own: 7 * 10**9)
     it = Looked(tmp_path, monkeypatch, SETTINGS)
     it.scene.engine.on_card = True
-    left_out = 0
-
-    async def leave_out_round() -> None:
-        nonlocal left_out
-        left_out += 1
-
-    monkeypatch.setattr(it.scene.node, "leave_out_round", leave_out_round)
     for gigabytes, expected in ((0.0, 0), (8.0, 0), (6.0, 1)):
         it.wanted = msgspec.structs.replace(SETTINGS, card_memory_most=gigabytes)
         await it.guest._look()
-        assert left_out == expected
+        assert it.renewed_at_once == expected
     said = it.scene.notices()[-1]
     assert "holds 7.0 GB of the graphics card's memory, and card_memory_most allows 6.0 GB." in said
     assert it.scene.engine.running, "the node that takes this one's place is fitted to the new cap"

@@ -585,17 +585,6 @@ async def test_too_much_memory_is_answered_with_less_at_once_and_in_the_end_with
         assert "raise it, or choose a smaller model" in it.gate.reason and not it.engine.running
 
 
-async def test_a_round_can_be_left_out_for_a_node_that_is_to_come(tmp_path: Path) -> None:
-    async with playing(tmp_path) as it:
-        await it.until(RoundFinished)
-        it.node.leave_off()
-        await it.node.leave_out_round()
-        async with asyncio.timeout(20):
-            await it.task
-        assert it.engine.running, "whoever takes the node apart keeps first what it learned"
-        assert it.node.counters.round == sum(isinstance(event, RoundFinished) for event in it.events)
-
-
 async def test_the_time_for_held_out_questions_is_part_of_the_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
