@@ -22,6 +22,7 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Traffic
+from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool.pool import Path as Way
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refused
@@ -44,7 +45,11 @@ _WATCHED = 4
 
 
 def main() -> None:
-    given = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--unfiltered", action="store_true", help="no WANT says what its sender has")
+    given = parser.parse_args()
+    if given.unfiltered:
+        held_filter.build = lambda digests, ticket: b""
     measured_at, seconds = ([2, 4], 15.0) if given.quick else ([2, 4, 8, 16], 60.0)
     simulated_at = [2, 16, 1000] if given.quick else [2, 16, 100, 1000, 10_000, 100_000]
     values = []
