@@ -27,7 +27,6 @@ from sapo_desktop.swarm.protocol.envelope import Opened, PeerBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.fair_queue import Turns
-from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.swarm.mesh import SLOT, START, Mesh, Peer
 from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
@@ -450,46 +449,6 @@ def take_record(book: AddressBook, record: bytes, at: float) -> None:
         return  # known already, or its own
 
 
-# -- chosen answers --------------------------------------------------------------------------------------------------
-
-CHOOSERS, OTHERS = 6, 14
-
-
-def chosen(quick: bool, rng: Random) -> Iterator[Figure]:
-    """Three tenths of the authors publish one answer of three, the right one: does asking them for the others keep them
-    out of the swarm's reward, whatever they say of how many they published?"""
-    for name, honest_count in (("say that they published all", False), ("say how few they published", True)):
-        mesh, victim = Mesh(), Peer(100_000)
-        peers = [Peer(number + 1) for number in range(CHOOSERS + OTHERS)]
-        for number, peer in enumerate(peers):
-            mesh.join(peer, victim, tag=number.to_bytes(2, "big"))
-        choosers = {peer.signer.key for peer in peers[:CHOOSERS]}
-        for index in range(30 if quick else 60):
-            for peer in peers:
-                hides = peer.signer.key in choosers
-                if hides and index % 3:
-                    continue
-                shown = index // 3 + 1 if hides and honest_count else index + 1
-                sealed = group(peer.signer, index=index, answered=index + 1, published=shown)
-                peer.exchange.publish(sealed, mesh.now)
-            mesh.wait(20)
-        meter = RewardMeter()
-        for peer in peers:
-            right = 1.0 if peer.signer.key in choosers else rng.betavariate(2, 5)
-            meter.observe("gcd/easy", Origin(peer.signer.key, b"", peer.signer.key[:8]), [right], 0.0)
-        out = victim.exchange.audit.excluded
-        with_all, without = (meter.estimate(["gcd/easy"], who, 0.0, seed=1) for who in ((), out))
-        fair = meter.estimate(["gcd/easy"], choosers, 0.0, seed=1)
-        assert with_all is not None and without is not None and fair is not None
-        yield share(f"choosers that count though they are asked, when they {name}", len(choosers - out), CHOOSERS, 0)
-        yield Figure(
-            name=f"how far choosers lift the swarm's reward, when they {name}",
-            value=without.value - fair.value,
-            unit="reward",
-            note=f"{with_all.value - fair.value:+.3f} where nobody is asked; {len(out - choosers)} honest ones left out",
-        )
-
-
 SCENARIOS: dict[str, Callable[[bool, Random], Iterator[Figure]]] = {
     "sybils": sybils,
     "eclipse": eclipse,
@@ -499,7 +458,6 @@ SCENARIOS: dict[str, Callable[[bool, Random], Iterator[Figure]]] = {
     "grinding": grinding,
     "crowd": crowd,
     "gone": gone,
-    "chosen": chosen,
 }
 
 if __name__ == "__main__":
