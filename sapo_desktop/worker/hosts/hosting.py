@@ -83,6 +83,8 @@ class Host:
         self._log_start = 0
         self._limits_reached = 0
         """As of its start: more than that, and it may be what was ended for it."""
+        self._memory_kills = 0
+        """The same of the memory of the whole computer."""
         self._haste: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -226,7 +228,7 @@ class Host:
 
     async def _launch(self) -> None:
         self._suspended = False
-        self._limits_reached = ceiling.times_reached()
+        self._limits_reached, self._memory_kills = ceiling.times_reached(), processes.memory_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
             self._process = await asyncio.create_subprocess_exec(
@@ -346,7 +348,11 @@ class Host:
                 )
             )
         over_limit = ceiling.times_reached() > self._limits_reached
-        reason = processes.exit_reason(process.returncode or 0, over_limit=over_limit)
+        reason = processes.exit_reason(
+            process.returncode or 0,
+            over_limit=over_limit,
+            out_of_memory=processes.memory_kills() > self._memory_kills,
+        )
         said = last_lines(self.options.log, self._log_start)
         text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
         if said:
