@@ -45,7 +45,10 @@ _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _CATALOGUE_SECONDS = 10.0
 """For so long a peer is asked for nothing but its catalogue; who does not answer is taken to know all tasks."""
-_HELD_TOLD = 2 * limits.KIB
+_HELD_TOLD = 256
+"""Of the latest groups a WANT says that they are held. In a swarm of two that spares a fifth of the traffic; telling of
+more spares nothing there, and with more peers the filter costs more than what is sent twice
+(tests/bench/swarm/bandwidth.py, docs/threats.md)."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
     Reason.TOO_NEW,
