@@ -36,7 +36,7 @@ CUTS: tuple[Cut, ...] = ("kept", "dropped", "chance", "chance", "chance")
 QUICK_INSTANTS = 100
 STARTS = 3
 """Folders that a whole node goes on from."""
-LABEL = "after the cut"
+LABEL = "after-the-cut"
 LONGEST_STRING = 64 << 20
 """Bytes of one write that strace shows."""
 CALLS = (
