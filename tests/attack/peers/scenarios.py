@@ -12,8 +12,10 @@ figure stands here as missed.
 import heapq
 from collections.abc import Callable, Iterator
 from random import Random
+from unittest.mock import patch
 
 from sapo_desktop.core.statistics import wilson
+from sapo_desktop.swarm.addresses import book as book_module
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
@@ -152,6 +154,46 @@ def has_honest_link(hostile_parts: int, rng: Random, *, named: bool) -> bool:
             break
         linked.append(address)
     return any(one.host in honest or one.host == "relay.example" for one in linked)
+
+
+PLACES = 1024
+"""Addresses of strangers that a book has room for."""
+
+
+def filled(quick: bool, rng: Random) -> Iterator[Figure]:
+    """Addresses of two parts of the internet that all answer fill a book before it hears of honest ones: how many of
+    those does it take, and how many would it in one bucket of the same size?"""
+    tries = 1 if quick else 5
+    for name, buckets in (("", book_module._BUCKETS), (", in one bucket", 1)):
+        with patch.multiple(book_module, _BUCKETS=buckets, _PER_BUCKET=PLACES // buckets):
+            taken = sum(taken_of_honest(rng) for _ in range(tries))
+        yield Figure(
+            name=f"honest addresses that a book takes after {PLACES} of two parts that answer{name}",
+            value=taken / (tries * PARTS),
+            unit="share",
+            goal=None if buckets == 1 else "at least 0.9",
+            held=None if buckets == 1 else taken / (tries * PARTS) >= 0.9,
+            note=f"{taken} of {tries * PARTS}",
+        )
+
+
+def taken_of_honest(rng: Random) -> int:
+    """Of the honest addresses, those that a fresh book takes after it was filled."""
+    book = AddressBook(b"o" * 32, rng.randbytes(32))
+    hosts = [f"{130 + n % 2}.7.{n // 256}.{n % 256}" for n in range(PLACES)]
+    hosts += [f"{20 + n}.8.{rng.randrange(256)}.1" for n in range(PARTS)]
+    taken = 0
+    for number, host in enumerate(hosts):
+        key = number.to_bytes(32, "big")
+        address = Address(host, 8765, key=key)
+        body = PeerBody(network=NETWORK, key=key, time=int(START.unix), address=str(address))
+        try:
+            book.add_record(Opened(body, b"e" * 100), START.unix, b"teller")
+        except Refused:
+            continue  # its bucket holds nodes that answered
+        book.tried(address, START.unix, reached=True)
+        taken += number >= PLACES
+    return taken
 
 
 # -- time ------------------------------------------------------------------------------------------------------------
@@ -452,6 +494,7 @@ def take_record(book: AddressBook, record: bytes, at: float) -> None:
 SCENARIOS: dict[str, Callable[[bool, Random], Iterator[Figure]]] = {
     "sybils": sybils,
     "eclipse": eclipse,
+    "filled": filled,
     "replay": replay,
     "clocks": clocks,
     "relays": relays,
