@@ -2,6 +2,7 @@
 
     python -m tests.attack.node.power                    every instant; needs Linux and strace
     python -m tests.attack.node.power --quick            a hundred of them, and no node is started again
+    python -m tests.attack.node.power --quick --unsynced     as if nothing were synced: do the cuts do harm then?
 
 Settings are changed, a node plays two rounds with the starter, in silo, and all that its processes write, sync and
 rename in its folder is recorded by strace, in order. The recording is played on a disk that promises only what was
@@ -75,6 +76,7 @@ class Toll:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--trace", type=Path, help="where strace's lines are kept")
+    parser.add_argument("--unsynced", action="store_true", help="leave out every sync")
     given = parser.parse_args()
     if sys.platform != "linux" or shutil.which("strace") is None:
         raise SystemExit("This takes Linux, and strace: apt install strace.")
@@ -82,6 +84,8 @@ def main() -> None:
         folder, trace = Path(scratch).resolve() / "node", given.trace or Path(scratch) / "trace"
         record(folder, trace, given.seed)
         recording = parse(trace, folder)
+        if given.unsynced:
+            recording = unsynced(recording)
         tell(f"{len(recording.ops)} changes and syncs")
         toll, draw = Toll(), Random(given.seed)
         whole = cut_everywhere(recording, Path(scratch), toll, draw, QUICK_INSTANTS if given.quick else None)
@@ -106,6 +110,13 @@ def record(folder: Path, trace: Path, seed: int) -> None:
     done = subprocess.run([*line, "-o", str(trace), "sh", "-c", shell], capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"The node did not play: {done.stderr[-2000:]}")
+
+
+def unsynced(recording: Recording) -> Recording:
+    """The same without any sync."""
+    pairs = zip(recording.ops, recording.promised, strict=True)
+    ops, promised = zip(*(pair for pair in pairs if pair[0].kind != "sync"), strict=True)
+    return Recording(list(ops), list(promised))
 
 
 # -- what strace saw ---------------------------------------------------------------------------------------------------
