@@ -45,7 +45,7 @@ class Windows:
         self.env = {**os.environ, "WINEPREFIX": str(folder), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": off}
         self.env |= {"DISPLAY": "", "LC_ALL": "C.UTF-8"}
         self.run("wineboot", "-i")
-        self.run("winecfg", "/v", "win10")
+        self.pretend("win10")
         self.user = next(path for path in (self.c / "users").iterdir() if path.name != "Public")
         self.data = self.user / "AppData" / "Local" / "sapo-desktop"
 
@@ -54,6 +54,10 @@ class Windows:
         code = self.start(*words, **env).wait(300)
         subprocess.run(["wineserver", "-w"], env=self.env, timeout=300, check=True)
         return code
+
+    def pretend(self, version: str) -> None:
+        """Be another Windows; wine's own tool fails now and then, right after another program ended."""
+        assert any(self.run("winecfg", "/v", version) == 0 for _ in range(3))
 
     def start(self, *words: object, **env: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(["wine", *map(str, words)], env=self.env | env, stdin=subprocess.DEVNULL)
@@ -184,7 +188,7 @@ def test_nothing_is_touched_while_it_runs(windows: Windows, setups: tuple[Path, 
 
 def test_an_old_windows_is_refused(windows: Windows, setups: tuple[Path, Path]) -> None:
     files = windows.files()
-    assert windows.run("winecfg", "/v", "win7") == 0
+    windows.pretend("win7")
     assert windows.run(setups[0], "/S", "/CurrentUser") == 2
-    assert windows.run("winecfg", "/v", "win10") == 0
+    windows.pretend("win10")
     assert windows.files() == files
