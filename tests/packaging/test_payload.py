@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from installers.flavour import MIN_CAPABILITY, MIN_DRIVER
+from sapo_desktop.system import installation
+
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = '#define PY_VERSION             "{version}"\n'
 
@@ -35,7 +38,7 @@ def test_each_platform_gets_the_packages_of_its_own_lock() -> None:
         assert {"numpy", "pyside6-essentials", "reasoning-gym", "transformers", *packages.AS_SOURCE} <= set(lines)
         assert not {"torch", "peft"} & set(lines)
         assert all(" ; " not in text and "--hash=sha256:" in text for text in lines.values())
-        assert lines["contourpy"].startswith("contourpy==1.3.3 ")  # the one for Python 3.11
+        assert lines["networkx"].startswith("networkx==3.6") and "matplotlib" not in lines
     assert "jeepney" in chosen["linux"] and "jeepney" not in chosen["windows"]
     assert "pywin32-ctypes" in chosen["windows"] and "pywin32-ctypes" not in chosen["macos"]
     assert "nvidia-ml-py" not in chosen["macos"]
@@ -81,6 +84,8 @@ def test_the_marker_names_what_the_platform_has(tmp_path: Path) -> None:
         build._program(tmp_path / name / "app", platform)
         marker = json.loads((tmp_path / name / "app" / "payload.json").read_text())
         assert marker["python"] == f"../{platform.python}" and set(marker["engines"]) == set(platform.packs)
+        read = installation.payload(tmp_path / name / "app")
+        assert read is not None and (read.least_driver, read.least_capability) == (MIN_DRIVER, MIN_CAPABILITY)
         assert (tmp_path / name / "app" / "installers" / "engine_pack.py").exists()
         packages = tmp_path / name / platform.packages
         packages.mkdir(parents=True)
