@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
@@ -175,3 +177,27 @@ async def test_the_last_notices_are_kept_for_those_who_come_later(worker: Worker
         worker._publish(CheckpointsChanged())
     kept = [notice.text for notice in worker._notices]
     assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
+
+
+def test_the_start_at_login_is_as_the_system_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installer may have asked for it, and a person may delete it where the system lists such entries."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = DataFolder.open(tmp_path / "node")
+    kept = Settings(label="mine")
+    assert main._with_login(kept, folder) == kept and not folder.settings.exists()
+    autostart.follow(True, folder.root)
+    assert main._with_login(kept, folder) == Settings(label="mine", start_at_login=True)
+    read = settings_file.read(folder.settings, 0.0).settings
+    assert read.start_at_login and read.label == "mine"
+    autostart.entry(folder.root).unlink()
+    assert not main._with_login(read, folder).start_at_login
+    assert not settings_file.read(folder.settings, 0.0).settings.start_at_login
+
+
+def test_a_login_that_cannot_be_seen_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(data: Path) -> bool:
+        raise PermissionError("no access")
+
+    monkeypatch.setattr(autostart, "is_on", refused)
+    kept = Settings(start_at_login=True)
+    assert main._with_login(kept, DataFolder.open(tmp_path)) == kept
