@@ -144,6 +144,8 @@ def answers(debian: Debian, screenshot: Path) -> None:
         run("import", "-window", "root", screenshot, env={**os.environ, "DISPLAY": display["DISPLAY"]})
         window.send_signal(signal.SIGTERM)
         check(window.wait(PATIENCE) == 0, "The window did not end well.")
+    colours = run("identify", "-format", "%k", screenshot)
+    check(int(colours) > 100, f"{screenshot} has {colours} colours: no window was there.")
 
 
 def goes_on(debian: Debian, deb: Path, scratch: Path) -> None:
@@ -164,7 +166,7 @@ def goes_on(debian: Debian, deb: Path, scratch: Path) -> None:
     check(code == 0, f"The upgraded node ended with {code}.")
     last = rounds(told)[-1]
     again = debian.as_user(PROGRAM, "--json", "run", "--silo", "--rounds", "1")
-    start = json.loads(again.splitlines()[0])
+    start = next(event for event in map(json.loads, again.splitlines()) if event["event"] == "start")
     check(start["round"] == last and start["version"] == NEWER, f"After round {last} the newer version begins: {start}")
     print(f"Upgraded at round {before}, went on to {last}; the newer version goes on from there.")
 

@@ -55,7 +55,8 @@ UNUSED = (
     *("transformers/models/*/modular_*.py", "transformers/models/*/convert_*.py", "pygments/lexers/_*_builtins.py"),
     "pygments/lexers/[a-z]*.py",
     # Qt: keyboards and screens without a desktop, images that no page has
-    *("PySide6/Qt/plugins/generic", "PySide6/Qt/plugins/vectorimageformats"),
+    *(f"PySide6/Qt/plugins/{part}" for part in ("generic", "printsupport", "vectorimageformats")),
+    "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
     *(f"PySide6/Qt/plugins/imageformats/libq{name}.so" for name in ("pdf", "tga", "tiff", "wbmp", "webp", "icns")),
     # headers, stubs, static libraries
     "*.dist-info/direct_url.json",  # names a folder of the machine that built it

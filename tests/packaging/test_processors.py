@@ -1,6 +1,7 @@
 """llama.cpp's wheel on processors of the last ten years and more, as qemu plays them: which variant is loaded, and that
 the starter answers as it does here."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -40,10 +41,10 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def answers(starter: Path, *player: str) -> tuple[list[str], list[str]]:
+def answers(starter: Path, *player: str, **env: str) -> tuple[list[str], list[str]]:
     """Variants that were loaded, and the answers."""
     line = [*player, sys.executable, "-m", "tests.packaging.masked", str(starter), "exact", json.dumps(QUESTIONS)]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300, env={**os.environ, **env})
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     return said["loaded"], said["answers"]
@@ -56,3 +57,14 @@ def test_older_processors_answer_the_same_by_their_own_variant(starter: Path) ->
     assert all(here)
     for processor, variant in PROCESSORS.items():
         assert answers(starter, QEMU, "-cpu", processor) == ([variant], here), processor
+
+
+def test_without_the_best_variant_the_next_one_answers_the_same(starter: Path, tmp_path: Path) -> None:
+    (best,), here = answers(starter)
+    found = importlib.util.find_spec("llama_cpp")
+    assert found is not None and found.origin is not None
+    for library in (Path(found.origin).parent / "lib").iterdir():
+        if library.name != f"libggml-cpu-{best}.so":
+            (tmp_path / library.name).symlink_to(library)
+    (next_best,), same = answers(starter, LLAMA_CPP_LIB_PATH=str(tmp_path))
+    assert next_best != best and same == here
