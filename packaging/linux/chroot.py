@@ -6,9 +6,9 @@
                 start of the newer version goes on with its rounds
     goes        the user's part by `sapo-desktop-uninstall --delete`, the package by apt: no file of either is left
 
-FOLDER/root is that Debian, made by debootstrap from this machine's Debian mirror, or the one of a former run, and is
-kept; the newer version is the package itself with another number. A few minutes, and 2 GB. Wanted: debootstrap, Xvfb,
-imagemagick, iproute2 (Debian: apt-get install debootstrap xvfb imagemagick iproute2).
+FOLDER/root is that Debian, made by debootstrap, or that of a former run, and is kept; the newer version is the package
+itself with another number. A few minutes, and 2 GB. Wanted: debootstrap, Xvfb, imagemagick, iproute2 (on Debian:
+apt-get install debootstrap xvfb imagemagick iproute2).
 """
 
 from __future__ import annotations
@@ -59,8 +59,11 @@ class Debian:
         if not (self.root / "etc" / "debian_version").exists():
             shutil.rmtree(self.root, ignore_errors=True)
             run("debootstrap", "--variant=minbase", "bookworm", self.root, MIRROR)
-        if not (self.root / HOME.lstrip("/")).exists():
-            self.as_root("useradd", "--create-home", "--shell", "/bin/sh", USER)
+        if (self.root / "usr" / "lib" / "sapo-desktop").exists():  # a run that was cut off
+            self.as_root("dpkg", "--purge", "sapo-desktop")
+        if (self.root / HOME.lstrip("/")).exists():
+            self.as_root("userdel", "--remove", USER)
+        self.as_root("useradd", "--create-home", "--shell", "/bin/sh", USER)
 
     @contextlib.contextmanager
     def mounted(self) -> Iterator[None]:
