@@ -9,7 +9,7 @@ from typing import TextIO
 from installers.environment import environment_python
 from installers.tool import without_foreign_paths
 
-SLOW_BUDGET_SECONDS = 50 * 60
+SLOW_BUDGET_SECONDS = 45 * 60
 ON_ALL_CORES = ("--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile")
 """Files side by side, a file's tests in their order."""
 IN_PAIRS = ("--numprocesses=logical", "--maxprocesses=2", "--dist=loadfile")

@@ -45,19 +45,19 @@ class Windows:
         self.env = {**os.environ, "WINEPREFIX": str(folder), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": off}
         self.env |= {"DISPLAY": "", "LC_ALL": "C.UTF-8"}
         self.run("wineboot", "-i")
-        self.be("win10")
+        self.pretend("win10")
         self.user = next(path for path in (self.c / "users").iterdir() if path.name != "Public")
         self.data = self.user / "AppData" / "Local" / "sapo-desktop"
-
-    def be(self, version: str) -> None:
-        """Tell programs so from now on. winecfg, which writes the same, wants a screen and gives up at times."""
-        assert self.run("reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", version, "/f") == 0
 
     def run(self, *words: object, **env: str) -> int:
         """The exit code, once everything has ended that was started."""
         code = self.start(*words, **env).wait(300)
         subprocess.run(["wineserver", "-w"], env=self.env, timeout=300, check=True)
         return code
+
+    def pretend(self, version: str) -> None:
+        """Be another Windows. winecfg, which writes the same, wants a screen and fails now and then."""
+        assert self.run("reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", version, "/f") == 0
 
     def start(self, *words: object, **env: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(["wine", *map(str, words)], env=self.env | env, stdin=subprocess.DEVNULL)
@@ -188,7 +188,7 @@ def test_nothing_is_touched_while_it_runs(windows: Windows, setups: tuple[Path, 
 
 def test_an_old_windows_is_refused(windows: Windows, setups: tuple[Path, Path]) -> None:
     files = windows.files()
-    windows.be("win7")
+    windows.pretend("win7")
     assert windows.run(setups[0], "/S", "/CurrentUser") == 2
-    windows.be("win10")
+    windows.pretend("win10")
     assert windows.files() == files

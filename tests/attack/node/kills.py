@@ -112,7 +112,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--kills", type=int, default=50)
     given = parser.parse_args()
-    kills = 3 if given.quick else given.kills
+    kills = 2 if given.quick else given.kills
     draw = random.Random(given.seed)
     toll = Toll()
     with tempfile.TemporaryDirectory() as scratch:

@@ -2,7 +2,7 @@
 
     python -m tests.bench.node.guest                  30 minutes
     python -m tests.bench.node.guest --minutes 3      shorter, coarser
-    python -m tests.bench.node.guest --quick          1 minute
+    python -m tests.bench.node.guest --quick          two turns of seconds
 
 Node and window run on a screen of their own (Xvfb) with 1 thread, 1.5 GB, and 50 KB/s. In turns a program that keeps
 all cores busy (it compresses, as a compiler or a video would) runs alone, beside the node, and beside a loop at idle
@@ -37,7 +37,7 @@ from tests.swarm.sockets.test_network import nodes, until
 THREADS, GIGABYTES, KILOBYTES = 1, 1.5, 50
 NEAR, POINTS = 1.05, 5.0
 """Goals: how far above a cap is still within it; points by which a program may be slower than beside the loop."""
-PEERS, GROUPS, TRAFFIC_SECONDS = 40, 60, 30.0
+PEERS, GROUPS, TRAFFIC_SECONDS, TRAFFIC_QUICK = 40, 60, 30.0, 5.0
 STILL_SECONDS, BACK_SECONDS = 1.0, 2.0
 WORK = """
 import sys, time, zlib
@@ -54,10 +54,10 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     given = parser.parse_args()
-    minutes = 1.0 if given.quick else given.minutes
+    minutes = 0.25 if given.quick else given.minutes
     with tempfile.TemporaryDirectory() as scratch, a_display(tray=True) as screen:
         found = asyncio.run(beside(Path(scratch) / "node", 60 * minutes, given.seed, screen))
-    found += asyncio.run(traffic())
+    found += asyncio.run(traffic(TRAFFIC_QUICK if given.quick else TRAFFIC_SECONDS))
     for figure in found:
         show(figure, given.json)
 
@@ -214,14 +214,14 @@ async def back_after(client: Client, worker: int) -> float:
 # -- traffic -------------------------------------------------------------------------------------------------------
 
 
-async def traffic() -> list[Figure]:
+async def traffic(seconds: float) -> list[Figure]:
     """KB a second from a node to all its peers, who want more of it than it may send in the time."""
-    free = await rate(0)
-    note = f"cap {KILOBYTES} KB/s, {free:.0f} KB/s without one; {PEERS} peers, {TRAFFIC_SECONDS:.0f} s each"
-    return [bounded("guest: sent to peers", await rate(KILOBYTES), "KB/s", KILOBYTES * NEAR, note)]
+    free = await rate(0, seconds)
+    note = f"cap {KILOBYTES} KB/s, {free:.0f} KB/s without one; {PEERS} peers, {seconds:.0f} s each"
+    return [bounded("guest: sent to peers", await rate(KILOBYTES, seconds), "KB/s", KILOBYTES * NEAR, note)]
 
 
-async def rate(kilobytes: float) -> float:
+async def rate(kilobytes: float, seconds: float) -> float:
     """What is sent once it has groups to give, in KB a second."""
     text = b64encode(random.Random(1).randbytes(2250)).decode()  # nothing that could be packed
     answers = [Answer(text=text, tokens=3)] * 5
@@ -235,7 +235,7 @@ async def rate(kilobytes: float) -> float:
         for index in range(GROUPS):
             first.network.publish(group(first.signer, slot=slot, index=index, answers=answers))
         began, before = time.monotonic(), upload.passed
-        await asyncio.sleep(TRAFFIC_SECONDS)
+        await asyncio.sleep(seconds)
         return (upload.passed - before) / (time.monotonic() - began) / 1000
 
 

@@ -1,7 +1,7 @@
 """Does a node alone learn? The main job as a user starts it, from the frozen starter, and its held-out score.
 
     python -m tests.bench.node.learning --out .cache/learning    300 rounds, seeds 1, 2, 3; goes on where it was ended
-    python -m tests.bench.node.learning --quick                  3 rounds, one seed, greedy answers only; minutes
+    python -m tests.bench.node.learning --quick                  1 round, one seed, base and last, greedy answers only
 
 Every run is `sapo-desktop run --silo --seed S` in a data folder of its own. Base, last and best checkpoint are then
 scored on the public test set: share solved of the likeliest answer (greedy), and of four answers drawn as in training
@@ -71,13 +71,13 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another setting for every run")
     parser.add_argument("--record", type=Path, help="keep the result in this file")
     given = parser.parse_args()
-    rounds, seeds = (3, given.seeds[:1]) if given.quick else (given.rounds, given.seeds)
+    rounds, seeds = (1, given.seeds[:1]) if given.quick else (given.rounds, given.seeds)
     settings = [*given.set, *(["questions=8"] if given.quick else [])]
     with tempfile.TemporaryDirectory() as scratch:
         out = given.out or Path(scratch)
-        samples = 0 if given.quick else SAMPLES
+        names, samples = (("base", "last"), 0) if given.quick else (CHECKPOINTS, SAMPLES)
         curves = [
-            run_seed(out / f"seed-{seed}", seed, rounds, settings, samples, COOLER if seed == seeds[0] else ())
+            run_seed(out / f"seed-{seed}", seed, rounds, settings, names, samples, COOLER if seed == seeds[0] else ())
             for seed in seeds
         ]
     for figure in figures(curves):
@@ -96,9 +96,16 @@ def main() -> None:
 
 
 def run_seed(
-    folder: Path, seed: int, rounds: int, settings: Sequence[str], samples: int, cooler: Sequence[float]
+    folder: Path,
+    seed: int,
+    rounds: int,
+    settings: Sequence[str],
+    names: Sequence[str],
+    samples: int,
+    cooler: Sequence[float],
 ) -> Curve:
-    """Play what is missing of a run, score it, and read its history. `cooler`: temperatures for the base."""
+    """Play what is missing of a run, score the checkpoints of these `names`, and read its history. `cooler`:
+    temperatures for the base."""
     done = rounds_done(folder)
     if done < rounds:
         tell(f"seed {seed}: rounds {done + 1} to {rounds}")
@@ -109,7 +116,7 @@ def run_seed(
         scored = {report.checkpoint: report.round for report in evals(folder, kind)}
         if scored.get("last") == rounds:
             continue
-        for name in CHECKPOINTS:
+        for name in names:
             if name != "base" or name not in scored:  # a shorter run that was prolonged left older scores
                 tell(f"seed {seed}: scoring {name}, {kind}")
                 command(folder, "eval", "--checkpoint", name, *more)
@@ -189,6 +196,7 @@ def figures(curves: Sequence[Curve]) -> list[Figure]:
             found += [
                 Figure(name=f"seed {curve.seed}: {name}, solved, {kind}", value=scores[name].score, unit="share")
                 for name in CHECKPOINTS
+                if name in scores
             ]
             found.append(
                 Figure(

@@ -45,7 +45,7 @@ _WATCHED = 4
 
 def main() -> None:
     given = arguments(__doc__).parse_args()
-    measured_at, seconds = ([2, 4], 15.0) if given.quick else ([2, 4, 8, 16], 60.0)
+    measured_at, seconds = ([2, 4], 5.0) if given.quick else ([2, 4, 8, 16], 60.0)
     simulated_at = [2, 16, 1000] if given.quick else [2, 16, 100, 1000, 10_000, 100_000]
     values = []
     for count in measured_at:

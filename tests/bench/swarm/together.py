@@ -1,7 +1,7 @@
 """Do real nodes learn sooner together? Four with a relay between them, and the same four alone.
 
     python -m tests.bench.swarm.together --out .cache/together       seeds 1, 2, 3; goes on where it was ended
-    python -m tests.bench.swarm.together --quick                     2 nodes, 3 rounds each
+    python -m tests.bench.swarm.together --quick                     2 nodes, a few rounds each, scored once
 
 Every node is `sapo-desktop run` with the starter and default settings in a data folder and processes of its own, one
 thread each; those that share talk over real websockets. All run at once until each has taken so many CPU-seconds, its
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,7 +62,7 @@ class Played(msgspec.Struct, kw_only=True):
     shared: bool
     points: list[list[Point]]
     scores: list[list[Score]] = []
-    """At each of SHARES."""
+    """At each of SHARES, or at the last of them alone."""
 
 
 @dataclass
@@ -113,16 +114,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keeps each finished arm, so that a run can go on")
     given = parser.parse_args()
     nodes, seconds = (2, 5.0) if given.quick else (given.nodes, given.seconds)
+    shares = SHARES[-1:] if given.quick else SHARES
     with tempfile.TemporaryDirectory(prefix="sapo-together-") as scratch:
         arms = []
         for seed in given.seeds[:1] if given.quick else given.seeds:
             for shared in (False, True):
-                arms.append(arm(given.out or Path(scratch), seed, nodes, seconds, shared=shared))
+                arms.append(arm(given.out or Path(scratch), seed, nodes, seconds, shares, shared=shared))
     for figure in figures(arms):
         show(figure, given.json)
 
 
-def arm(out: Path, seed: int, nodes: int, seconds: float, *, shared: bool) -> Played:
+def arm(out: Path, seed: int, nodes: int, seconds: float, shares: Sequence[float], *, shared: bool) -> Played:
     """Play and score an arm, or read what was played before."""
     name = f"{'shared' if shared else 'alone'}-{nodes}-nodes-{seconds:g}-seconds-seed-{seed}"
     kept = out / f"{name}.json"
@@ -132,7 +134,7 @@ def arm(out: Path, seed: int, nodes: int, seconds: float, *, shared: bool) -> Pl
     with tempfile.TemporaryDirectory(prefix="sapo-arm-") as folder:
         played = asyncio.run(play(Path(folder), seed, nodes, seconds, shared=shared))
         for number, points in enumerate(played.points):
-            played.scores.append(scored(Path(folder) / f"node-{number}", points, seconds))
+            played.scores.append(scored(Path(folder) / f"node-{number}", points, seconds, shares))
     out.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(msgspec.json.encode(played))
     return played
@@ -164,11 +166,11 @@ def start(data: Path, seed: int, way: list[str]) -> Program:
     return Program(words, data)
 
 
-def scored(data: Path, points: list[Point], seconds: float) -> list[Score]:
-    """The checkpoint that a node had after each of SHARES, on the validation set."""
+def scored(data: Path, points: list[Point], seconds: float, shares: Sequence[float]) -> list[Score]:
+    """The checkpoint that a node had after each of these shares, on the validation set."""
     found = []
     kept = {int(path.name) for path in (data / "checkpoints").iterdir() if path.name.isdigit()}
-    for share in SHARES:
+    for share in shares:
         point = [p for p in points if p.cpu <= share * seconds and p.round in kept][-1]
         line = [sys.executable, "-m", "sapo_desktop", "eval", "--checkpoint", str(point.round), "--which", "validation"]
         told = subprocess.run([*line, "--data", str(data), "--json"], check=True, stdout=subprocess.PIPE).stdout
@@ -181,7 +183,7 @@ def figures(arms: list[Played]) -> list[Figure]:
     """Shared beside alone, seed by seed, and over the seeds."""
     pairs = list(zip(arms[::2], arms[1::2], strict=True))
     found = []
-    for place in range(len(SHARES)):
+    for place in range(len(arms[0].scores[0])):
         cpu = statistics.fmean(scores[place].cpu for arm in arms for scores in arm.scores)
         levels = [[statistics.fmean(scores[place].solved for scores in arm.scores) for arm in pair] for pair in pairs]
         note = "; ".join(f"{alone:.3f} alone, {shared:.3f} shared" for alone, shared in levels)

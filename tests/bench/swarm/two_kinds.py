@@ -34,7 +34,7 @@ PATIENCE = 600.0
 
 def main() -> None:
     given = arguments(__doc__).parse_args()
-    rounds = 3 if given.quick else 24
+    rounds = 2 if given.quick else 24
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         model = other_kind(starter_folder(), folder / "other", given.seed)

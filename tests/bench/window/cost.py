@@ -25,7 +25,7 @@ START_GOAL, MEMORY_GOAL, FRAME_GOAL, CLICK_GOAL, HIDDEN_GOAL = 1.5, 150e6, 0.016
 
 def main() -> None:
     given = arguments(__doc__).parse_args()
-    pairs, seconds = (2, 4) if given.quick else (9, 30)
+    pairs, seconds = (1, 2) if given.quick else (9, 30)
     with a_display(tray=True) as screen, tempfile.TemporaryDirectory() as scratch:
         for figure in [*starting(Path(scratch), pairs, screen), *loaded(Path(scratch), seconds, screen)]:
             show(figure, given.json)

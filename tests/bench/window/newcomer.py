@@ -2,7 +2,7 @@
 
     python -m tests.bench.window.newcomer --pictures FOLDER                       10 minutes
     python -m tests.bench.window.newcomer --pictures FOLDER --minutes 4 --load 8  beside eight endless loops
-    python -m tests.bench.window.newcomer --quick                                 1 minute
+    python -m tests.bench.window.newcomer --quick                                 a quarter of a minute
 
 A newcomer reads each of the first-run questions for a few seconds, takes what is offered, looks at Home, then at every
 page. Printed: how long until the questions, the first point and a sentence on Home that says whether it learns; every
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--here", type=float, help="when this process was started (it starts itself on that screen)")
     given = parser.parse_args()
     if given.here is not None:
-        minutes = 1.0 if given.quick else given.minutes
+        minutes = 0.25 if given.quick else given.minutes
         Newcomer(given.here, minutes, given.pictures, as_json=given.json).play(given.language)
         return
     with a_display("1400x1000", tray=True) as screen, loops(given.load):
