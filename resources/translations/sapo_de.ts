@@ -1344,6 +1344,10 @@
         <translation>Anteil ihrer Zeit</translation>
     </message>
     <message>
+        <source>Share while you are away</source>
+        <translation>Anteil, während du weg bist</translation>
+    </message>
+    <message>
         <source>Low priority</source>
         <translation>Niedrige Priorität</translation>
     </message>
@@ -1440,8 +1444,16 @@
         <translation>Höchstens gesendet</translation>
     </message>
     <message>
+        <source>Sent while you are away</source>
+        <translation>Gesendet, während du weg bist</translation>
+    </message>
+    <message>
         <source>Received at most</source>
         <translation>Höchstens empfangen</translation>
+    </message>
+    <message>
+        <source>Received while you are away</source>
+        <translation>Empfangen, während du weg bist</translation>
     </message>
     <message>
         <source>Peers by invite</source>
@@ -1794,6 +1806,10 @@
     <message>
         <source>left to the program</source>
         <translation>dem Programm überlassen</translation>
+    </message>
+    <message>
+        <source>as otherwise</source>
+        <translation>wie sonst</translation>
     </message>
     <message>
         <source>no limit</source>
@@ -3756,6 +3772,10 @@
         <translation>Zurück zum Standard: {value}</translation>
     </message>
     <message>
+        <source>not on this computer</source>
+        <translation>nicht auf diesem Computer</translation>
+    </message>
+    <message>
         <source>{title}: show it</source>
         <translation>{title}: anzeigen</translation>
     </message>
@@ -4877,6 +4897,14 @@
         <translation>Tritt dem Schwarm bei: {done} von {count} Aufgaben verglichen</translation>
     </message>
     <message>
+        <source>KB a second from peers, and of models, while nobody uses the computer; 0: the same as otherwise, 10000000: no limit.</source>
+        <translation>KB in der Sekunde von Peers und von Modellen, während niemand den Computer benutzt; 0: dasselbe wie sonst, 10000000: keine Grenze.</translation>
+    </message>
+    <message>
+        <source>KB a second to peers while nobody uses the computer; 0: the same as otherwise, 10000000: no limit.</source>
+        <translation>KB in der Sekunde an Peers, während niemand den Computer benutzt; 0: dasselbe wie sonst, 10000000: keine Grenze.</translation>
+    </message>
+    <message>
         <source>Least common multiple</source>
         <translation>Kleinstes gemeinsames Vielfaches</translation>
     </message>
@@ -5545,6 +5573,10 @@
         <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
     </message>
     <message>
+        <source>No NVIDIA graphics card with its driver is seen here, and no other one can be asked.</source>
+        <translation>Hier ist keine Grafikkarte von NVIDIA mit ihrem Treiber zu sehen, und keine andere lässt sich fragen.</translation>
+    </message>
+    <message>
         <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
         <translation>Hier läuft kein Programm {name} und keines wird gefunden. Starte es und such seinen Namen in einer Liste der Prozesse.</translation>
     </message>
@@ -5599,6 +5631,10 @@
     <message>
         <source>Relays are joined by nats-py, which is not installed: {command}</source>
         <translation>Relays verbindet nats-py, das nicht installiert ist: {command}</translation>
+    </message>
+    <message>
+        <source>Share of the threads&apos; time while nobody uses the computer, in percent; 0: the same as otherwise.</source>
+        <translation>Anteil der Zeit der Threads, während niemand den Computer benutzt, in Prozent; 0: dasselbe wie sonst.</translation>
     </message>
     <message>
         <source>Start the window in the tray when you log in, and go on with what the node did.</source>
@@ -5905,14 +5941,6 @@
     <message>
         <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model (sapo-desktop models).</source>
         <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell (sapo-desktop models).</translation>
-    </message>
-    <message>
-        <source>This node holds {held} of memory, and memory_most allows {most}: the model is loaded anew, with less at once.</source>
-        <translation>Dieser Knoten hält {held} Speicher, und memory_most erlaubt {most}: das Modell wird neu geladen, mit weniger auf einmal.</translation>
-    </message>
-    <message>
-        <source>This node holds {held} of memory, memory_most allows {most}, and there is nothing left to do less of: raise it, or choose a smaller model.</source>
-        <translation>Dieser Knoten hält {held} Speicher, memory_most erlaubt {most}, und weniger geht nicht: erhöh es, oder wähl ein kleineres Modell.</translation>
     </message>
     <message>
         <source>This node is a service of the system, and MemoryMax of that service is its limit.</source>
@@ -7243,6 +7271,18 @@
         <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
     </message>
     <message>
+        <source>{reason} The model is loaded anew, with less at once.</source>
+        <translation>{reason} Das Modell wird neu geladen, mit weniger auf einmal.</translation>
+    </message>
+    <message>
+        <source>{reason} The round in hand is left out for it.</source>
+        <translation>{reason} Die laufende Runde entfällt dafür.</translation>
+    </message>
+    <message>
+        <source>{reason} There is nothing left to do less of: raise it, or choose a smaller model.</source>
+        <translation>{reason} Weniger geht nicht: Erhöh es, oder wähl ein kleineres Modell.</translation>
+    </message>
+    <message>
         <source>{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>
         <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
@@ -7447,6 +7487,10 @@
         <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF. Wähle Dateien, die welche haben.</translation>
     </message>
     <message>
+        <source>This computer does not tell whether its link is paid by volume: none counts as metered.</source>
+        <translation>Dieser Computer sagt nicht, ob sein Anschluss nach Menge bezahlt wird: Keiner gilt als getaktet.</translation>
+    </message>
+    <message>
         <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}: set the clock.</source>
         <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
     </message>
@@ -7481,6 +7525,14 @@
     <message>
         <source>This node can be seen on the local network, under a name that changes each time, and looks for others there.</source>
         <translation>Dieser Knoten ist im lokalen Netz zu sehen, unter einem jedes Mal anderen Namen, und sucht dort andere.</translation>
+    </message>
+    <message>
+        <source>This node holds {held} of memory, and memory_most allows {most}.</source>
+        <translation>Dieser Knoten hält {held} Speicher, und memory_most erlaubt {most}.</translation>
+    </message>
+    <message>
+        <source>This node holds {held} of the graphics card&apos;s memory, and card_memory_most allows {most}.</source>
+        <translation>Dieser Knoten hält {held} vom Speicher der Grafikkarte, und card_memory_most erlaubt {most}.</translation>
     </message>
     <message>
         <source>Threads while nobody uses the computer; 0: the same as otherwise.</source>

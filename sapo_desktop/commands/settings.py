@@ -6,20 +6,23 @@ no node is started for it, because a node that a wrong setting keeps from starti
 
 from __future__ import annotations
 
+import asyncio
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings
+from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
+from sapo_desktop.worker.control.messages.requests import GetSettings, GetUnsupported, ResetSettings, SetSettings
 
 
 async def get(context: Context, args: Namespace) -> None:
@@ -29,10 +32,14 @@ async def get(context: Context, args: Namespace) -> None:
     try:
         async with context.running() as node:
             found = await call(node, GetSettings(), SettingsAre)
+            # Asked of the node, whose session may be another one; and only where it is about what is shown.
+            asked = not keys or LOOKED_AT.intersection(keys)
+            reasons = (await call(node, GetUnsupported(), Unsupported)).reasons if asked else {}
     except NotRunning:
         settings = _read(context)
         found = SettingsAre(settings=settings, changed=settings_file.changed_keys(settings), overridden=[])
-    _show(context, found, keys)
+        reasons = await asyncio.to_thread(unsupported, keys or LOOKED_AT)
+    _show(context, found, keys or settings_file.known_keys(), reasons)
 
 
 async def change(context: Context, args: Namespace) -> None:
@@ -48,7 +55,12 @@ async def keep(context: Context, values: dict[str, str]) -> Ok:
         async with context.running() as node:
             return await call(node, SetSettings(values=values), Ok)
     except NotRunning:
-        return _write(context, settings_file.apply(_read(context), values))
+        settings = settings_file.apply(_read(context), values)
+        reply = _write(context, settings)
+        # Kept all the same: the node may be started in another session than this terminal's, which can tell.
+        for reason in dict.fromkeys(map(str, (await asyncio.to_thread(asked_in_vain, settings, values)).values())):
+            context.out.warn(f"As seen from here, it will do nothing. {reason}")
+        return reply
 
 
 async def reset(context: Context, args: Namespace) -> None:
@@ -99,10 +111,11 @@ def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]
     return values
 
 
-def _show(context: Context, found: SettingsAre, keys: Sequence[str]) -> None:
+def _show(context: Context, found: SettingsAre, keys: Sequence[str], reasons: Mapping[str, Text]) -> None:
+    """`reasons`: why some of them cannot be kept on the node's computer."""
     rows = []
     values = msgspec.structs.asdict(found.settings)
-    for key in keys or settings_file.known_keys():
+    for key in keys:
         info = settings_file.describe(key)
         context.out.emit(
             "setting",
@@ -112,10 +125,14 @@ def _show(context: Context, found: SettingsAre, keys: Sequence[str]) -> None:
             changed=key in found.changed,
             this_run_only=key in found.overridden,
             waiting=key in found.waiting,
+            unsupported=str(reasons.get(key, "")),
         )
-        origin = _origin(found, key)
+        origin = ", ".join(filter(None, (_origin(found, key), "not here" if key in reasons else "")))
         rows.append([key, as_typed(settings_file.shown(key, values[key])), origin, info.description])
     context.out.table(["setting", "value", "", "meaning"], rows)
+    for reason in dict.fromkeys(str(reasons[key]) for key in keys if key in reasons):
+        named = ", ".join(key for key in keys if str(reasons.get(key, "")) == reason)
+        context.out.say(f"not here: {named}. {reason}")
 
 
 def _origin(found: SettingsAre, key: str) -> str:

@@ -19,6 +19,8 @@ SETTINGS_VERSION = 5
 RENEWS = Meta(extra={"renews": True})
 """On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
 
+MOST_KILOBYTES = 10**7
+"""A second, that a cap of traffic can name: more than any link of a home carries, so it stands for no limit too."""
 Mix = Literal["8/0", "6/2", "4/4", "2/6"]
 
 
@@ -200,11 +202,34 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = ""
     upload_kilobytes: Annotated[
-        int, Meta(ge=0, le=10**7, description="KB a second that go to peers at most, over all links; 0: no limit.")
+        int,
+        Meta(ge=0, le=MOST_KILOBYTES, description="KB a second that go to peers at most, over all links; 0: no limit."),
     ] = 0
     download_kilobytes: Annotated[
         int,
-        Meta(ge=0, le=10**7, description="KB a second that come from peers at most, and of models; 0: no limit."),
+        Meta(
+            ge=0, le=MOST_KILOBYTES, description="KB a second that come from peers at most, and of models; 0: no limit."
+        ),
+    ] = 0
+    # In these two 0 says what it does in every setting for "away". Who wants no limit then names the highest number:
+    # one below 0 would need a word of its own in the file, the window and the command line, for the same effect.
+    upload_kilobytes_away: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=MOST_KILOBYTES,
+            description="KB a second to peers while nobody uses the computer; 0: the same as otherwise, 10000000: no "
+            "limit.",
+        ),
+    ] = 0
+    download_kilobytes_away: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=MOST_KILOBYTES,
+            description="KB a second from peers, and of models, while nobody uses the computer; 0: the same as "
+            "otherwise, 10000000: no limit.",
+        ),
     ] = 0
     hub_endpoint: Annotated[
         str,
@@ -237,6 +262,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     processor_percent: Annotated[
         int, Meta(ge=5, le=100, description="Share of the threads' time in which the node computes, in percent.")
     ] = 100
+    processor_percent_away: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="Share of the threads' time while nobody uses the computer, in percent; 0: the same as "
+            "otherwise.",
+        ),
+    ] = 0
     low_priority: Annotated[bool, Meta(description="Give way to every other program.")] = True
     when_in_use: Annotated[
         Literal["pause", "continue"],

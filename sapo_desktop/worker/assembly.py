@@ -28,6 +28,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.plan import group_levels, trainer_settings
 from sapo_desktop.models.fit.formats import probe_with
+from sapo_desktop.models.fit.memory import tensors_of
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks, still_there
@@ -103,7 +104,7 @@ async def assemble(
         threads=settings.threads or default_threads(),
         device=settings.device,
         choice=choice,
-        card_memory=int(settings.card_memory_most * 1e9),
+        card_memory=tensors_of(int(settings.card_memory_most * 1e9)),
     )
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, handed_over)

@@ -14,6 +14,7 @@ failed: until somebody goes on          stopping: from anywhere, for good
 from __future__ import annotations
 
 import enum
+from typing import NamedTuple
 
 from sapo_desktop.core import schedule
 from sapo_desktop.core.records import Record
@@ -111,6 +112,10 @@ class Decision(Record, frozen=True, kw_only=True):
     """Whose time it may use, on average over a moment."""
     network: bool = True
     """Whether it may be in the swarm, where the settings say so."""
+    upload: int = 0
+    """KB a second that may go to peers, over all links; 0: no limit."""
+    download: int = 0
+    """KB a second that may come from peers, and of a model; 0: no limit."""
 
     @property
     def computes(self) -> bool:
@@ -125,12 +130,40 @@ class Decision(Record, frozen=True, kw_only=True):
 def decide(state: Situation, settings: Settings, now: float) -> Decision:
     """The decision for this moment, `now` in Unix time. A pause of the user goes before what holds back or works."""
     node, why = _state(state, settings, now)
-    threads = settings.threads or max(1, state.cores // 2)
-    if settings.threads_away and _is_away(state.here, settings):
-        threads = settings.threads_away
-    cores = threads * settings.processor_percent / 100
-    network = not _is_metered(state, settings, now)
-    return Decision(state=node, why=why, threads=threads, cores=cores, network=network)
+    bounds = _bounds(settings, away=_is_away(state.here, settings))
+    threads = bounds.threads or max(1, state.cores // 2)
+    return Decision(
+        state=node,
+        why=why,
+        threads=threads,
+        cores=threads * bounds.percent / 100,
+        network=not _is_metered(state, settings, now),
+        upload=bounds.upload,
+        download=bounds.download,
+    )
+
+
+class _Bounds(NamedTuple):
+    threads: int
+    percent: int
+    upload: int
+    download: int
+
+
+def _bounds(settings: Settings, *, away: bool) -> _Bounds:
+    """The limits that have a second value for "away", where 0 says: the same as otherwise. Memory has none, as a model
+    does not shrink when somebody comes back (docs/guest.md)."""
+    there = _Bounds(
+        settings.threads, settings.processor_percent, settings.upload_kilobytes, settings.download_kilobytes
+    )
+    if not away:
+        return there
+    return _Bounds(
+        settings.threads_away or there.threads,
+        settings.processor_percent_away or there.percent,
+        settings.upload_kilobytes_away or there.upload,
+        settings.download_kilobytes_away or there.download,
+    )
 
 
 def _state(state: Situation, settings: Settings, now: float) -> tuple[NodeState, Why]:

@@ -208,6 +208,9 @@ class Guest:
     Args:
         ceiling: the worker's, which outlives the node.
         renew: has the node put together anew, once its round in hand is done.
+        renew_at_once: the same, and that round is left out.
+        wanted: the settings that are kept; some hold only for the node that takes this one's place.
+        at_rate: has what is downloaded beside the swarm come at so many KB a second.
         wall: Unix seconds, which go on while the computer sleeps.
     """
 
@@ -217,10 +220,14 @@ class Guest:
         folder: DataFolder,
         ceiling: Ceiling,
         renew: Callable[[], None],
+        renew_at_once: Callable[[], None],
+        wanted: Callable[[], Settings],
+        at_rate: Callable[[int], None],
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._assembled = assembled
-        self._ceiling, self._renew = ceiling, renew
+        self._ceiling, self._renew, self._renew_at_once = ceiling, renew, renew_at_once
+        self._wanted, self._at_rate = wanted, at_rate
         self._wall = wall
         self._node, self._side = assembled.node, assembled.side
         self._places = folder.root
@@ -242,7 +249,7 @@ class Guest:
     async def begin(self) -> None:
         """Look once, before the first decision."""
         self._node.orders.here = await asyncio.to_thread(self._see, self._node.settings)
-        await self._side.bar(not self._node.orders.decision.network)
+        await self._keep_to_rates()
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -288,10 +295,16 @@ class Guest:
         self._unknown = str(here.idle_unknown)
         self.meter.look(node.settings)
         node.orders.see(here, self._others.look(self.meter.cpu))
-        await self._side.bar(not node.orders.decision.network)
+        await self._keep_to_rates()
         self._keep_awake(node.settings.keep_awake and node.gate.is_open and not here.on_battery)
         await self._bound_memory()
         await self._bound_disk()
+
+    async def _keep_to_rates(self) -> None:
+        """Have what was decided of the network hold: when somebody comes back, within the time of a look."""
+        decision = self._node.orders.decision
+        self._at_rate(decision.download)
+        await self._side.obey(decision)
 
     def _see(self, settings: Settings) -> Presence:
         """What may take its time, for a thread."""
@@ -321,7 +334,28 @@ class Guest:
             log.info("Paused for %d min: the memory is given back.", minutes)
             await node.put_away()
         elif most and held > most:
-            await node.shrink(held, most)
+            sizes = {"held": Size(bytes=held), "most": Size(bytes=most)}
+            await node.shrink(sentence("This node holds {held} of memory, and memory_most allows {most}.", **sizes))
+        else:
+            await self._bound_card_memory()
+
+    async def _bound_card_memory(self) -> None:
+        """Within the time of a look of a lowered cap, not after the round in hand, and where PyTorch's own limit does
+        not hold: it knows nothing of what llama.cpp takes, and little of what CUDA does."""
+        node, held, wanted = self._node, self.meter.now.card_memory, self._wanted().card_memory_most
+        most = int(wanted * 1e9)
+        if not most or held <= most:
+            return
+        text = sentence(
+            "This node holds {held} of the graphics card's memory, and card_memory_most allows {most}.",
+            held=Size(bytes=held),
+            most=Size(bytes=most),
+        )
+        if wanted == node.settings.card_memory_most:
+            await node.shrink(text)
+        else:  # a node that is put together by it is to come anyway, and is fitted to it
+            node.show.notice("info", sentence("{reason} The round in hand is left out for it.", reason=text))
+            self._renew_at_once()
 
     async def _bound_disk(self) -> None:
         """Count what is on disk now and then, and delete what can be spared above the cap."""

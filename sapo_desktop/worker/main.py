@@ -170,6 +170,8 @@ class Worker:
         self._ended = threading.Event()
         """For its own threads, which end with it."""
         self._renew = asyncio.Event()
+        self._at_once = asyncio.Event()
+        """Whether that does not wait for the round in hand."""
         self._owners = 0
         self._owner_left: asyncio.TimerHandle | None = None
         self._orders: Orders | None = None
@@ -278,7 +280,15 @@ class Worker:
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
-        guest = self._guest = Guest(assembled, self._folder, self._ceiling, self._put_together_anew)
+        guest = self._guest = Guest(
+            assembled,
+            self._folder,
+            self._ceiling,
+            self._put_together_anew,
+            self._put_together_at_once,
+            lambda: self._settings,
+            models.at_rate,
+        )
         await guest.begin()
         if replaced is not None:
             node.orders.take_over(replaced.node.orders.wishes)
@@ -308,10 +318,15 @@ class Worker:
 
     async def _until_renewed(self, node: Node) -> None:
         """Return where another node is wanted and this one computes no round. One that is paused in the middle of a
-        round leaves it out."""
+        round leaves it out, as does one that is wanted at once."""
         await self._renew.wait()
         node.leave_off()
-        await node.gate.wait_shut()
+        waits = {asyncio.create_task(node.gate.wait_shut()), asyncio.create_task(self._at_once.wait())}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _close_for_renewal(self, requests: Requests) -> None:
         """From now on requests wait for the next node, which holds what those under way change."""
@@ -321,6 +336,7 @@ class Worker:
         self._publish(self._state_of_start())
         await requests.settle()
         self._renew.clear()
+        self._at_once.clear()
 
     def _follow(self, wanted: Settings) -> None:
         """These settings are kept: a node of them is put together where this one does not hold them all."""
@@ -330,12 +346,18 @@ class Worker:
             self._renew.set()
         else:
             self._renew.clear()
+            self._at_once.clear()
 
     def _put_together_anew(self) -> None:
         """A file of own tasks came or went, or processes are to begin under a limit: another node takes the place of
         this one."""
         self._wants_anew = True
         self._renew.set()
+
+    def _put_together_at_once(self) -> None:
+        """The node holds more than its user allows by now, and the one that takes its place will not."""
+        self._renew.set()
+        self._at_once.set()
 
     def _go_back_to(self, settings: Settings) -> None:
         """Keep these again, as far as a node is put together by them."""

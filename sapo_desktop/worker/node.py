@@ -23,7 +23,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Group, Sampling
-from sapo_desktop.core.sentences import Size, Text, sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, NotKept
 from sapo_desktop.learning import guard
@@ -141,6 +141,8 @@ class Node:
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
+        self._scoring: asyncio.Task[Validated] | None = None
+        """Held-out questions after a round, which is in hand no more and does not count yet."""
         self._discarding = 0
         """How many hold the next round back now, the one in hand discarded."""
         self._may_begin = asyncio.Event()
@@ -235,11 +237,14 @@ class Node:
     async def put_away(self) -> None:
         """End the hosts, so that their memory is free: what no checkpoint has is kept first, the round in hand is left
         out. They come back before the next round, or for a request."""
-        async with self.gate.awake(), self._without_round():
-            await self._keep_unkept_rounds()
-            self._put_away = True
-            others = [host.stop() for host in self.gate.others()]
-            await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
+        async with self.gate.awake():
+            if self._scoring is not None:  # minutes, in which a paused node would compute
+                self._scoring.cancel()
+            async with self._without_round():
+                await self._keep_unkept_rounds()
+                self._put_away = True
+                others = [host.stop() for host in self.gate.others()]
+                await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
 
     async def keep_now(self) -> None:
         """The computer may not come back: write what no checkpoint has. The round in hand is left out for that; where
@@ -260,22 +265,15 @@ class Node:
         async with self.gate.awake(), self._without_round():
             await self._keep_unkept_rounds()
 
-    async def shrink(self, held: int, most: int) -> None:
-        """The node holds more memory than it may: load the model anew, with less at once."""
-        sizes = {"held": Size(bytes=held), "most": Size(bytes=most)}
+    async def shrink(self, too_much: Text) -> None:
+        """The node holds more memory than it may, as `too_much` says: load the model anew, with less at once."""
         if not self._recovery.ask_less():
             text = sentence(
-                "This node holds {held} of memory, memory_most allows {most}, and there is nothing left to do less of: "
-                "raise it, or choose a smaller model.",
-                **sizes,
+                "{reason} There is nothing left to do less of: raise it, or choose a smaller model.", reason=too_much
             )
             self.orders.fail(Failed(text=text, failures=1))
         else:
-            text = sentence(
-                "This node holds {held} of memory, and memory_most allows {most}: the model is loaded anew, with less "
-                "at once.",
-                **sizes,
-            )
+            text = sentence("{reason} The model is loaded anew, with less at once.", reason=too_much)
         self.show.notice("warning", text)
         await self.put_away()
 
@@ -308,8 +306,9 @@ class Node:
                 result = await self._play_round()
                 if result is not None:
                     async with self.concluding:
-                        await self._conclude(result)
-                    self._recovery.succeeded()
+                        counts = await self._conclude(result)
+                    if counts:
+                        self._recovery.succeeded()
             except HostError as error:
                 await self._recovery.after(error)
 
@@ -442,17 +441,18 @@ class Node:
                 sentence("{reason} What was learned waits, and the node goes on by itself.", reason=reason),
             )
 
-    async def _conclude(self, result: RoundResult) -> None:
-        """Everything after the trainer's step: counters, history, checkpoint, validation."""
+    async def _conclude(self, result: RoundResult) -> bool:
+        """Everything after the trainer's step: counters, history, checkpoint, validation. False where the round does
+        not count: the engine was wanted away meanwhile, and comes back as it was before it."""
         self.counters = after_round(self.counters, result, self.levels)
         self.last_reward = result.report.reward
         if result.report.step is not None:
             self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard
         began = self.gate.clock()
-        validated = Validated(self.counters, scored=False)
-        if self.engine.trains:
-            validated = await self._validation.after_round(self.settings, self.counters)
+        validated = await self._validated()
+        if validated is None:
+            return False
         self.counters = validated.counters
         result = _with_held_out(result, self.gate.clock() - began)
         self.round_seconds.append(result.report.seconds)
@@ -467,6 +467,22 @@ class Node:
         self.show.publish(RoundFinished(report=report))
         self.show.phase = "waiting"
         self.orders.done(self.counters.round)
+        return True
+
+    async def _validated(self) -> Validated | None:
+        """Scored, where that is due; None where it was given up."""
+        if not self.engine.trains:
+            return Validated(self.counters, scored=False)
+        self._scoring = asyncio.create_task(self._validation.after_round(self.settings, self.counters))
+        try:
+            return await self._scoring
+        except asyncio.CancelledError:
+            own = asyncio.current_task()
+            if own is None or own.cancelling():
+                raise
+            return None
+        finally:
+            self._scoring = None
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:

@@ -49,6 +49,7 @@ from sapo_desktop.worker.control.messages.replies import (
     Status,
     TaskInfo,
     Tasks,
+    Unsupported,
 )
 from sapo_desktop.worker.control.messages.requests import (
     AddTasks,
@@ -64,6 +65,7 @@ from sapo_desktop.worker.control.messages.requests import (
     GetSettings,
     GetSources,
     GetStatus,
+    GetUnsupported,
     GiveAnswer,
     JoinSwarm,
     ListCheckpoints,
@@ -122,6 +124,7 @@ class FakeNode:
     """The channel breaks after that many rounds."""
     settings: Settings = field(default_factory=Settings)
     overridden: list[str] = field(default_factory=list)
+    unsupported: dict[str, Text] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     rounds: list[RoundReport] = field(default_factory=list)
     playing: asyncio.Task[None] | None = None
@@ -162,6 +165,8 @@ class FakeNode:
                     changed=settings_file.changed_keys(self.settings),
                     overridden=self.overridden,
                 )
+            case GetUnsupported():
+                return Unsupported(reasons=self.unsupported)
             case SetSettings(values=values):
                 self.settings = settings_file.apply(self.settings, values)
                 return Ok(text="Saved.")

@@ -15,6 +15,7 @@ from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis, remote_key
+from sapo_desktop.system.presence import sensors
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.replies import IdentityIs, Reply, Sources
@@ -26,6 +27,7 @@ from sapo_desktop.worker.control.messages.requests import (
     Evaluate,
     ExportModel,
     GetSources,
+    GetUnsupported,
     Pause,
     Quit,
     RemoveTasks,
@@ -36,6 +38,7 @@ from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 SEED_OF_SEVEN = {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True} | dict.fromkeys(
     ("this_run_only", "waiting"), False
 )
+SEED_OF_SEVEN["unsupported"] = ""
 
 
 @pytest.fixture
@@ -342,6 +345,19 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert "max_tokens" in run.stdout
 
 
+def test_what_the_nodes_computer_cannot_keep_stands_beside_the_setting_with_the_reason(
+    run: Words, door: FakeDoor
+) -> None:
+    door.node.unsupported = {"hottest": "No sensors.", "when_in_use": "No desktop.", "threads_away": "No desktop."}
+    assert run("settings") == 0
+    assert "not here: hottest. No sensors." in run.stdout
+    assert "not here: threads_away, when_in_use. No desktop." in run.stdout
+    assert run("settings", "get", "hottest", "--json") == 0
+    assert run.lines[-1]["unsupported"] == "No sensors."
+    assert run("settings", "get", "seed") == 0
+    assert not isinstance(door.node.requests[-1], GetUnsupported) and "not here" not in run.stdout
+
+
 @pytest.mark.usefixtures("computer")
 def test_the_login_of_a_proxy_stays_in_the_file(run: Words, door: FakeDoor) -> None:
     assert run("settings", "set", "proxy", "http://user:s3cret@proxy.example:3128") == 0
@@ -359,6 +375,16 @@ def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDo
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
     assert door.node.requests == []
+
+
+def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
+    gone: None, run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensors, "degrees", lambda: None)
+    assert run("settings", "set", "hottest", "80") == 0
+    assert "it will do nothing. This computer tells no temperature" in run.stderr
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.hottest == 80
+    assert run("settings", "set", "hottest", "0") == 0 and "no temperature" not in run.stderr
 
 
 def test_a_settings_file_that_was_damaged_is_said(gone: None, run: Words, tmp_path: Path) -> None:

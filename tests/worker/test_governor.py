@@ -2,11 +2,11 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sapo_desktop.core import schedule
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings import MOST_KILOBYTES, Settings
 from sapo_desktop.core.why import (
     Answering,
     CardTaken,
@@ -156,11 +156,33 @@ def test_what_was_too_hot_cools_down_a_little_before_it_goes_on() -> None:
     assert decide(situation(WORKING, here=Presence(degrees=75.0), too_hot=True), settings, NOW).computes
 
 
-def test_more_threads_while_nobody_is_there() -> None:
-    settings = Settings(threads=2, threads_away=6)
-    assert decide(situation(WORKING, here=Presence(idle=600.0)), settings, NOW).threads == 6
-    assert decide(situation(WORKING, here=Presence(idle=599.0)), settings, NOW).threads == 2
-    assert decide(situation(WORKING), settings, NOW).threads == 2
+IN_USE = {"threads": 2, "processor_percent": 50, "upload_kilobytes": 30, "download_kilobytes": 40}
+AWAY = {"threads_away": 6, "processor_percent_away": 90, "upload_kilobytes_away": 500, "download_kilobytes_away": 600}
+
+
+def limits(here: Presence, **settings: int) -> tuple[int, float, int, int]:
+    decision = decide(situation(WORKING, here=here), msgspec.convert(settings, Settings), NOW)
+    return decision.threads, decision.cores, decision.upload, decision.download
+
+
+@pytest.mark.parametrize(
+    ("settings", "idle", "expected"),
+    [
+        (IN_USE | AWAY, 600.0, (6, 5.4, 500, 600)),
+        (IN_USE | AWAY, 599.0, (2, 1.0, 30, 40)),
+        (IN_USE | AWAY, None, (2, 1.0, 30, 40)),
+        (IN_USE, 600.0, (2, 1.0, 30, 40)),
+        (IN_USE | {"threads_away": 1}, 600.0, (1, 0.5, 30, 40)),
+        (IN_USE | {"processor_percent_away": 100}, 600.0, (2, 2.0, 30, 40)),
+        (IN_USE | {"upload_kilobytes_away": MOST_KILOBYTES}, 600.0, (2, 1.0, MOST_KILOBYTES, 40)),
+        (AWAY, 0.0, (4, 4.0, 0, 0)),
+        ({}, 600.0, (4, 4.0, 0, 0)),
+    ],
+)
+def test_each_limit_has_a_second_value_while_nobody_is_there(
+    settings: dict[str, int], idle: float | None, expected: tuple[int, float, int, int]
+) -> None:
+    assert limits(Presence(idle=idle), **settings) == pytest.approx(expected)
 
 
 percent = st.integers(0, 100)
@@ -197,6 +219,19 @@ all_settings = st.builds(
     when_in_use=st.sampled_from(["pause", "continue"]),
     away_after=st.integers(1, 30),
 )
+few = st.integers(0, 9)
+all_limits = st.builds(
+    Settings,
+    away_after=st.integers(1, 30),
+    threads=few,
+    threads_away=few,
+    processor_percent=st.integers(5, 100),
+    processor_percent_away=percent,
+    upload_kilobytes=few,
+    upload_kilobytes_away=few,
+    download_kilobytes=few,
+    download_kilobytes_away=few,
+)
 
 
 def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
@@ -219,6 +254,7 @@ def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
     )
 
 
+@settings(deadline=None)  # on a busy computer one example may wait for the processor
 @given(wishes, presences, all_settings)
 def test_no_combination_computes_what_it_forbids_or_idles_without_a_reason(
     wish: Wishes, here: Presence, rules: Settings
@@ -228,3 +264,27 @@ def test_no_combination_computes_what_it_forbids_or_idles_without_a_reason(
     assert decision.computes == isinstance(decision.why, Working | Finishing)
     assert decision.changes_at is None or decision.changes_at > NOW
     assert not (decision.network and decision.state is NodeState.PAUSED and isinstance(decision.why, Metered))
+
+
+def allowed(rules: Settings, key: str, idle: float | None) -> float:
+    """The most that a limit allows at a computer without input for so long; infinite where 0 says so."""
+    value = getattr(rules, key)
+    if idle is not None and idle >= 60 * rules.away_after and getattr(rules, f"{key}_away") != 0:
+        value = getattr(rules, f"{key}_away")
+    return float(value or {"threads": 4}.get(key, "inf"))
+
+
+@settings(deadline=None)
+@given(wishes, presences, all_limits)
+def test_no_decision_takes_more_than_is_allowed_for_whoever_is_there(
+    wish: Wishes, here: Presence, rules: Settings
+) -> None:
+    decision = decide(situation(wish, here=here), rules, NOW)
+    most = {
+        key: allowed(rules, key, here.idle)
+        for key in ("threads", "processor_percent", "upload_kilobytes", "download_kilobytes")
+    }
+    assert 1 <= decision.threads <= most["threads"]
+    assert 0 < decision.cores <= most["threads"] * most["processor_percent"] / 100
+    assert (decision.upload or float("inf")) <= most["upload_kilobytes"]
+    assert (decision.download or float("inf")) <= most["download_kilobytes"]

@@ -21,7 +21,7 @@ from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Presence
 from sapo_desktop.system.processes import Processors
 from sapo_desktop.worker import guest as guest_module
-from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.governor import Decision, NodeState
 from sapo_desktop.worker.guest import (
     KEEP_SECONDS,
     OTHERS_SECONDS,
@@ -43,13 +43,14 @@ class Side:
 
     def __init__(self) -> None:
         self.barred = False
+        self.upload = 0
         self.dialled = 0
 
     def dial_anew(self) -> None:
         self.dialled += 1
 
-    async def bar(self, barred: bool) -> None:
-        self.barred = barred
+    async def obey(self, decision: Decision) -> None:
+        self.barred, self.upload = not decision.network, decision.upload
 
 
 class Looked:
@@ -59,17 +60,26 @@ class Looked:
         self.side = Side()
         assembled = SimpleNamespace(node=self.scene.node, side=self.side)
         self.ceiling, self.renewed, self.wall = Held(), 0, 1e9
+        self.rates: list[int] = []
+        self.renewed_at_once = 0
+        self.wanted: Settings | None = None
         self.guest = Guest(
             assembled,  # type: ignore[arg-type]
             DataFolder(folder),
             self.ceiling,  # type: ignore[arg-type]
             self._renew,
+            self._renew_at_once,
+            lambda: self.wanted or self.scene.node.settings,
+            self.rates.append,
             lambda: self.wall,
         )
         self.here = Presence()
         patch.setattr(self.guest._watch, "look", lambda settings: self.here)
         patch.setattr(guest_module, "models_folder", lambda settings: folder / "models")
         self.scene.node.orders.start(None)
+
+    def _renew_at_once(self) -> None:
+        self.renewed_at_once += 1
 
     def _renew(self) -> None:
         self.renewed += 1
@@ -106,6 +116,30 @@ async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(
     await it.close()
 
 
+async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {
+        "threads": 1,
+        "threads_away": 4,
+        "processor_percent": 50,
+        "processor_percent_away": 100,
+        "upload_kilobytes": 30,
+        "upload_kilobytes_away": 500,
+        "download_kilobytes": 40,
+        "download_kilobytes_away": 600,
+    }
+    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, **limits))
+    it.here = Presence(idle=6000.0)
+    await it.guest.begin()
+    await it.guest._look()
+    assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (4.0, 500, 600)
+    it.here = Presence(idle=0.5)
+    await it.guest._look()
+    assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (0.5, 30, 40)
+    await it.close()
+
+
 async def test_who_cannot_tell_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = Looked(tmp_path, monkeypatch, SETTINGS)
     it.here = Presence(idle_unknown="No desktop.")
@@ -133,6 +167,38 @@ async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_t
     it.scene.engine.on_card = True
     await it.guest._look()
     assert it.guest.meter.now.card_memory == 7 and asked[0] is not threading.current_thread()
+    await it.close()
+
+
+@pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (9 * 10**9, True)])
+async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int, acts: bool
+) -> None:
+    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: held)
+    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, card_memory_most=8.0))
+    it.scene.engine.on_card = True
+    before = it.scene.engine.plan.trainer.micro_batch
+    for _ in range(2):
+        await it.guest._look()
+    said = [text for text in it.scene.notices() if "card_memory_most" in text]
+    assert len(said) == acts and it.scene.engine.running is not acts
+    assert it.scene.engine.plan.trainer.micro_batch == (before // 2 if acts else before)
+    await it.close()
+
+
+async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: 7 * 10**9)
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    it.scene.engine.on_card = True
+    for gigabytes, expected in ((0.0, 0), (8.0, 0), (6.0, 1)):
+        it.wanted = msgspec.structs.replace(SETTINGS, card_memory_most=gigabytes)
+        await it.guest._look()
+        assert it.renewed_at_once == expected
+    said = it.scene.notices()[-1]
+    assert "holds 7.0 GB of the graphics card's memory, and card_memory_most allows 6.0 GB." in said
+    assert it.scene.engine.running, "the node that takes this one's place is fitted to the new cap"
     await it.close()
 
 

@@ -563,6 +563,27 @@ async def test_an_end_in_the_middle_of_a_write_before_a_sleep_writes_that_round_
     assert rounds == [it.node.counters.round]
 
 
+async def test_memory_is_given_back_without_the_held_out_questions_that_are_being_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1)) as it, asyncio.timeout(20):
+        asked = asyncio.Event()
+
+        async def unending(*about: Any) -> Any:
+            asked.set()
+            await asyncio.Event().wait()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(it.node._validation, "_score", unending)
+            await asked.wait()
+            it.node.orders.pause(None)
+            await it.node.put_away()
+        assert not it.engine.running and it.node.orders.finished == 0
+        it.node.orders.resume()
+        await it.until(RoundFinished)
+        assert (it.node.counters.round, len(it.engine.batches)) == (1, 2), "the round was played again"
+
+
 async def test_a_request_wakes_what_was_put_away(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         await it.until(RoundFinished)
@@ -576,12 +597,12 @@ async def test_too_much_memory_is_answered_with_less_at_once_and_in_the_end_with
     async with playing(tmp_path) as it:
         await it.until(RoundFinished)
         before = it.engine.plan.trainer.micro_batch
-        await it.node.shrink(2 * 10**9, 10**9)
+        await it.node.shrink("Too much.")
         assert it.engine.plan.trainer.micro_batch == before // 2
         await it.until(RoundFinished, count=it.node.counters.round + 1)
         async with asyncio.timeout(20):
             while it.gate.state is not NodeState.FAILED:
-                await it.node.shrink(2 * 10**9, 10**9)
+                await it.node.shrink("Too much.")
         assert "raise it, or choose a smaller model" in it.gate.reason and not it.engine.running
 
 

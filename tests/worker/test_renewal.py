@@ -11,7 +11,9 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.presence import unsupported
 from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.worker import guest as guest_module
 from sapo_desktop.worker import main as worker_main
 from sapo_desktop.worker.assembly import Assembled, Publish
 from sapo_desktop.worker.control.client import Client, connect
@@ -146,6 +148,26 @@ async def test_a_paused_node_is_replaced_at_once_and_stays_paused(factory: Facto
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     status = await client.call(GetStatus())
     assert status.state == "paused" and status.resume_in is not None
+
+
+@pytest.fixture
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0.01)
+
+
+async def test_a_cap_of_the_cards_memory_below_what_is_held_does_not_wait_for_the_round(
+    quick_looks: None, factory: Factory, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: 7 * 10**9 if len(factory.made) == 1 else 0)
+    monkeypatch.setattr(unsupported, "gpus", lambda: ["a card"])
+    monkeypatch.setattr(settings_requests.Fitting, "check", lambda *asked: None)
+    await in_a_round(factory, client)
+    factory.made[0].engine.on_card = True
+    await client.call(SetSettings(values={"card_memory_most": "6"}))
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    assert factory.made[0].node.counters.round == 0, "which would not have ended by itself"
+    assert [settings.card_memory_most for settings in factory.asked] == [0, 6]
+    assert (await client.call(GetStatus())).state == "working"
 
 
 async def test_a_change_under_way_is_whole(factory: Factory, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.settings.groups import GROUPS, GroupName, Wanted, found
 from sapo_desktop.gui.settings.rows import SettingRow
@@ -28,8 +30,8 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, UpdatesAre, Usage
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
-from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
+from sapo_desktop.worker.control.messages.requests import GetUnsupported, ResetSettings, SetSettings, SetSilo
 
 LOOK_MS = 2000
 """Between looks at what is taken, while the page is open."""
@@ -50,6 +52,8 @@ class SettingsPage(Page):
             view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
         )
         self._wanted = Wanted()
+        self._unsupported: Mapping[str, Text] = {}
+        """Why the node's computer cannot keep some settings, by their keys, as it said when the page was opened."""
         self._titles, self._sentences = (
             setting_words.titles(),
             {key: setting_words.sentence(key) for key in settings_file.known_keys()},
@@ -95,6 +99,8 @@ class SettingsPage(Page):
         if not changed & self.follows:
             return
         attached = self.view.attached
+        if "link" in changed:  # so it is where the page was opened, and where a node came meanwhile
+            self._ask_what_cannot_be()
         self._banner.say("" if attached else tr("The node is not running just now: nothing can be changed."))
         self._reset_all.setEnabled(attached and bool(self._changed_keys()))
         if self.view.settings_are is not None:
@@ -105,6 +111,16 @@ class SettingsPage(Page):
         self._name_changed()
         if self._group == CHANGED and not self._search.text():
             self._arrange()
+
+    def _ask_what_cannot_be(self) -> None:
+        """The node takes seconds for it where a service of the desktop is silent; until then all can be tried."""
+        if self.view.attached:
+            self.bridge.ask(GetUnsupported(), self._show_what_cannot_be, lambda error: None, of=self)
+
+    def _show_what_cannot_be(self, reply: Unsupported) -> None:
+        self._unsupported = reply.reasons
+        for card in self._cards.values():
+            self._fill(card)
 
     def _look(self) -> None:
         if self.view.attached:
@@ -204,6 +220,7 @@ class SettingsPage(Page):
                 late=key in are.waiting,
                 overridden=key in are.overridden,
             )
+            made.show_unsupported(one_line(in_words(self._unsupported.get(key, "")), 1000))
         if "look_for_updates" in card.rows and self.view.updates is not None:
             card.rows["look_for_updates"].show_measured(in_words(self.view.updates.text))
 

@@ -61,8 +61,11 @@ class SettingRow(QFrame):
         self._error = Banner(tone="danger")
         self._measured = Label("", "caption")
         self._measured.hide()
-        head = Flow(Title(title), self._changed, self._late, self._overridden)
-        self._words = column(1, head, Label(sentence, "caption"), self._measured, 1, spacing=0.25)
+        self._sentence = sentence
+        self._unsupported = Label("", "caption")
+        self._not_here = chip(tr("not on this computer"), "warning")
+        head = Flow(Title(title), self._changed, self._late, self._overridden, self._not_here)
+        self._words = column(1, head, Label(sentence, "caption"), self._unsupported, self._measured, 1, spacing=0.25)
         self._action: Button | None = None
         self._side = holding(row(self.control, keeping_place(self._reset), spacing=0.5))
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -73,7 +76,7 @@ class SettingRow(QFrame):
         whole.addLayout(self._box)
         whole.addWidget(self._error)
         self.setLayout(whole)
-        for part in (self._changed, self._late, self._overridden, self._reset):
+        for part in (self._changed, self._late, self._overridden, self._reset, self._not_here, self._unsupported):
             part.hide()
         self._error.say("")
         self.control.taken.connect(self._take)
@@ -89,6 +92,16 @@ class SettingRow(QFrame):
         self._reset.setVisible(changed or late or self._reset.hasFocus())
         if not self.refused:
             self.control.show_value(value)
+
+    def show_unsupported(self, reason: str) -> None:
+        """Why this computer cannot keep it; nothing where it can. What was set once can be reset all the same."""
+        if reason == self._unsupported.text():
+            return
+        self._unsupported.setText(reason)
+        for part in (self._unsupported, self._not_here):
+            part.setVisible(bool(reason))
+        self.control.stops()[0].setAccessibleDescription(f"{self._sentence} {reason}".strip())
+        self.control.setEnabled(not reason)
 
     def show_measured(self, text: str) -> None:
         """What is taken just now of what this setting bounds."""

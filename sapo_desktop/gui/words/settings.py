@@ -51,6 +51,7 @@ def titles() -> dict[str, str]:
         "threads": tr("Threads"),
         "threads_away": tr("Threads while you are away"),
         "processor_percent": tr("Share of their time"),
+        "processor_percent_away": tr("Share while you are away"),
         "low_priority": tr("Low priority"),
         "memory_back_after": tr("Memory given back after"),
         "core_watts": tr("Power of a core"),
@@ -76,7 +77,9 @@ def titles() -> dict[str, str]:
         "lan": tr("Local network"),
         "private_addresses": tr("Private addresses"),
         "upload_kilobytes": tr("Sent at most"),
+        "upload_kilobytes_away": tr("Sent while you are away"),
         "download_kilobytes": tr("Received at most"),
+        "download_kilobytes_away": tr("Received while you are away"),
         "peers": tr("Peers"),
         "invited": tr("Peers by invite"),
         "blocked": tr("Blocked peers"),
@@ -160,6 +163,9 @@ def zero(key: str) -> str:
     return {
         "threads": tr("half the cores"),
         "threads_away": tr("as many as otherwise"),
+        "processor_percent_away": tr("as otherwise"),
+        "upload_kilobytes_away": tr("as otherwise"),
+        "download_kilobytes_away": tr("as otherwise"),
         "memory_back_after": tr("never"),
         "memory_most": tr("no limit"),
         "disk_gigabytes": tr("no limit"),
@@ -186,16 +192,21 @@ def measured(usage: Usage, price: float, gained: float | None, used: int) -> dic
     if gained is not None:
         form = tr("{energy}; it brought {points} points of the held-out score, and peers %n group(s)", None, used)
         energy = form.format(energy=energy, points=numbers.signed(gained, 1))
+    sent = now.format(value=tr("{size} a second").format(size=numbers.size(usage.sent)))
+    received = now.format(value=tr("{size} a second").format(size=numbers.size(usage.received)))
     cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2)))
     return {
         "threads": cores,
         "threads_away": cores,
         "processor_percent": cores,
+        "processor_percent_away": cores,
         "memory_most": now.format(value=numbers.size(usage.memory)),
         "card_memory_most": now.format(value=numbers.size(usage.card_memory)) if usage.card_memory else "",
         "write_gigabytes_a_day": tr("In the last 24 hours: {size}").format(size=numbers.size(usage.written)),
-        "upload_kilobytes": now.format(value=tr("{size} a second").format(size=numbers.size(usage.sent))),
-        "download_kilobytes": now.format(value=tr("{size} a second").format(size=numbers.size(usage.received))),
+        "upload_kilobytes": sent,
+        "upload_kilobytes_away": sent,
+        "download_kilobytes": received,
+        "download_kilobytes_away": received,
         "disk_gigabytes": now.format(value=numbers.size(usage.disk)) if usage.disk else "",
         "core_watts": now.format(value=tr("{watts} W").format(watts=numbers.number(usage.watts, 0))),
         "price_per_kwh": energy,
@@ -207,9 +218,9 @@ def unit(key: str) -> str:
     return {
         "text_size": " %",
         "core_watts": " W",
-        "upload_kilobytes": tr(" KB/s"),
-        "download_kilobytes": tr(" KB/s"),
-        "processor_percent": " %",
+        **dict.fromkeys(("upload_kilobytes", "upload_kilobytes_away"), tr(" KB/s")),
+        **dict.fromkeys(("download_kilobytes", "download_kilobytes_away"), tr(" KB/s")),
+        **dict.fromkeys(("processor_percent", "processor_percent_away"), " %"),
         "card_share": " %",
         "battery_least": " %",
         "hottest": " °C",

@@ -237,6 +237,12 @@ def _tokens_a_pass(model: TorchModel, work: Work) -> int:
     return min(tokens, max(work.length, CPU_TOKENS)) if model.written_out and model.device == "cpu" else tokens
 
 
+def tensors_of(card_memory: int) -> int:
+    """What PyTorch's tensors may take where a process may hold so much of a card's memory: CUDA's context is in no
+    limit of PyTorch's, and in what the driver tells. 0, as without a limit, stays 0."""
+    return max(1, card_memory - CUDA_CONTEXT) if card_memory else 0
+
+
 def _weights(model: TorchModel) -> int:
     return model.parameters * model.width
 

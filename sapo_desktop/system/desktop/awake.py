@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+_SECONDS = 5.0
 _CONTINUOUS, _SYSTEM_REQUIRED = 0x80000000, 0x00000001
 
 
@@ -54,6 +55,20 @@ class Awake:
             self._child.stdin.close()
             self._child.wait()
             self._child = None
+
+
+def can_hold() -> bool:
+    """Whether this system offers a way, and takes it up where that is tried for a moment."""
+    if sys.platform == "win32":
+        return True
+    line = _command()
+    if sys.platform == "darwin" or line is None:
+        return line is not None
+    try:  # in the place of what waits for the end of its input, something that ends at once
+        tried = subprocess.run([*line[:-1], "true"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return tried.returncode == 0
 
 
 def _command() -> list[str] | None:

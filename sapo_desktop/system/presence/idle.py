@@ -1,6 +1,7 @@
 """For how long nobody has touched keyboard and mouse.
 
-Linux: on Wayland GNOME's Mutter over D-Bus, else the protocol ext-idle-notify; on X11 its screen saver extension.
+Linux: on Wayland GNOME's Mutter over D-Bus, else the protocol ext-idle-notify, which KDE's KWin, sway and others speak;
+on X11 its screen saver extension, under any desktop.
 Windows and macOS have a call each, written from their documentation. "Cannot tell" is an answer, with its reason.
 """
 

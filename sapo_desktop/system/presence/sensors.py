@@ -55,17 +55,17 @@ _ASK_WINDOWS = (
 )
 
 
-def is_metered() -> bool:
-    """False where it cannot be told."""
+def is_metered() -> bool | None:
+    """None where it cannot be told."""
     if sys.platform == "win32":
-        return _windows() in ("Fixed", "Variable")
+        return {"Fixed": True, "Variable": True, "Unrestricted": False}.get(_windows())
     elif sys.platform == "darwin":
-        return False
+        return None
     else:
         try:
             found = bus.get_property("SYSTEM", _MANAGER, f"/{_MANAGER.replace('.', '/')}", _MANAGER, "Metered")
         except bus.NoBus:
-            return False
+            return None
         return found in _YES
 
 

@@ -16,6 +16,8 @@ from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.system.presence.idle import CannotTell, Idle
 from sapo_desktop.system.presence.sensors import power
 
+AWAY = ("threads_away", "processor_percent_away", "upload_kilobytes_away", "download_kilobytes_away")
+"""Settings that hold while nobody uses the computer; 0 in each: the same as otherwise."""
 SLOW_SECONDS = 10.0
 """Between looks at programs, sensors, cards and the link."""
 
@@ -71,7 +73,7 @@ class Watch:
 
     def _look_slowly(self, settings: Settings) -> Presence:
         return Presence(
-            metered=not settings.silo and settings.on_metered == "pause" and sensors.is_metered(),
+            metered=not settings.silo and settings.on_metered == "pause" and sensors.is_metered() is True,
             program=programs.first_of(listed(settings.pause_for)),
             card_share=taken_by_others(self._own()) if settings.card_share and settings.device != "cpu" else 0.0,
             degrees=sensors.degrees() if settings.hottest else None,
@@ -86,4 +88,4 @@ class Watch:
 
 def wants_idle(settings: Settings) -> bool:
     """Whether it matters that somebody uses the computer."""
-    return settings.when_in_use == "pause" or settings.threads_away > 0
+    return settings.when_in_use == "pause" or any(getattr(settings, key) for key in AWAY)

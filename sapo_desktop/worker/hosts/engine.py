@@ -86,7 +86,7 @@ class EnginePlan:
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
     card_memory: int = 0
-    """Bytes of the graphics card's memory that PyTorch may take; 0: as much as there is."""
+    """Bytes of the graphics card's memory that PyTorch's tensors may take; 0: as much as there is."""
 
 
 class Engine:

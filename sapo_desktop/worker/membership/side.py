@@ -38,6 +38,7 @@ from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.control.messages.rollouts import RefusedGroup
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
+from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
@@ -122,6 +123,8 @@ class SwarmSide:
         self._settings: Settings | None = None
         self._barred = False
         """Whether it keeps out although the settings say otherwise: the link is paid by volume."""
+        self._upload = self._download = 0
+        """KB a second over all links, as the governor decided; 0: no limit."""
         self._membership: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
         self._joined: Joined | None = None
@@ -156,9 +159,12 @@ class SwarmSide:
             elif self._joined is not None:
                 self._apply(self._joined, settings)
 
-    async def bar(self, barred: bool) -> None:
-        """Keep out of the swarm, or no longer."""
-        changed, self._barred = barred != self._barred, barred
+    async def obey(self, decision: Decision) -> None:
+        """Keep out of the swarm, or no longer, and keep to these rates, all at once."""
+        changed, self._barred = self._barred is decision.network, not decision.network
+        self._upload, self._download = decision.upload, decision.download
+        if self._joined is not None:
+            self._keep_to_rates(self._joined.network)
         if changed and self._settings is not None:
             await self.follow(self._settings)
 
@@ -341,11 +347,13 @@ class SwarmSide:
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""
         joined.member.sharing = settings.share
-        joined.network.upload.rate = 1000.0 * settings.upload_kilobytes
-        joined.network.download.rate = 1000.0 * settings.download_kilobytes
+        self._keep_to_rates(joined.network)
         joined.links.keep(addresses(settings.peers), addresses(settings.invited))
         joined.links.announcement = announcement(joined, settings.announce)
         block(joined, settings.blocked)
+
+    def _keep_to_rates(self, network: Network) -> None:
+        network.upload.rate, network.download.rate = 1000.0 * self._upload, 1000.0 * self._download
 
     def _left(self, joined: Joined) -> None:
         self._entered(None)

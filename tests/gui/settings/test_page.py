@@ -19,16 +19,16 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
-from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.messages.replies import Ok, Unsupported
+from sapo_desktop.worker.control.messages.requests import GetUnsupported, ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes, staged_settings
 from tests.gui.driving import in_dialog, press, shown, texts
 from tests.gui.stage import StageBridge
 
 
 def ordered(bridge: StageBridge) -> list[object]:
-    """What a person had asked. The page itself asks by the clock what the node uses."""
-    return [request for request in bridge.asked if not isinstance(request, GetUsage)]
+    """What a person had asked. The page itself asks what the node uses, and what the computer cannot keep."""
+    return [request for request in bridge.asked if not isinstance(request, GetUsage | GetUnsupported)]
 
 
 def a_page(qtbot: QtBot, view: View | None = None) -> tuple[SettingsPage, StageBridge]:
@@ -316,6 +316,33 @@ def test_all_groups_are_made_ahead_so_that_the_first_letter_of_a_search_does_not
         page._make_next()
     assert set(page._cards) == set(GROUPS) and not page._making.isActive()
     assert set(rows_in_sight(page)) == set(GROUPS["window"]), "made, and not shown"
+
+
+CANNOT_TELL = "This computer cannot tell whether somebody uses it."
+
+
+def test_what_the_computer_cannot_keep_is_greyed_out_with_the_reason_and_can_be_reset(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view(when_in_use="pause"))
+    bridge.view.take_settings(staged_settings.are(bridge.view.settings))
+    staged_settings.stage(bridge)
+    bridge.replies[GetUnsupported] = Unsupported(reasons={"when_in_use": CANNOT_TELL, "threads_away": CANNOT_TELL})
+    page = shown(qtbot, SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    made, free = row(page, "when_in_use"), row(page, "schedule")
+    assert not made.control.field.isEnabled() and {CANNOT_TELL, "not on this computer"} <= set(texts(made))
+    assert CANNOT_TELL in made.control.field.accessibleDescription()
+    assert free.control.field.isEnabled() and "not on this computer" not in texts(free)
+    assert made._reset.isEnabled()
+    QTest.mouseClick(made._reset, Qt.MouseButton.LeftButton)
+    assert ordered(bridge) == [ResetSettings(keys=["when_in_use"])] and bridge.view.settings.when_in_use == "continue"
+    assert not row(page, "threads_away").control.field.isEnabled(), "made later than the answer came"
+
+
+def test_what_the_computer_can_keep_again_is_free_when_the_page_is_opened_anew(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    for reasons in ({"hottest": "No sensors."}, {}):
+        bridge.replies[GetUnsupported] = Unsupported(reasons=reasons)
+        page.refresh(ALL)
+        assert row(page, "hottest").control.field.isEnabled() is not bool(reasons)
 
 
 def test_a_title_is_one_line_where_there_is_room(qtbot: QtBot) -> None:

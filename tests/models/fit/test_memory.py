@@ -20,6 +20,11 @@ LARGE = TorchModel(
 )
 
 
+def test_what_cuda_takes_for_itself_is_within_the_cap_of_a_cards_memory() -> None:
+    assert memory.tensors_of(4 * 10**9) == 4 * 10**9 - memory.CUDA_CONTEXT
+    assert (memory.tensors_of(0), memory.tensors_of(5)) == (0, 1), "0 would be no limit"
+
+
 def test_counting_a_shape() -> None:
     # q 64, k 32, v 32, o 64, gate, up, down 3 * 128
     assert SHAPE.linear_weights == 2 * (64 + 32 + 32 + 64 + 384)

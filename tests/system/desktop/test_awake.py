@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.system.desktop.awake import Awake
+from sapo_desktop.system.desktop.awake import Awake, can_hold
 
 STAND_IN = """#!/bin/sh
 echo "$@" > "{told}"
@@ -37,3 +37,15 @@ def test_where_there_is_no_way_it_says_so(tmp_path: Path, monkeypatch: pytest.Mo
     awake = Awake()
     assert not awake.follow(True) and not awake.held
     assert awake.follow(False)
+    assert not can_hold()
+
+
+@pytest.mark.parametrize(("code", "can"), [(0, True), (1, False)])
+def test_whether_it_can_be_held_is_tried_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, can: bool
+) -> None:
+    program = tmp_path / "systemd-inhibit"
+    program.write_text(f"#!/bin/sh\nexit {code}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert can_hold() is can

@@ -55,6 +55,12 @@ def test_nothing_is_looked_at_that_no_setting_asks_for(monkeypatch: pytest.Monke
     assert looked.found == ["programs"]
 
 
+@pytest.mark.parametrize("key", watch.AWAY)
+def test_somebody_is_looked_for_where_a_limit_has_a_second_value(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    looked = Looked(monkeypatch)
+    assert looked.watch.look(msgspec.convert({"card_share": 0, key: 1}, Settings)).idle == 33.0
+
+
 def test_who_cannot_tell_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.delenv("DISPLAY", raising=False)

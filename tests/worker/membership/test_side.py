@@ -11,11 +11,13 @@ import pytest
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Training
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.events import StatsHeard
 from sapo_desktop.swarm.sockets.certificate import self_signed
 from sapo_desktop.worker.control.messages.requests import GetStatus, SetSettings
+from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.membership import settings as swarm_settings
 from sapo_desktop.worker.membership.entering import begin_with_seeds, look_on_lan
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined
@@ -27,6 +29,10 @@ from tests.worker.test_node import SETTINGS, Scene
 
 SECRET = "s3cret"
 PROXY = f"socks5h://volunteer:{SECRET}@127.0.0.1:9"
+
+
+def decided(**changes: object) -> Decision:
+    return msgspec.convert({"state": "working", "why": Training(round=1), "threads": 1} | changes, Decision)
 
 
 def sockets() -> int:
@@ -75,8 +81,10 @@ async def test_caps_of_traffic_hold_at_once_without_joining_anew(
     await until(lambda: side.member)
     network = side.network
     assert network is not None and (network.upload.rate, network.download.rate) == (0, 0)
-    await side.follow(Settings(silo=False, upload_kilobytes=50, download_kilobytes=70))
+    await side.obey(decided(upload=50, download=70))
     assert side.network is network and (network.upload.rate, network.download.rate) == (50_000, 70_000)
+    await side.follow(Settings(silo=False, label="other"))
+    assert (network.upload.rate, network.download.rate) == (50_000, 70_000), "another setting lifts no cap"
     await side.close()
 
 
@@ -88,11 +96,11 @@ async def test_a_metered_link_is_left_alone_and_taken_up_again(tmp_path: Path, m
         joined.append(settings)
 
     monkeypatch.setattr(side, "_take_part", take_part)
-    await side.bar(True)
+    await side.obey(decided(network=False))
     await side.follow(Settings(silo=False))
     await asyncio.sleep(0)
     assert not joined and "metered" in str(side.reason)
-    await side.bar(False)
+    await side.obey(decided(network=True))
     await asyncio.sleep(0)
     assert len(joined) == 1
 

@@ -11,6 +11,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import msgspec
+
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
@@ -55,7 +57,7 @@ class ModelRequests:
         self._working: ModelProgressed | None = None
         self._needs_network = False
         self._rate = 0
-        """Kilobytes a second of the download under way."""
+        """KB a second at which a download comes; 0: no limit."""
         self._rate_changed = asyncio.Event()
 
     async def download(self, request: DownloadModel) -> Ok:
@@ -99,10 +101,14 @@ class ModelRequests:
         return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
-        """Silo is true at once: a download under way ends. One at another rate begins again where it was."""
+        """Silo is true at once: a download under way ends."""
         if settings.silo and self._needs_network:
             await self._end()
-        if settings.download_kilobytes != self._rate:
+
+    def at_rate(self, kilobytes: int) -> None:
+        """From now on download so many KB a second at most, 0: no limit; what is under way goes on where it was."""
+        if kilobytes != self._rate:
+            self._rate = kilobytes
             self._rate_changed.set()
 
     async def close(self) -> None:
@@ -126,11 +132,10 @@ class ModelRequests:
         self._task.add_done_callback(functools.partial(self._over, model, work))
 
     async def _fetch(self, request: DownloadModel) -> Kept:
-        """Download at the rate of the settings. The process that does it hears nothing meanwhile, so where the rate
+        """Download at the rate that holds now. The process that does it hears nothing meanwhile, so where the rate
         changes another one goes on with what has arrived."""
         while True:
-            settings = self._settings()
-            self._rate = settings.download_kilobytes
+            settings = msgspec.structs.replace(self._settings(), download_kilobytes=self._rate)
             self._rate_changed.clear()
             tasks = (
                 asyncio.create_task(librarian.fetch(settings, self._data, request.model, request.files, self._moved)),

@@ -19,14 +19,19 @@ from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_memory_of
-from sapo_desktop.system.presence import programs, sensors
-from sapo_desktop.system.presence.idle import Idle
-from sapo_desktop.system.presence.watch import wants_idle
+from sapo_desktop.system.presence import programs
+from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.messages.events import Event, SettingsChanged
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
+from sapo_desktop.worker.control.messages.requests import (
+    GetSettings,
+    GetUnsupported,
+    ResetSettings,
+    SetSettings,
+    SetSilo,
+)
 from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO, find_model
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting
@@ -41,16 +46,9 @@ _PRIORITY = "low_priority"
 
 
 def check_facts(settings: Settings, keys: Collection[str]) -> None:
-    """Refuse what this computer cannot tell. Raises CannotTell, UsageError."""
-    if not {"when_in_use", "threads_away"}.isdisjoint(keys) and wants_idle(settings):
-        Idle().seconds()
-    if "hottest" in keys and settings.hottest and sensors.degrees() is None:
-        raise UsageError(
-            sentence(
-                "This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer "
-                "threads, or a smaller processor_percent, keep it cooler."
-            )
-        )
+    """Refuse what this computer cannot keep. Raises UsageError."""
+    for reason in asked_in_vain(settings, keys).values():
+        raise UsageError(reason)
 
 
 def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
@@ -141,6 +139,9 @@ class SettingsRequests:
     async def show(self, request: GetSettings) -> SettingsAre:
         return self._are()
 
+    async def unsupported(self, request: GetUnsupported) -> Unsupported:
+        return Unsupported(reasons=await asyncio.to_thread(unsupported, LOOKED_AT))
+
     def _are(self) -> SettingsAre:
         settings = self._node.settings
         return SettingsAre(
@@ -202,8 +203,10 @@ class SettingsRequests:
         node.take_settings(self._in_force(wanted))
         self._publish(SettingsChanged(now=self._are()))
         node.orders.follow()
+        self._models.at_rate(node.orders.decision.download)
         await self._models.follow(node.settings)
         await self._side.follow(node.settings)
+        await self._side.obey(node.orders.decision)
         notes = self._notes(keys)
         if node.orders.decision.threads != threads:
             now = node.orders.decision.threads

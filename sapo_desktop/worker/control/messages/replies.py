@@ -96,6 +96,13 @@ class SettingsAre(Message, frozen=True):
     """As `settings` will be then."""
 
 
+class Unsupported(Message, frozen=True):
+    """Reply to GetUnsupported."""
+
+    reasons: dict[str, Text]
+    """Why, by the setting's key."""
+
+
 class SwarmIs(Message, frozen=True):
     """Reply to GetSwarm."""
 
@@ -310,6 +317,7 @@ Reply = (
     | RelayStatus
     | StartingStatus
     | SettingsAre
+    | Unsupported
     | Checkpoints
     | Evaluated
     | Exported

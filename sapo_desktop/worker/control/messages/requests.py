@@ -108,6 +108,10 @@ class GetSettings(Message, frozen=True):
     pass
 
 
+class GetUnsupported(Message, frozen=True):
+    """Which settings the worker's computer cannot keep, and why. May take some seconds."""
+
+
 class SetSettings(Message, frozen=True):
     """Values as text, as a person types them; all are checked before any is taken."""
 
@@ -227,6 +231,7 @@ Request = (
     | JoinSwarm
     | ChangeIdentity
     | GetSettings
+    | GetUnsupported
     | SetSettings
     | ResetSettings
     | ListCheckpoints

@@ -92,8 +92,7 @@ async def test_a_download_goes_on_at_the_rate_that_holds_now(it: Library) -> Non
     await it.requests.download(DownloadModel(model="o/small"))
     await it.until(ModelProgressed)
     for rate, times in ((0, 1), (50, 2), (50, 2)):
-        it.settings = msgspec.structs.replace(it.settings, download_kilobytes=rate)
-        await it.requests.follow(it.settings)
+        it.requests.at_rate(rate)
         async with asyncio.timeout(5):
             while len(it.asked) < times:
                 await asyncio.sleep(0)

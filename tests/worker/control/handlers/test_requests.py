@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 
 from sapo_desktop.core import settings_file
@@ -15,19 +16,20 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.system.presence import programs, sensors
+from sapo_desktop.system.presence import programs, sensors, unsupported
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Status, SwarmIs, Tasks
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Status, SwarmIs, Tasks, Unsupported
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
     GetSettings,
     GetStatus,
     GetSwarm,
+    GetUnsupported,
     ListTasks,
     Quit,
     Request,
@@ -117,18 +119,48 @@ async def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp
         ("schedule", "mo 1-2", "mon-fri 18-8"),
         ("when_in_use", "pause", "cannot tell"),
         ("hottest", "80", "no temperature"),
+        ("threads_away", "4", "cannot tell"),
+        ("processor_percent_away", "90", "cannot tell"),
+        ("upload_kilobytes_away", "500", "cannot tell"),
+        ("download_kilobytes_away", "500", "cannot tell"),
+        ("card_memory_most", "4", "No NVIDIA"),
+        ("keep_awake", "on", "keep the computer awake"),
     ],
 )
 async def test_a_condition_that_cannot_be_is_refused_at_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str, said: str
 ) -> None:
-    monkeypatch.setattr(sensors, "degrees", lambda: None)
-    monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    cannot_tell(monkeypatch)
     _, served = requests(tmp_path)
     with pytest.raises(SapoError, match=said):
         await served.handle(SetSettings(values={key: value}))
     assert not (tmp_path / "settings.toml").exists()
+
+
+def cannot_tell(patch: pytest.MonkeyPatch) -> None:
+    """A computer without desktop session, sensors and card."""
+    patch.setattr(sensors, "degrees", lambda: None)
+    patch.setattr(unsupported, "gpus", list)
+    patch.setattr(unsupported.awake, "can_hold", lambda: False)
+    patch.delenv("DISPLAY", raising=False)
+    patch.delenv("WAYLAND_DISPLAY", raising=False)
+
+
+async def test_what_cannot_be_kept_here_is_told_and_goes_back_to_its_default_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cannot_tell(monkeypatch)
+    kept = msgspec.structs.replace(SETTINGS, when_in_use="pause", threads_away=4, hottest=80)
+    settings_file.write(tmp_path / "settings.toml", kept)
+    it, served = requests(tmp_path)
+    reply = await served.handle(GetUnsupported())
+    assert isinstance(reply, Unsupported)
+    assert {"when_in_use", "threads_away", "hottest", "card_memory_most", "keep_awake"} <= set(reply.reasons)
+    assert "outside a desktop session" in str(reply.reasons["upload_kilobytes_away"])
+    for values in ({"when_in_use": "continue"}, {"hottest": "0"}, {"card_share": "0"}):
+        await served.handle(SetSettings(values=values))
+    await served.handle(ResetSettings(keys=["threads_away", "when_in_use"]))
+    assert (it.node.settings.threads_away, it.node.settings.hottest) == (0, 0)
 
 
 @pytest.mark.parametrize("key", ["memory_most", "card_memory_most"])
@@ -140,6 +172,7 @@ async def test_a_cap_below_what_the_model_needs_is_refused_at_the_setting(
         raise TooBig(f"Set {key} to 2.0 GB or more.")
 
     monkeypatch.setattr(settings_requests.Fitting, "check", check)
+    monkeypatch.setattr(unsupported, "gpus", lambda: ["a card"])
     it, served = requests(tmp_path)
     with pytest.raises(TooBig, match=r"2\.0 GB or more"):
         await served.handle(SetSettings(values={key: "0.1"}))

@@ -1,0 +1,81 @@
+"""Which settings this computer cannot keep, and why: what nothing here tells, or lets a program do.
+
+Asked anew each time, since a desktop session, a service or a driver may come later than the node.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.desktop import awake
+from sapo_desktop.system.hardware import gpus
+from sapo_desktop.system.presence import sensors
+from sapo_desktop.system.presence.idle import CannotTell, Idle
+from sapo_desktop.system.presence.watch import AWAY
+
+
+def unsupported(keys: Collection[str]) -> dict[str, Text]:
+    """Why, for those of these settings that cannot be kept here. May take some seconds, where a service is silent."""
+    found: dict[str, Text] = {}
+    for bound, look in _LOOKS.items():
+        asked = [key for key in bound if key in keys]
+        if asked and (reason := look()):
+            found |= dict.fromkeys(asked, reason)
+    return found
+
+
+def asked_in_vain(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
+    """The same for those of these settings that ask something of the computer: the defaults and "off" ask nothing."""
+    nothing = {key: (settings_file.describe(key).default, 0, "continue") for key in LOOKED_AT.intersection(keys)}
+    return unsupported([key for key, values in nothing.items() if getattr(settings, key) not in values])
+
+
+def _idle() -> Text:
+    with contextlib.closing(Idle()) as idle:
+        try:
+            idle.seconds()
+        except CannotTell as error:
+            return error.text
+    return ""
+
+
+def _heat() -> Text:
+    if sensors.degrees() is not None:
+        return ""
+    return sentence(
+        "This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer "
+        "threads, or a smaller processor_percent, keep it cooler."
+    )
+
+
+def _card() -> Text:
+    if gpus():
+        return ""
+    return sentence("No NVIDIA graphics card with its driver is seen here, and no other one can be asked.")
+
+
+def _link() -> Text:
+    if sensors.is_metered() is not None:
+        return ""
+    return sentence("This computer does not tell whether its link is paid by volume: none counts as metered.")
+
+
+def _awake() -> Text:
+    if awake.can_hold():
+        return ""
+    return sentence("Nothing here can keep the computer awake: it may fall asleep by itself.")
+
+
+_LOOKS: dict[tuple[str, ...], Callable[[], Text]] = {
+    ("when_in_use", "away_after", *AWAY): _idle,
+    ("hottest",): _heat,
+    ("card_memory_most", "card_share"): _card,
+    ("on_metered",): _link,
+    ("keep_awake",): _awake,
+}
+LOOKED_AT = frozenset(key for keys in _LOOKS for key in keys)
+"""Settings that some computer cannot keep."""
