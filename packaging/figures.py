@@ -73,6 +73,7 @@ SCRIPTS = {
     "guard": "tests.bench.swarm.guard",
     "kills": "tests.attack.node.kills",
     "faults": "tests.attack.node.faults",
+    "power": "tests.attack.node.power",
     "lines": "tests.attack.sockets.lines",
     "flood": "tests.attack.peers.flood",
     "backbone": "tests.attack.peers.backbone",

@@ -4513,10 +4513,6 @@
         <translation>(keiner)</translation>
     </message>
     <message>
-        <source>1 author could not show what was said to be published: left out of the peers&apos; reward.</source>
-        <translation>1 Urheber konnte nicht zeigen, was er veröffentlicht haben will: Bei der Belohnung der Peers zählt er nicht mit.</translation>
-    </message>
-    <message>
         <source>1 peer has several links to this node, or an identity that two nodes use: each key has one quota.</source>
         <translation>1 Peer hat mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent.</translation>
     </message>
@@ -6367,6 +6363,10 @@
         <translation>er wurde durch {name} beendet</translation>
     </message>
     <message>
+        <source>it was killed (SIGKILL), as the computer ran out of memory</source>
+        <translation>er wurde abgeschossen (SIGKILL), weil dem Computer der Speicher ausging</translation>
+    </message>
+    <message>
         <source>it was killed (SIGKILL): maybe the computer ran out of memory</source>
         <translation>er wurde abgeschossen (SIGKILL): Vielleicht ging dem Computer der Speicher aus</translation>
     </message>
@@ -6721,10 +6721,6 @@
     <message>
         <source>{complaint}: nothing may stand behind its port. {form}</source>
         <translation>{complaint}: Hinter seinem Port darf nichts stehen. {form}</translation>
-    </message>
-    <message>
-        <source>{count} authors could not show what was said to be published: left out of the peers&apos; reward.</source>
-        <translation>{count} Urheber konnten nicht zeigen, was sie veröffentlicht haben wollen: Bei der Belohnung der Peers zählen sie nicht mit.</translation>
     </message>
     <message>
         <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota.</source>

@@ -2,7 +2,7 @@
 
 What crosses is what travels over a wire: the signed envelope. Whoever gets it checks signature, slot, catalogue and
 text, and keeps it in the product's pool; draw, regeneration and marks are the product's too. Left out: links, their
-credit and audits, and the standing of identities, which bound what a stranger may send and change nothing among a few
+credit, and the standing of identities, which bound what a stranger may send and change nothing among a few
 nodes. A round takes one slot, so indices begin anew with each and a pool holds seven rounds.
 """
 

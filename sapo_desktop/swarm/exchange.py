@@ -1,4 +1,4 @@
-"""What a node does with its links: asks for groups, keeps what it may, audits; what it gives others is giving.py's.
+"""What a node does with its links: asks for groups, and keeps what it may; what it gives others is giving.py's.
 
 Pure like the session: whoever has the sockets (network.py) attaches a session for each link, hands in frames and the
 time, and sends what the sessions have to say. A group passes the checks cheapest first; each refusal is counted, and
@@ -30,7 +30,6 @@ from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refusals
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.trust import rotation, same_key
 from sapo_desktop.swarm.trust.admission import Members
-from sapo_desktop.swarm.trust.audit import Audit, supplies
 from sapo_desktop.swarm.trust.standing import Standing
 
 CheckGroup = Callable[[GroupBody], None]
@@ -46,7 +45,10 @@ _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _CATALOGUE_SECONDS = 10.0
 """For so long a peer is asked for nothing but its catalogue; who does not answer is taken to know all tasks."""
-_HELD_TOLD = 2 * limits.KIB
+_HELD_TOLD = 256
+"""Of the latest groups a WANT says that they are held. In a swarm of two that spares a fifth of the traffic; telling of
+more spares nothing there, and with more peers the filter costs more than what is sent twice
+(tests/bench/swarm/bandwidth.py, docs/threats.md)."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
     Reason.TOO_NEW,
@@ -88,7 +90,6 @@ class Exchange:
         self.standing = standing
         self.pool = Pool(own_key)
         self.giving = Giving(own_key)
-        self.audit = Audit()
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
         self.passes_on: PassOn = _to_nobody
@@ -142,7 +143,6 @@ class Exchange:
             for event in link.session.tick(now.monotonic):
                 self._handled(link, event, now)
             self.giving.offer(link, now)
-            self._audit(link, now)
             self._want(link, now)
         same_key.tell(self.links, now.monotonic)
 
@@ -212,13 +212,9 @@ class Exchange:
             case events.Published(envelopes):
                 for envelope in envelopes:
                     self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
-            case events.Served(ticket, groups):
-                if question := link.spot.answered(ticket):
-                    supplied = supplies(question.exact, groups, self._network)
-                    self.audit.record(link.key, question.chance, supplied=supplied)
-                else:
-                    for group in groups:
-                        self._take_in(link, group, now, published=False)
+            case events.Served(groups=groups):
+                for group in groups:
+                    self._take_in(link, group, now, published=False)
             case events.SameKey(count):
                 link.twins_heard = count
                 return False
@@ -330,7 +326,6 @@ class Exchange:
         self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
         if published:
-            link.spot.heard(opened.body, now.monotonic, self._rng)
             self.giving.keep(opened, path, now)
             self.passes_on(opened, tag)
 
@@ -381,24 +376,6 @@ class Exchange:
         stock = self.pool.stock(_COUNTED_OF_ONE)
         missing = self._appetite - sum(min(most, count) for count in stock.values())
         return min(missing, most - stock[source])
-
-    def _audit(self, link: Link, now: Now) -> None:
-        """Ask the peer for a group that it says it published, where that is due and nothing keeps it from answering."""
-        at, spot = now.monotonic, link.spot
-        if late := spot.given_up(at):
-            self.audit.record(link.key, late.chance, supplied=False)
-        if (
-            link.quota is not None
-            or link.twins_heard > 1
-            or not link.session.is_open
-            or not link.session.may_answer(at)
-        ):
-            return
-        question = spot.next_question(link.key, self.clock.slot(now.unix), at, self._rng)
-        if question is not None:
-            want = m.Want(ticket=self._rng.randbytes(16), n=1, exact=question.exact)
-            if link.session.want(want, at):
-                spot.asked(want.ticket, question, at, self._rng)
 
 
 def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:

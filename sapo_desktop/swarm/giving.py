@@ -22,8 +22,6 @@ SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _LEAST_FRAME = limits.KIB
 """Bytes below which no batch of groups is worth packing."""
 _MOST_USED = 10_000
-_KEPT_CREDIT = 1
-"""Groups of credit that are left for a WANT by name: who published all it may must still be able to show it."""
 
 
 class Giving:
@@ -62,7 +60,7 @@ class Giving:
         if link.is_being_asked(now.monotonic):
             return
         while link.unsent and link.session.is_open:
-            room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
+            room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now))
             if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
@@ -75,7 +73,7 @@ class Giving:
 
     def serve(self, link: Link, want: m.Want, now: Now) -> None:
         """Answer a WANT, with fewer groups where credit has no room for all, or none where one key asks too often."""
-        room = self._room(link, now) - (0 if want.exact else _KEPT_CREDIT)
+        room = self._room(link, now)
         if link.quota is not None:
             room = min(room, link.quota.room_for_want(now.monotonic))
         entries = [entry for entry in sample(self.shelf, want) if entry.name.author != link.key]

@@ -11,7 +11,6 @@ from sapo_desktop.swarm.protocol import events, limits
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened, StatsBody
 from sapo_desktop.swarm.protocol.refusals import Refusals
 from sapo_desktop.swarm.protocol.session import Session
-from sapo_desktop.swarm.trust.audit import Spot
 
 MOST_UNSENT = 256
 _WANTS_AT_ONCE = 2.0
@@ -84,7 +83,6 @@ class Link:
     """Links under its key that the peer was told of."""
     twins_heard: int = 0
     """Links under our own key that the peer told us of."""
-    spot: Spot = field(default_factory=Spot)
     tasks: frozenset[bytes] | None = None
     """Ids of the tasks that the peer knows; None where nobody knows that yet."""
     catalogue_due: float = 0.0

@@ -23,6 +23,7 @@ import msgspec
 import platformdirs
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.files.durable import sync_folder
 from sapo_desktop.core.files.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import sentence
 
@@ -179,7 +180,7 @@ def check_private(folder: Path) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Put a file in place whole, readable by its owner only, whatever was there before."""
+    """Put a file in place whole and durably, readable by its owner only, whatever was there before."""
     new = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     # O_EXCL: a file or link that someone else put there is never written through.
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -192,6 +193,7 @@ def write_private(path: Path, content: bytes) -> None:
     except BaseException:
         new.unlink(missing_ok=True)
         raise
+    sync_folder(path.parent)
 
 
 def explained(error: OSError, root: Path) -> FolderError:

@@ -19,6 +19,8 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import installation
 
 _PR_SET_PDEATHSIG = 1
+KERNEL_COUNTERS = Path("/proc/vmstat")
+"""Where Linux counts what happened since it started."""
 
 
 def group_options() -> dict[str, Any]:
@@ -293,9 +295,20 @@ def wait_gone(pid: int, seconds: float) -> bool:
     return True
 
 
-def exit_reason(code: int, *, over_limit: bool = False) -> Text:
+def memory_kills(counters: Path = KERNEL_COUNTERS) -> int:
+    """How many processes the kernel ended since it started because memory ran out, of the computer or of a control
+    group; 0 where it does not say. `counters`: where Linux does."""
+    try:
+        lines = counters.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def exit_reason(code: int, *, over_limit: bool = False, out_of_memory: bool = False) -> Text:
     """The exit code of a child, negative for a signal as subprocess gives it, in words. `over_limit`: whether the limit
-    of memory that it is under was reached (system/desktop/ceiling.py)."""
+    of memory that it is under was reached (system/desktop/ceiling.py). `out_of_memory`: whether the kernel ended
+    processes because memory ran out, while the child ran."""
     if code >= 0:
         return sentence("it ended by itself with exit code {code}", code=str(code))
     try:
@@ -304,6 +317,8 @@ def exit_reason(code: int, *, over_limit: bool = False) -> Text:
         name = f"signal {-code}"
     if name == "SIGKILL" and over_limit:
         return sentence("it was killed (SIGKILL): this node went over the memory that you allow (memory_most)")
+    if name == "SIGKILL" and out_of_memory:
+        return sentence("it was killed (SIGKILL), as the computer ran out of memory")
     if name == "SIGKILL":
         return sentence("it was killed (SIGKILL): maybe the computer ran out of memory")
     return sentence("it was ended by {name}", name=name)

@@ -18,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.extraction import ANSWER_RULE
+from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.sentences import sentence
@@ -104,7 +105,8 @@ def read_previous_ids(path: Path, ids: Mapping[TaskKey, bytes], unix_time: float
 
 
 def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: float) -> None:
-    """Keep ids for the next start, and for 30 days those of another key that lay there; replaces the file in one step.
+    """Keep ids for the next start, and for 30 days those of another key that lay there, which cannot be computed again.
+    Replaces the file in one step, durably.
 
     Raises:
         TaskError: it cannot be read or written.
@@ -118,10 +120,8 @@ def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: flo
     content = _IdsFile(
         key=key, ids={task: value.hex() for task, value in sorted(ids.items())}, before=before[-_MOST_BEFORE:]
     )
-    fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_bytes(msgspec.json.encode(content))
-        fresh.replace(path)
+        write_atomically(path, msgspec.json.encode(content))
     except OSError as error:
         raise TaskError(
             sentence(

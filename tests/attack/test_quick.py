@@ -1,5 +1,7 @@
 """As tests/bench/test_quick.py, of the attacks: a file of its own, since test runs share their work file by file."""
 
+import shutil
+
 import pytest
 
 from tests.bench.test_quick import assert_prints_figures
@@ -7,6 +9,13 @@ from tests.bench.test_quick import assert_prints_figures
 SCRIPTS = [
     "tests.attack.node.kills",
     "tests.attack.node.faults",
+    pytest.param(
+        "tests.attack.node.power",
+        marks=[
+            pytest.mark.skipif(shutil.which("strace") is None, reason="strace records what is written"),
+            pytest.mark.allowed_skip("strace is on Linux alone, where it is installed"),
+        ],
+    ),
     "tests.attack.sockets.lines",
     "tests.attack.peers.flood",
     "tests.attack.sockets.frames",

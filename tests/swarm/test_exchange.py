@@ -85,11 +85,22 @@ def test_only_what_is_missing_is_asked_for() -> None:
     assert len(alice.held()) == 1, "what was drawn is held, so nobody sends it again"
 
 
+def test_a_want_by_name_as_earlier_programs_send_it_is_answered() -> None:
+    mesh, alice, bob, wire = pair()
+    alice.share(mesh.now, 3)
+    mesh.settle()
+    asking, asked = (next(link for peer, link in wire.ends if peer is one) for one in (bob, alice))
+    exact = m.Exact(author=alice.signer.key, slot=SLOT, task=TASK, index=1)
+    assert asking.session.want(m.Want(ticket=bytes(16), n=1, exact=exact), mesh.now.monotonic)
+    mesh.settle()
+    assert asked.traffic.groups_out == 4 and dict(bob.exchange.refusals) == {Reason.DUPLICATE: 1}
+
+
 def test_sharing_goes_on_as_credit_comes_back() -> None:
     mesh, alice, bob, _ = pair()
     alice.share(mesh.now, 60)
     mesh.settle()
-    assert len(bob.held()) == 31, "one is kept for a want by name"
+    assert len(bob.held()) == 32
     mesh.wait(30)
     assert len(bob.exchange.pool) == len(alice.exchange.giving._own) == 60
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,15 @@ def test_a_private_file_replaces_a_link_and_does_not_follow_it(tmp_path: Path) -
     assert (tmp_path / "target").read_bytes() == b"precious"
     assert (tmp_path / "file").read_bytes() == b"secret" and mode(tmp_path / "file") == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "target"]
+
+
+def test_a_private_file_is_still_there_after_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name too: a key that is gone is an identity that is gone."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    write_private(tmp_path / "key", b"secret")
+    expected = [(tmp_path / "key").stat().st_ino]
+    assert synced == (expected if sys.platform == "win32" else [*expected, tmp_path.stat().st_ino])
 
 
 def test_paths_with_spaces_and_without(tmp_path: Path) -> None:

@@ -78,6 +78,16 @@ def test_who_went_over_what_the_user_allows_is_told_so() -> None:
     assert "SIGSEGV" in str(processes.exit_reason(-11, over_limit=True))
 
 
+def test_the_kernels_own_count_says_whether_it_was_memory(tmp_path: Path) -> None:
+    (tmp_path / "vmstat").write_text("nr_free_pages 90\noom_kill 3\ndrop_pagecache 0\n")
+    assert processes.memory_kills(tmp_path / "vmstat") == 3
+    (tmp_path / "vmstat").write_text("nr_free_pages 90\n")
+    assert processes.memory_kills(tmp_path / "vmstat") == processes.memory_kills(tmp_path / "none") == 0
+    assert "maybe" in str(processes.exit_reason(-9))
+    assert str(processes.exit_reason(-9, out_of_memory=True)).endswith("as the computer ran out of memory")
+    assert "memory_most" in str(processes.exit_reason(-9, over_limit=True, out_of_memory=True)), "the nearer reason"
+
+
 def test_our_package_is_found_from_anywhere(tmp_path: object) -> None:
     line = [*processes.python_command("sapo_desktop.worker.hosts.host"), "--help"]
     done = subprocess.run(line, cwd=str(tmp_path), env=processes.python_environment({}), capture_output=True)

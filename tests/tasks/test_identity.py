@@ -1,5 +1,6 @@
 """Task ids change with everything that changes a question or a mark, and can be kept in a file."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,14 @@ def test_a_missing_or_damaged_file_holds_nothing(tmp_path: Path, content: bytes)
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="cannot be written"):
         write_ids(tmp_path / "missing" / "ids.json", "key", IDS, 0.0)
+
+
+def test_kept_ids_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut after that must not take the former ids along."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    write_ids(tmp_path / "ids.json", "key", IDS, 0.0)
+    assert (tmp_path / "ids.json").stat().st_ino in synced
 
 
 def test_the_ids_before_a_change_are_kept_for_thirty_days(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
     slot: Number
     index: Index
     answered: Number
-    """Indices of this slot and task that the author answered so far, and how many of these it published."""
+    """Indices of this slot and task that the author answered so far, and how many of these it published: for programs
+    that ask authors to show them."""
     published: Number
     question: QuestionHash
     label: Label = ""

@@ -100,7 +100,7 @@ class Publish(Message, frozen=True, kw_only=True):
 
 
 class Exact(msgspec.Struct, frozen=True, kw_only=True):
-    """One group by its name."""
+    """One group by its name. Nothing here asks so any more; earlier programs do, and are answered."""
 
     author: Key
     slot: Number

@@ -209,10 +209,6 @@ class Session:
         """Say how many links prove the peer's key here; False before it is time again."""
         return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
 
-    def may_answer(self, now: float) -> bool:
-        """Whether the peer's credit has room for one group of any size."""
-        return self._receiving.groups.level(now) >= 1 and self._receiving.bytes.level(now) >= 2 * limits.MAX_GROUP
-
     def may_want(self, now: float) -> bool:
         """Whether it is time for a WANT."""
         return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1

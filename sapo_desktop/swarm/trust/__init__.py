@@ -1,1 +1,1 @@
-"""What is known of identities, by what they did: standing, audits, admission, measured reward."""
+"""What is known of identities, by what they did: standing, admission, measured reward."""

@@ -78,14 +78,12 @@ class RewardMeter:
         if len(identities) > _MOST_IDENTITIES:
             identities.popitem(last=False)
 
-    def estimate(
-        self, tasks: Collection[str], excluded: Collection[bytes], now: float, seed: int
-    ) -> SwarmReward | None:
+    def estimate(self, tasks: Collection[str], now: float, seed: int) -> SwarmReward | None:
         """The swarm's reward on these tasks, equally weighted; None where nothing of them was marked lately.
 
-        `excluded`: authors that could not supply what they said they published. `seed`: of the bootstrap.
+        `seed`: of the bootstrap.
         """
-        return self.heard(tasks).estimate(excluded, now, seed)
+        return self.heard(tasks).estimate(now, seed)
 
     def heard(self, tasks: Collection[str]) -> Heard:
         """What was marked of these tasks so far; another thread may have it."""
@@ -98,9 +96,9 @@ class Heard:
     def __init__(self, groups: Mapping[str, Sequence[tuple[bytes, list[_Seen]]]]) -> None:
         self._groups = groups
 
-    def estimate(self, excluded: Collection[bytes], now: float, seed: int) -> SwarmReward | None:
+    def estimate(self, now: float, seed: int) -> SwarmReward | None:
         """As RewardMeter.estimate."""
-        samples = {task: self._sample(task, excluded, now) for task in self._groups}
+        samples = {task: self._sample(task, now) for task in self._groups}
         samples = {task: sample for task, sample in samples.items() if sample}
         if not samples:
             return None
@@ -117,12 +115,12 @@ class Heard:
             tasks=medians,
         )
 
-    def _sample(self, task: str, excluded: Collection[bytes], now: float) -> list[_Identity]:
+    def _sample(self, task: str, now: float) -> list[_Identity]:
         """The latest origin and the marks of every identity heard of within the window."""
         sample = []
-        for author, groups in self._groups[task]:
+        for _, groups in self._groups[task]:
             recent = [group for group in groups if now - group.time <= WINDOW_SECONDS]
-            if recent and author not in excluded:
+            if recent:
                 sample.append(_Identity(recent[-1].origin, [group.mean for group in recent]))
         return sample
 

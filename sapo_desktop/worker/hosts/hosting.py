@@ -83,7 +83,11 @@ class Host:
         self._log_start = 0
         self._limits_reached = 0
         """As of its start: more than that, and it may be what was ended for it."""
+        self._memory_kills = 0
+        """The same of the memory of the whole computer."""
         self._haste: asyncio.TimerHandle | None = None
+        self._untold: HostError | None = None
+        """How it ended, where it did so by itself while nobody waited for an answer."""
 
     @classmethod
     async def start(
@@ -133,7 +137,7 @@ class Host:
         """
         async with self._turn:
             if self.pid is None:
-                raise HostDied(sentence("The {host} is not running.", host=self._name))
+                raise await self._not_running()
             self._number += 1
             self._call = _PendingCall(self._number, on_progress)
             if loading:
@@ -158,7 +162,7 @@ class Host:
         else after it. Errors as of `call`; HostCancelled also where that request was given up meanwhile."""
         async with self._aside_turn:
             if self.pid is None:
-                raise HostDied(sentence("The {host} is not running.", host=self._name))
+                raise await self._not_running()
             self._number += 1
             call = self._aside = _PendingCall(self._number, on_progress)
             try:
@@ -225,8 +229,8 @@ class Host:
         return self.options.kind.name
 
     async def _launch(self) -> None:
-        self._suspended = False
-        self._limits_reached = ceiling.times_reached()
+        self._suspended, self._untold = False, None
+        self._limits_reached, self._memory_kills = ceiling.times_reached(), processes.memory_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
             self._process = await asyncio.create_subprocess_exec(
@@ -283,6 +287,14 @@ class Host:
             processes.kill_tree(process.pid)
             await process.wait()
         await asyncio.wait({listener})
+        self._untold = None
+
+    async def _not_running(self) -> HostError:
+        """Why there is nobody to ask; how it ended is told once."""
+        if self._listener is not None:
+            await asyncio.wait({self._listener})  # it may just have begun to look
+        untold, self._untold = self._untold, None
+        return untold or HostDied(sentence("The {host} is not running.", host=self._name))
 
     def _switch(self, suspended: bool) -> None:
         if self._suspended == suspended or self.pid is None:
@@ -318,9 +330,12 @@ class Host:
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
+        self._untold = self._death(process, fault)
         for call in (self._call, self._aside):
             if call is not None:
-                call.fail(self._death(process, fault))
+                call.fail(self._untold)
+        if self._call is not None or self._aside is not None:
+            self._untold = None
 
     def _take(self, frame: FromHost) -> None:
         number = 0 if isinstance(frame, Ready) else frame.id
@@ -346,7 +361,11 @@ class Host:
                 )
             )
         over_limit = ceiling.times_reached() > self._limits_reached
-        reason = processes.exit_reason(process.returncode or 0, over_limit=over_limit)
+        reason = processes.exit_reason(
+            process.returncode or 0,
+            over_limit=over_limit,
+            out_of_memory=processes.memory_kills() > self._memory_kills,
+        )
         said = last_lines(self.options.log, self._log_start)
         text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
         if said:

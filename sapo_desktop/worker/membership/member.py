@@ -46,7 +46,6 @@ class _Basis(NamedTuple):
     """What an estimate rests on."""
 
     revision: int
-    excluded: frozenset[bytes]
     period: int
 
 
@@ -56,13 +55,10 @@ class _Kept(NamedTuple):
 
 
 class Measuring:
-    """Estimates by their tasks. `excluded`: authors that are left out now; `clock`: as for the meter's marks."""
+    """Estimates by their tasks. `clock`: as for the meter's marks."""
 
-    def __init__(
-        self, meter: RewardMeter, excluded: Callable[[], Collection[bytes]], clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, meter: RewardMeter, clock: Callable[[], float] = time.monotonic) -> None:
         self._meter = meter
-        self._excluded = excluded
         self._clock = clock
         self._kept: OrderedDict[frozenset[TaskKey], _Kept] = OrderedDict()
         self._running: dict[frozenset[TaskKey], asyncio.Task[SwarmReward | None]] = {}
@@ -98,7 +94,7 @@ class Measuring:
         basis = self._basis()
         heard = self._meter.heard(tasks)  # a copy: marks come in meanwhile
         try:
-            reward = await asyncio.to_thread(heard.estimate, basis.excluded, self._clock(), _SEED)
+            reward = await asyncio.to_thread(heard.estimate, self._clock(), _SEED)
         finally:
             del self._running[tasks]
         self._kept[tasks] = _Kept(basis, reward)
@@ -108,7 +104,7 @@ class Measuring:
         return reward
 
     def _basis(self) -> _Basis:
-        return _Basis(self._meter.revision, frozenset(self._excluded()), int(self._clock() // _HOLDS_SECONDS))
+        return _Basis(self._meter.revision, int(self._clock() // _HOLDS_SECONDS))
 
 
 _DRAWS = 6
@@ -170,7 +166,7 @@ class Member:
         self._catalogue = catalogue
         self._now = clock or _now
         self._meter = RewardMeter()
-        self.measuring = Measuring(self._meter, lambda: outlet.exchange.audit.excluded, lambda: self._now().monotonic)
+        self.measuring = Measuring(self._meter, lambda: self._now().monotonic)
         """What the swarm's reward is, for whoever only looks."""
         self._rng = rng or random.SystemRandom()
         self.sharing = False
@@ -286,7 +282,7 @@ class Member:
         self._outlet.exchange.want(known, _STOCK * groups)
 
     async def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
-        """The swarm's reward on these tasks with its interval and count; without authors that failed their audit."""
+        """The swarm's reward on these tasks with its interval and count."""
         return await self.measuring.exact(tasks)
 
     def draw_shares(self) -> Mapping[bytes, float]:

@@ -194,13 +194,6 @@ def notices(exchange: Exchange) -> list[Text]:
             count=doubled,
         )
         said.append(one if doubled == 1 else more)
-    if failing := len(exchange.audit.excluded):
-        one = sentence("1 author could not show what was said to be published: left out of the peers' reward.")
-        more = sentence(
-            "{count} authors could not show what was said to be published: left out of the peers' reward.",
-            count=failing,
-        )
-        said.append(one if failing == 1 else more)
     return said
 
 

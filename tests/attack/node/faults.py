@@ -2,12 +2,15 @@
 
     python -m tests.attack.node.faults                   all of them; disks only as root on Linux
     python -m tests.attack.node.faults --quick           one of each kind, no disks
+    python -m tests.attack.node.faults --only "memory runs out"
 
 A node plays two rounds with the starter, in silo. Then one of its files is damaged, and it is started again for one
 round more. Others happen to it while it plays: its clock jumps by a day, a process is suspended for a while, the
-keyring is away as it enters the swarm. The full disk is a small one in memory, filled up while a round is played and
-emptied again; the read-only one a file with a file system that the kernel is told to take for broken, mended before
-the next start. What a line does to links is in `lines`.
+keyring is away as it enters the swarm, and memory runs out: its engine is killed (-9) and the kernel's count of such
+kills one higher, as the kernel does it, by a file that stands for /proc/vmstat in that node's own view (as root; else
+the count stays, and the node says "maybe"). The full disk is a small one in memory, filled up while a round is played
+and emptied again; the read-only one a file with a file system that the kernel is told to take for broken, mended before
+the next start. What a line does to links is in `lines`, what a power cut leaves in `power`.
 """
 
 import json
@@ -18,10 +21,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sapo_desktop.system.processes import KERNEL_COUNTERS, memory_kills
 from tests.attack.node.kills import START_SECONDS, Terminal, end, read_rewards
 from tests.bench.figure import Figure, arguments, show, tell
 
@@ -59,6 +63,8 @@ class Outcome:
     said: list[str]
     hung: bool = False
     """Whether it had to be ended."""
+    unsaid: str = ""
+    """Words that belong to this fault, and were not said."""
 
     @property
     def lost(self) -> int:
@@ -66,19 +72,27 @@ class Outcome:
 
 
 def main() -> None:
-    given = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--only", choices=[*FAULTS, *HAPPENING], help="this fault alone")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         good = Path(scratch) / "good"
-        play(good, ROUNDS, given.seed)
-        files = list(FAULTS.items())[: 1 if given.quick else None]
-        outcomes = [damaged(name, fault, good, Path(scratch), given.seed) for name, fault in files]
-        happening = list(HAPPENING.items())[: 2 if given.quick else None]
-        outcomes += [happened(name, fault, Path(scratch), given.seed) for name, fault in happening]
-        if sys.platform == "linux" and os.geteuid() == 0 and not given.quick:
+        if given.only not in HAPPENING:
+            play(good, ROUNDS, given.seed)
+        files = chosen(FAULTS, 1 if given.quick else None, given.only)
+        outcomes = [damaged(name, FAULTS[name], good, Path(scratch), given.seed) for name in files]
+        happening = chosen(HAPPENING, 2 if given.quick else None, given.only)
+        outcomes += [happened(name, HAPPENING[name], Path(scratch), given.seed) for name in happening]
+        if sys.platform == "linux" and os.geteuid() == 0 and not given.quick and not given.only:
             outcomes.append(full_disk(Path(scratch), given.seed))
             outcomes.append(read_only_disk(Path(scratch), given.seed))
     for figure in figures(outcomes):
         show(figure, given.json)
+
+
+def chosen(faults: Iterable[str], most: int | None, only: str | None) -> list[str]:
+    """The names of those to be tried."""
+    return [name for name in faults if name == only] if only else [*faults][:most]
 
 
 def damaged(name: str, fault: Callable[[Path], int], good: Path, scratch: Path, seed: int) -> Outcome:
@@ -183,7 +197,9 @@ def happened(name: str, fault: Callable[[Path, int], Terminal], scratch: Path, s
     hung = not ended(terminal)
     reached = len(read_rewards(terminal.data))
     tell(f"{name}: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
-    return Outcome(name, reached, 2 * ROUNDS, terminal.said, hung)
+    said = " ".join([*terminal.said, *terminal.told])
+    unsaid = ", ".join(words for words in MUST_SAY.get(name, ()) if words not in said)
+    return Outcome(name, reached, 2 * ROUNDS, terminal.said, hung, unsaid)
 
 
 def ended(terminal: Terminal) -> bool:
@@ -234,6 +250,23 @@ def suspended(process: str) -> Callable[[Path, int], Terminal]:
     return fault
 
 
+def memory_runs_out(folder: Path, seed: int) -> Terminal:
+    counters, within = folder.with_name("vmstat"), []
+    if COUNTERS_CAN_BE_SET:
+        counters.write_text(KERNEL_COUNTERS.read_text())
+        within = ["unshare", "--mount", "sh", "-c", f"mount --bind '{counters}' {KERNEL_COUNTERS} && exec \"$@\"", "sh"]
+    terminal = Terminal(folder, seed, 2 * ROUNDS, within=within)
+    wait_for_checkpoint(terminal, 1)
+    victim = terminal.processes().get("engine")
+    if victim is None:
+        raise SystemExit("There is no engine to kill.")
+    if COUNTERS_CAN_BE_SET:
+        kills = memory_kills(counters)
+        counters.write_text(counters.read_text().replace(f"oom_kill {kills}\n", f"oom_kill {kills + 1}\n"))
+    victim.kill()
+    return terminal
+
+
 def the_keyring_is_away(folder: Path, seed: int) -> Terminal:
     """In the swarm, where the node knows nobody and nobody knows it."""
     away = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
@@ -246,6 +279,14 @@ HAPPENING: dict[str, Callable[[Path, int], Terminal]] = {
     "the engine is suspended": suspended("engine"),
     "the examiner is suspended": suspended("examiner"),
     "the keyring is away": the_keyring_is_away,
+    "memory runs out": memory_runs_out,
+}
+COUNTERS_CAN_BE_SET = sys.platform == "linux" and os.geteuid() == 0
+MUST_SAY = {
+    "memory runs out": (
+        "as the computer ran out of memory" if COUNTERS_CAN_BE_SET else "maybe the computer ran out of memory",
+        "as memory allows",  # it goes on with less
+    )
 }
 
 
@@ -316,7 +357,9 @@ def fill(ballast: Path) -> Path:
 
 def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
     lost = sum(outcome.lost for outcome in outcomes)
-    silent = [outcome.fault for outcome in outcomes if not outcome.said and outcome.fault not in SILENT]
+    silent = [
+        outcome.fault for outcome in outcomes if (not outcome.said and outcome.fault not in SILENT) or outcome.unsaid
+    ]
     hung = [outcome.fault for outcome in outcomes if outcome.hung]
     count = f"{len(outcomes)} faults"
     return [

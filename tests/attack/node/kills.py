@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,9 +49,17 @@ class Terminal:
     """`sapo-desktop run` with its lines, read as they come."""
 
     def __init__(
-        self, data: Path, seed: int, rounds: int, *, silo: bool = True, environment: Mapping[str, str] | None = None
+        self,
+        data: Path,
+        seed: int,
+        rounds: int,
+        *,
+        silo: bool = True,
+        environment: Mapping[str, str] | None = None,
+        within: Sequence[str] = (),
     ) -> None:
-        line = [sys.executable, "-m", "sapo_desktop", "run", "--json", "--curriculum", "off"]
+        """`within`: the words of a command that runs the one that follows them."""
+        line = [*within, sys.executable, "-m", "sapo_desktop", "run", "--json", "--curriculum", "off"]
         line += ["--silo"] if silo else ["--set", "silo=off"]
         # Short rounds, and no giving way to other programs: more rounds for each kill.
         line += ["--set", "questions=4", "--set", "low_priority=off"]
@@ -68,6 +76,8 @@ class Terminal:
         self.checkpointed = 0
         self.said: list[str] = []
         """Warnings and errors."""
+        self.told: list[str] = []
+        """All else that it noted."""
         self.seen = {"answer": threading.Event(), "round": threading.Event()}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -84,8 +94,8 @@ class Terminal:
         if event["event"] == "round":
             number = int(str(event["round"]))
             self.first_round = self.first_round or number
-        if event["event"] == "notice" and event["level"] != "info":
-            self.said.append(str(event["text"]))
+        if event["event"] == "notice":
+            (self.told if event["level"] == "info" else self.said).append(str(event["text"]))
         if event["event"] == "checkpoint":
             self.checkpointed = max(self.checkpointed, int(str(event["round"])))
 

@@ -9,11 +9,15 @@ Pool, draw, standing, clock, address book and exchange are the product's; links 
 figure stands here as missed.
 """
 
+import heapq
 from collections.abc import Callable, Iterator
 from random import Random
+from unittest.mock import patch
 
 from sapo_desktop.core.statistics import wilson
+from sapo_desktop.swarm.addresses import book as book_module
 from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
 from sapo_desktop.swarm.addresses.keeper import FOUND_LINKS
 from sapo_desktop.swarm.clock import Clock
@@ -21,9 +25,10 @@ from sapo_desktop.swarm.pool.draw import LINK_SHARE, NEW_SHARE, draw
 from sapo_desktop.swarm.pool.pool import Path, Pool
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
-from sapo_desktop.swarm.protocol.envelope import Opened, PeerBody
+from sapo_desktop.swarm.protocol.envelope import Opened, PeerBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.fair_queue import Turns
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.swarm.mesh import SLOT, START, Mesh, Peer
 from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
@@ -149,6 +154,46 @@ def has_honest_link(hostile_parts: int, rng: Random, *, named: bool) -> bool:
             break
         linked.append(address)
     return any(one.host in honest or one.host == "relay.example" for one in linked)
+
+
+PLACES = 1024
+"""Addresses of strangers that a book has room for."""
+
+
+def filled(quick: bool, rng: Random) -> Iterator[Figure]:
+    """Addresses of two parts of the internet that all answer fill a book before it hears of honest ones: how many of
+    those does it take, and how many would it in one bucket of the same size?"""
+    tries = 1 if quick else 5
+    for name, buckets in (("", book_module._BUCKETS), (", in one bucket", 1)):
+        with patch.multiple(book_module, _BUCKETS=buckets, _PER_BUCKET=PLACES // buckets):
+            taken = sum(taken_of_honest(rng) for _ in range(tries))
+        yield Figure(
+            name=f"honest addresses that a book takes after {PLACES} of two parts that answer{name}",
+            value=taken / (tries * PARTS),
+            unit="share",
+            goal=None if buckets == 1 else "at least 0.9",
+            held=None if buckets == 1 else taken / (tries * PARTS) >= 0.9,
+            note=f"{taken} of {tries * PARTS}",
+        )
+
+
+def taken_of_honest(rng: Random) -> int:
+    """Of the honest addresses, those that a fresh book takes after it was filled."""
+    book = AddressBook(b"o" * 32, rng.randbytes(32))
+    hosts = [f"{130 + n % 2}.7.{n // 256}.{n % 256}" for n in range(PLACES)]
+    hosts += [f"{20 + n}.8.{rng.randrange(256)}.1" for n in range(PARTS)]
+    taken = 0
+    for number, host in enumerate(hosts):
+        key = number.to_bytes(32, "big")
+        address = Address(host, 8765, key=key)
+        body = PeerBody(network=NETWORK, key=key, time=int(START.unix), address=str(address))
+        try:
+            book.add_record(Opened(body, b"e" * 100), START.unix, b"teller")
+        except Refused:
+            continue  # its bucket holds nodes that answered
+        book.tried(address, START.unix, reached=True)
+        taken += number >= PLACES
+    return taken
 
 
 # -- time ------------------------------------------------------------------------------------------------------------
@@ -335,13 +380,127 @@ def grinding(quick: bool, rng: Random) -> Iterator[Figure]:
     )
 
 
+# -- more than there is time for -------------------------------------------------------------------------------------
+
+CROWD, CALM = 1000, 20
+"""Links that always have a message waiting, and honest ones that send one in ten seconds."""
+MESSAGE_SECONDS = 0.002
+"""What a message with a group costs to deal with, about."""
+
+
+def crowd(quick: bool, rng: Random) -> Iterator[Figure]:
+    """A thousand links send more than there is time for: how long do twenty honest ones wait, and how long would they
+    in one line with all others?"""
+    seconds = 60.0 if quick else 600.0
+    for name, one_place in (("of one place", True), ("of newcomers from a part of their own each", False)):
+        for in_turns in (True, False):
+            waits = sorted(waited(seconds, rng, one_place=one_place, in_turns=in_turns))
+            late = waits[int(0.99 * len(waits))]
+            yield Figure(
+                name=f"wait of honest messages beside {CROWD} links {name}{'' if in_turns else ', all in one line'}",
+                value=late,
+                unit="s",
+                goal="99% within 1" if in_turns else None,
+                held=late <= 1 if in_turns else None,
+                note=f"half within {waits[len(waits) // 2]:.3f} s, of {len(waits)}",
+            )
+
+
+def waited(seconds: float, rng: Random, *, one_place: bool, in_turns: bool) -> list[float]:
+    """Seconds that each message of the honest links waited. `in_turns`: else nobody is told from anybody."""
+    now, turns, waits = 0.0, Turns[int](0.0), []
+    coming = [(rng.uniform(0.0, 10.0), link) for link in range(CALM)]
+    coming += [(rng.uniform(0.0, 1.0), link) for link in range(CALM, CALM + CROWD)]
+    heapq.heapify(coming)
+    came: dict[int, float] = {}
+    while now < seconds:
+        while coming and coming[0][0] <= now:
+            at, link = heapq.heappop(coming)
+            came[link] = at
+            part = 0 if not in_turns else CALM if one_place and link >= CALM else link
+            turns.wait(link, part.to_bytes(2, "big"), is_new=in_turns and link >= CALM)
+        link_now = turns.next(now)
+        if link_now is None:
+            now = max(min(coming[0][0] if coming else seconds, now + 0.01), now + turns.seconds_to_wait(now))
+            continue
+        if link_now < CALM:
+            waits.append(now - came[link_now])
+        turns.spent(MESSAGE_SECONDS, now)
+        now += MESSAGE_SECONDS
+        heapq.heappush(coming, (now + 10.0 if link_now < CALM else max(now, came[link_now] + 1.0), link_now))
+    return waits
+
+
+# -- nobody to begin with --------------------------------------------------------------------------------------------
+
+NODES, LISTENING = 40, 10
+"""Nodes that name one relay, and how many of them may be dialled and say so."""
+
+
+def gone(quick: bool, rng: Random) -> Iterator[Figure]:
+    """The one relay that every node named ends for good: who has a link left, with what peers told of others?"""
+    tries = 2 if quick else 20
+    for told in (True, False):
+        left = sum(linked_without_relay(rng, told=told) for _ in range(tries))
+        held = left / (tries * NODES) >= 0.95
+        yield Figure(
+            name=f"nodes with a link when their relay is gone{'' if told else ', addresses never passed on'}",
+            value=left / (tries * NODES),
+            unit="share",
+            goal="at least 0.95" if told else None,
+            held=held if told else None,
+            note=f"{left} of {tries * NODES}; {LISTENING} of {NODES} nodes can be dialled",
+        )
+
+
+def linked_without_relay(rng: Random, *, told: bool) -> int:
+    """Nodes with a link that is none to the relay, after an hour with it. `told`: whether anybody tells addresses."""
+    signers = [Signer(rng.randbytes(32)) for _ in range(NODES + 1)]
+    relay = NODES
+    books = [AddressBook(signer.key, rng.randbytes(32)) for signer in signers]
+    places = [Address(f"{20 + n}.7.0.1", 8765, key=signers[n].key) for n in range(LISTENING)]
+    told_of = [Announcement(signers[n], NETWORK, place, relay=False) for n, place in enumerate(places)]
+    links = [{relay} for _ in range(NODES)]
+    for minute in range(0, 60, 10):  # a peer is asked once in ten minutes
+        at = START.unix + 60.0 * minute
+        records = [[told_of[n].record(START)] if n < LISTENING else [] for n in range(NODES)] + [[]]
+        passed = [own + book.to_pass_on(rng, at) for own, book in zip(records, books, strict=True)]
+        for one, others in [*enumerate(links), (relay, set(range(NODES)))]:
+            for other in sorted(others) if told else ():
+                for record in passed[other]:
+                    take_record(books[one], record, at)
+        for book in books:  # each is dialled back before it is told of
+            while (found := book.next_unproven([], at, rng)) is not None:
+                book.tried(found, at, reached=True)
+        for one in range(NODES):
+            mine = [places[n] for n in links[one] if n != relay]
+            while len(mine) < FOUND_LINKS:
+                taken = {books[one].part(place.host) for place in mine}
+                address = books[one].next_to_dial(mine, at, rng, taken=taken)
+                if address is None:
+                    break
+                mine.append(address)
+                links[one].add(places.index(address))
+    return sum(bool(found - {relay}) or any(n in other for other in links) for n, found in enumerate(links))
+
+
+def take_record(book: AddressBook, record: bytes, at: float) -> None:
+    try:
+        book.add_record(open_envelope(record, PeerBody, NETWORK), at)
+    except Refused:
+        return  # known already, or its own
+
+
 SCENARIOS: dict[str, Callable[[bool, Random], Iterator[Figure]]] = {
     "sybils": sybils,
     "eclipse": eclipse,
+    "filled": filled,
     "replay": replay,
     "clocks": clocks,
     "relays": relays,
     "grinding": grinding,
+    "crowd": crowd,
+    "gone": gone,
 }
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Traffic
+from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool.pool import Path as Way
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refused
@@ -44,7 +45,11 @@ _WATCHED = 4
 
 
 def main() -> None:
-    given = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--unfiltered", action="store_true", help="no WANT says what its sender has")
+    given = parser.parse_args()
+    if given.unfiltered:
+        held_filter.build = lambda digests, ticket: b""
     measured_at, seconds = ([2, 4], 5.0) if given.quick else ([2, 4, 8, 16], 60.0)
     simulated_at = [2, 16, 1000] if given.quick else [2, 16, 100, 1000, 10_000, 100_000]
     values = []
@@ -56,8 +61,11 @@ def main() -> None:
     values = []
     for count in simulated_at:
         tell(f"simulating {count} nodes")
-        values.append(simulated(count, given.seed))
-        show(figure(f"simulated, {count:,} nodes", values[-1]), given.json)
+        a_node, drawn = simulated(count, given.seed)
+        values.append(a_node)
+        show(figure(f"simulated, {count:,} nodes", a_node), given.json)
+        name = f"groups drawn of those wanted, simulated, {count:,} nodes"
+        show(Figure(name=name, value=drawn, unit="share"), given.json)
     show(flat("simulated", simulated_at, values), given.json)
 
 
@@ -123,8 +131,9 @@ async def measured(count: int, seconds: float) -> float:
     return statistics.mean(b - a for a, b in zip(before, after, strict=True)) / seconds
 
 
-def simulated(count: int, seed: int) -> float:
-    """The same in a swarm of any size: two relays, and on each what it would hold of the others' groups."""
+def simulated(count: int, seed: int) -> tuple[float, float]:
+    """The same in a swarm of any size, and what share of the groups that it wants a node draws: two relays, and on each
+    what it would hold of the others' groups."""
     mesh, rng = Mesh(), Random(seed)
     relays = [Peer(2_000_001), Peer(2_000_002)]
     watched = [Peer(number + 1) for number in range(min(_WATCHED, count))]
@@ -137,17 +146,18 @@ def simulated(count: int, seed: int) -> float:
         fill(relay, others, count, mesh.now, rng)
     mesh.wait(60)
     before = [bytes_of(leaf) for leaf in watched]
-    rounds = 60
+    rounds, drawn = 60, 0
     for _ in range(rounds):
         for leaf in watched:
             leaf.share(mesh.now, GROUPS, answers=ANSWERS)
         mesh.wait(ROUND_SECONDS)
         for leaf in watched:
-            leaf.exchange.draw(GROUPS, mesh.now)
+            drawn += len(leaf.exchange.draw(GROUPS, mesh.now)[0])
         for relay in relays:
             fill(relay, GROUPS * others // 60, count, mesh.now, rng)
     after = [bytes_of(leaf) for leaf in watched]
-    return statistics.mean(b - a for a, b in zip(before, after, strict=True)) / (rounds * ROUND_SECONDS)
+    a_node = statistics.mean(b - a for a, b in zip(before, after, strict=True)) / (rounds * ROUND_SECONDS)
+    return a_node, drawn / (rounds * GROUPS * len(watched))
 
 
 def fill(relay: Peer, groups: int, authors: int, at: Now, rng: Random) -> None:

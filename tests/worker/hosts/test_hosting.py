@@ -167,6 +167,38 @@ async def test_kill_9_is_noticed_before_any_time_out_and_explained(host: Host) -
     assert died.value.killed
 
 
+async def test_one_that_was_killed_while_it_had_nothing_to_do_says_so_when_it_is_asked(host: Host) -> None:
+    """What asks for less of the memory next time has to know."""
+    assert host.pid is not None and host._process is not None
+    os.kill(host.pid, signal.SIGKILL)
+    await host._process.wait()
+    with pytest.raises(HostDied, match=r"SIGKILL.*out of memory") as died:
+        await host.call(tiny().Say("hello"), timeout=30)
+    assert died.value.killed
+    with pytest.raises(HostDied, match="is not running") as again:
+        await host.call_aside(tiny().Say("hello"), timeout=30)
+    assert not again.value.killed, "one death asks for less once"
+    await host.restart()
+    await host.stop()
+    with pytest.raises(HostDied, match="is not running"):  # on purpose
+        await host.call(tiny().Say("hello"), timeout=30)
+
+
+async def test_one_that_the_kernel_ended_for_its_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosting.processes, "memory_kills", lambda: 1)
+    task = await until_working(host, tiny().Work(), timeout=None)
+    assert host.pid is not None
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(HostDied, match="as the computer ran out of memory") as died:
+        await task
+    assert died.value.killed
+    await host.restart()
+    task = await until_working(host, tiny().Work(), timeout=None)
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(HostDied, match="maybe the computer ran out of memory"):  # the kernel ended nothing more
+        await task
+
+
 async def test_one_that_is_ended_at_the_limit_of_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosting.ceiling, "times_reached", lambda: 1)
     task = await until_working(host, tiny().Work(), timeout=None)

@@ -250,18 +250,6 @@ async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats:
     assert await second.member.draw(2, 8, strict=True) == []
 
 
-async def test_authors_that_failed_their_audit_are_not_measured(seats: Seats) -> None:
-    mesh, first, second = seats
-    second.member.want(["gcd/easy"], 1)
-    await first.member.share(first.answered(await first.member.questions(["gcd/easy"])))
-    mesh.settle()
-    await second.member.draw(1, 8, strict=True)
-    assert await second.member.measured(["gcd/easy"]) is not None
-    for _ in range(6):
-        second.peer.exchange.audit.record(first.peer.signer.key, 1.0, supplied=False)
-    assert await second.member.measured(["gcd/easy"]) is None
-
-
 async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: Seats) -> None:
     mesh, first, second = seats
     assert second.member.draw_shares() == {}
@@ -292,8 +280,7 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.meter, self.made, self.now = RewardMeter(), 0, 1000.0
-        self.excluded: set[bytes] = set()
-        self.measuring = Measuring(self.meter, lambda: self.excluded, lambda: self.now)
+        self.measuring = Measuring(self.meter, lambda: self.now)
         estimate = Heard.estimate
 
         def counted(heard: Heard, *given: object) -> SwarmReward | None:
@@ -308,7 +295,7 @@ class Counted:
         self.meter.observe("gcd/easy", Origin(who, who, b""), [value], self.now)
 
 
-async def test_an_estimate_is_kept_until_marks_or_authors_change(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_estimate_is_kept_until_marks_change(monkeypatch: pytest.MonkeyPatch) -> None:
     it = Counted(monkeypatch)
     assert it.measuring.known(TASKS) is None
     for _ in range(3):
@@ -318,9 +305,6 @@ async def test_an_estimate_is_kept_until_marks_or_authors_change(monkeypatch: py
     it.mark(2, 0.0)
     changed = await it.measuring.exact(TASKS)
     assert it.made == 2 and changed is not None and changed.peers == 2
-    it.excluded.add((1).to_bytes(32, "big"))
-    await it.measuring.look(TASKS)
-    assert it.made == 3 and (left := it.measuring.known(TASKS)) is not None and left.value == 0.0
     it.now += reward.WINDOW_SECONDS + 1
     assert await it.measuring.exact(TASKS) is None
 

@@ -36,15 +36,6 @@ def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
     assert "each key has one quota" in said
 
 
-def test_a_failed_audit_is_said() -> None:
-    peer = Peer(1)
-    for _ in range(6):
-        peer.exchange.audit.record(b"a" * 32, 1.0, supplied=False)
-    assert [str(text) for text in notices(peer.exchange)] == [
-        "1 author could not show what was said to be published: left out of the peers' reward."
-    ]
-
-
 def test_an_address_that_is_every_computers_is_not_passed_off_as_this_ones() -> None:
     assert str(listening_at("wss://10.0.0.7:8765#ab")).endswith("reach this node at wss://10.0.0.7:8765#ab")
     for host in ("0.0.0.0", "[::]"):
