@@ -40,6 +40,7 @@ SONAMES = (
     *("libGL.so.1", "libxkbcommon.so.0", "libfontconfig.so.1", "libglib-2.0.so.0", "libX11.so.6", "libX11-xcb.so.1"),
     *("libxcb-cursor.so.0", "libxcb-icccm.so.4", "libxcb-image.so.0", "libxcb-keysyms.so.1", "libxcb-randr.so.0"),
     *("libxcb-render-util.so.0", "libxcb-shape.so.0", "libxcb-xkb.so.1", "libxkbcommon-x11.so.0"),
+    *("libdbus-1.so.3", "libgssapi_krb5.so.2", "libwayland-cursor.so.0", "libwayland-egl.so.1"),
 )
 """The same libraries by the names that all distributions with .rpm know."""
 CONTROL = """\

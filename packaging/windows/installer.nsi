@@ -20,6 +20,8 @@ ManifestSupportedOS {8e0f7a12-bfb3-4fe8-b9a5-48fd50a15a9a}
 !include "FileFunc.nsh"
 !include "LogicLib.nsh"
 !include "WinVer.nsh"
+!include "Win/COM.nsh"
+!include "Win/Propkey.nsh"
 
 !define NAME "SAPO Desktop"
 !define KEY "Software\SAPO Desktop"
@@ -114,6 +116,33 @@ FunctionEnd
     Rename "$INSTDIR\new\${name}" "$INSTDIR\${name}"
 !macroend
 
+; By this name Windows knows that a window belongs to the menu's entry, and a pinned window what to start
+; (sapo_desktop/gui/shell/app.py gives it to the process). Where it cannot be put in, the entry stays without.
+!macro NameApplication link
+    !insertmacro ComHlpr_CreateInProcInstance ${CLSID_ShellLink} ${IID_IShellLink} r0 ""
+    ${If} $0 P<> 0
+        ${IUnknown::QueryInterface} $0 '("${IID_IPersistFile}",.r1)'
+        ${If} $1 P<> 0
+            ${IPersistFile::Load} $1 '("${link}",${STGM_READWRITE})'
+            ${IUnknown::QueryInterface} $0 '("${IID_IPropertyStore}",.r2)'
+            ${If} $2 P<> 0
+                System::Call '*(&w64 "${APP_ID}")p.r3'
+                System::Call '*${SYSSTRUCT_PROPERTYKEY}(${PKEY_AppUserModel_ID})p.r4'
+                System::Call '*(&i2 ${VT_LPWSTR},&i6 0,p r3,p 0)p.r5'
+                ${IPropertyStore::SetValue} $2 '($4,$5)'
+                ${IPropertyStore::Commit} $2 ""
+                System::Free $3
+                System::Free $4
+                System::Free $5
+                ${IUnknown::Release} $2 ""
+                ${IPersistFile::Save} $1 '("${link}",1)'
+            ${EndIf}
+            ${IUnknown::Release} $1 ""
+        ${EndIf}
+        ${IUnknown::Release} $0 ""
+    ${EndIf}
+!macroend
+
 Var everybody
 Var administrator
 
@@ -202,6 +231,7 @@ Section "$(Program)"
     RMDir "$INSTDIR\new"
 
     CreateShortcut "$SMPROGRAMS\${NAME}.lnk" "$INSTDIR\sapo-desktop-window.exe" "" "$INSTDIR\sapo-desktop.ico"
+    !insertmacro NameApplication "$SMPROGRAMS\${NAME}.lnk"
     WriteRegStr SHCTX "${KEY}" "Folder" "$INSTDIR"
     WriteRegStr SHCTX "Software\Classes\sapo" "" "URL:${NAME}"
     WriteRegStr SHCTX "Software\Classes\sapo" "URL Protocol" ""

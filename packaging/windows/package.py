@@ -26,6 +26,7 @@ import times  # noqa: E402
 from PySide6.QtGui import QGuiApplication  # noqa: E402
 
 from sapo_desktop import __version__  # noqa: E402
+from sapo_desktop.gui.shell.app import APP_ID  # noqa: E402
 
 
 def make(payload: Path, out: Path, level: int, version: str = __version__) -> Path:
@@ -39,7 +40,7 @@ def make(payload: Path, out: Path, level: int, version: str = __version__) -> Pa
         numbers = ".".join([*re.findall(r"\d+", version), "0", "0"][:3])
         kilobytes = sum(path.stat().st_size for path in tree.rglob("*")) // 1024
         times.set_all(tree)
-        values = {"OUT": setup, "TREE": tree, "ICON": icon, "VERSION": version, "NUMBERS": numbers}
+        values = {"APP_ID": APP_ID, "OUT": setup, "TREE": tree, "ICON": icon, "VERSION": version, "NUMBERS": numbers}
         line = [
             "makensis",
             "-V2",

@@ -3916,6 +3916,10 @@
         <translation>Dieses Programm antwortet schon. Was lernt, PyTorch, wird geholt, wenn du es willst: 200 MB, und 1 GB auf der Platte; mit einer brauchbaren NVIDIA-Karte einige Gigabyte. Es lässt sich anhalten und geht später weiter.</translation>
     </message>
     <message>
+        <source>The graphics card of this computer or its driver changed: another PyTorch fits now ({kind}). With a usable NVIDIA card it is some gigabytes, else 200 MB. Until it is here the former one goes on.</source>
+        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes PyTorch ({kind}). Mit brauchbarer NVIDIA-Karte sind es einige Gigabyte, sonst 200 MB. Bis es da ist, arbeitet das bisherige weiter.</translation>
+    </message>
+    <message>
         <source>Get what learns</source>
         <translation>Hol, was lernt</translation>
     </message>
@@ -5707,6 +5711,10 @@
     <message>
         <source>The engine was asked aside for what needs its turn.</source>
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
+    </message>
+    <message>
+        <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it on the Model page or by `sapo-desktop engine install`, then start the node again. Until then it goes on with the one that is here.</source>
+        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es auf der Seite Modell oder mit `sapo-desktop engine install` und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
     </message>
     <message>
         <source>The key in {key} is not that of the first certificate in {certificate}. Name the two that belong together.</source>

@@ -23,6 +23,7 @@ from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import diagnosis, installation, processes
 from sapo_desktop.system.checks import computer_checks, relay_checks
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.terminal.transfers import open_transfers
 from sapo_desktop.terminal.wording import size
@@ -156,7 +157,10 @@ def _engine_fact() -> str:
     if installation.payload() is None:
         return "part of this set-up" if installation.can_learn() else "not here: set this clone or wheel up again"
     found = installation.engine_pack()
-    return f"in {found}" if found else "not here, or of another version: sapo-desktop engine install"
+    if found is None:
+        return "not here, or of another version: sapo-desktop engine install"
+    other = other_engine()
+    return f"in {found}" + (f"; the one for {other} fits this computer now: sapo-desktop engine install" * bool(other))
 
 
 def _installed_only() -> None:

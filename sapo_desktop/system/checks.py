@@ -29,7 +29,7 @@ from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import installation
 from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.identity import SERVICE, usable_keyring
 from sapo_desktop.system.presence import bus, x11
 
@@ -64,7 +64,9 @@ def computer_checks(folder: DataFolder, models: Path, settings: Settings, standi
     return [
         versions(standing),
         libraries({name: _version(name) for name in DISTRIBUTIONS}),
-        engine_pack(can_learn=installation.can_learn(), by_installer=installation.payload() is not None),
+        engine_pack(
+            can_learn=installation.can_learn(), by_installer=installation.payload() is not None, other=other_engine()
+        ),
         display(no_window),
         tray(bool(no_window), _has_tray()),
         *_shared_checks(folder),
@@ -115,8 +117,16 @@ def libraries(installed: Mapping[str, str | None]) -> Check:
     return Check(name="libraries", state="good", found=f"All {len(installed)} are installed.")
 
 
-def engine_pack(*, can_learn: bool, by_installer: bool) -> Check:
-    """`by_installer`: the program was installed by one, so what learns comes later."""
+def engine_pack(*, can_learn: bool, by_installer: bool, other: str | None = None) -> Check:
+    """`by_installer`: the program was installed by one, so what learns comes later; `other`: the kind of pack that fits
+    better than the one that is here."""
+    if can_learn and other is not None:
+        return Check(
+            name="engine pack",
+            state="limited",
+            found=f"What learns is here, and the graphics card or its driver changed: the pack for {other} fits now.",
+            advice="Get it in the other one's place: sapo-desktop engine install",
+        )
     if can_learn:
         return Check(name="engine pack", state="good", found="What learns is here.")
     if by_installer:

@@ -20,6 +20,7 @@ import msgspec
 import psutil
 
 from sapo_desktop.core.fitting import ProductTimes
+from sapo_desktop.system import installation
 
 T = TypeVar("T")
 
@@ -261,9 +262,35 @@ def _of_each_card(ask: Callable[[Any, Any], T]) -> list[T]:
 def torch_takes_cards() -> bool:
     """Whether the torch that is installed here was built for NVIDIA cards; it is looked at, not imported."""
     found = importlib.util.find_spec("torch")
-    places = found.submodule_search_locations if found else None
+    places = [Path(place) for place in (found.submodule_search_locations if found else None) or ()]
+    if (pack := installation.engine_pack()) is not None:
+        places.append(pack / "torch")  # window and commands have it on no path of theirs
     libraries = ("libtorch_cuda.so", "torch_cuda.dll")
-    return any((Path(place) / "lib" / name).exists() for place in places or () for name in libraries)
+    return any((place / "lib" / name).exists() for place in places for name in libraries)
+
+
+def has_usable_card(least_driver: int, least_capability: float) -> bool:
+    """Whether there is an NVIDIA card of at least that CUDA compute capability, with a driver of at least that
+    version."""
+
+    def look(nvml: Any, handle: Any) -> bool:
+        driver = str(nvml.nvmlSystemGetDriverVersion()).partition(".")[0]
+        major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+        return driver.isdigit() and int(driver) >= least_driver and major + minor / 10 >= least_capability
+
+    return any(_of_each_card(look))
+
+
+def other_engine() -> str | None:
+    """The kind of engine pack that fits this computer now, where the one that is here is of another kind: its graphics
+    card or driver changed. None where it fits, or there is none to exchange. Asks the card's driver, which may take a
+    second."""
+    installed, here = installation.payload(), installation.engine_kind()
+    if installed is None or here is None:
+        return None
+    usable = has_usable_card(installed.least_driver, installed.least_capability)
+    fitting = installation.fitting_kind(installed, usable)
+    return None if fitting == here else fitting
 
 
 def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:

@@ -35,6 +35,10 @@ class Payload(msgspec.Struct, frozen=True):
     """What starts the window, or a command."""
     engines: dict[str, str]
     """Kind of engine pack -> fingerprint of its requirements (installers/engine_pack.py)."""
+    least_driver: int
+    """Version of NVIDIA's driver that the pack for its cards needs (installers/flavour.py)."""
+    least_capability: float
+    """CUDA's compute capability, likewise."""
 
 
 class EnginePack(msgspec.Struct, frozen=True):
@@ -95,15 +99,28 @@ def engine_folder() -> Path:
 
 def engine_pack(root: Path = ROOT, folder: Path | None = None) -> Path | None:
     """The packages of the engine pack, where it is whole and made for this version; else None."""
+    found = (folder or engine_folder()) / "packages"
+    return found if engine_kind(root, folder) is not None else None
+
+
+def engine_kind(root: Path = ROOT, folder: Path | None = None) -> str | None:
+    """For what kind of computer that pack was made."""
     installed = payload(root)
     if installed is None:
         return None
-    packages = (folder or engine_folder()) / "packages"
     try:
-        stamp = msgspec.json.decode(read_bytes(packages / STAMP, _LONGEST), type=EnginePack)
+        content = read_bytes((folder or engine_folder()) / "packages" / STAMP, _LONGEST)
+        stamp = msgspec.json.decode(content, type=EnginePack)
     except (OSError, *UNREADABLE):
         return None  # not there, or cut off: it is offered again
-    return packages if installed.engines.get(stamp.kind) == stamp.fingerprint else None
+    return stamp.kind if installed.engines.get(stamp.kind) == stamp.fingerprint else None
+
+
+def fitting_kind(installed: Payload, usable_card: bool) -> str | None:
+    """The kind of engine pack for this computer; `usable_card`: with an NVIDIA card that the pack for such can use."""
+    for_cards = [kind for kind in installed.engines if kind.endswith("-cuda")]
+    others = [kind for kind in installed.engines if kind not in for_cards]
+    return next(iter(for_cards if usable_card and for_cards else others), None)
 
 
 def only_relays() -> bool:

@@ -32,7 +32,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
-from sapo_desktop.system.desktop import sleep
+from sapo_desktop.system.desktop import autostart, sleep
 from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
@@ -122,7 +122,7 @@ async def _work(options: Options) -> int:
     folder.keep_caches()
     with FolderLock(folder) as held:
         read = settings_file.read(folder.settings, time.time())
-        settings = settings_file.apply(read.settings, options.overrides)
+        settings = settings_file.apply(_with_login(read.settings, folder), options.overrides)
         check(settings)
         # This process keeps its priority: the hosts that it starts would inherit a lower one and load with it.
         worker = Worker(folder, settings, options)
@@ -133,6 +133,21 @@ async def _work(options: Options) -> int:
                 return await worker.run(read.said)
         finally:
             losing.cancel()
+
+
+def _with_login(kept: Settings, folder: DataFolder) -> Settings:
+    """The kept settings, with the start at login as the system has it: an installer may have asked for it, or a person
+    taken it away where the system lists such entries."""
+    try:
+        there = autostart.is_on(folder.root)
+    except OSError as error:
+        log.warning("whether this node starts at login cannot be seen: %s", error)
+        return kept
+    if there == kept.start_at_login:
+        return kept
+    settings = msgspec.structs.replace(kept, start_at_login=there)
+    settings_file.write(folder.settings, settings)
+    return settings
 
 
 class Worker:

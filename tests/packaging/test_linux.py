@@ -21,6 +21,25 @@ TOOLS = {"apt-get": "apt", "dpkg-deb": "dpkg", "patchelf": "patchelf", "xz": "xz
     tool: tool for tool in ("rpm2cpio", "cpio")
 }
 PATIENCE = 300.0
+EXAMINE = """
+import json
+from sapo_desktop.core.resources import resource
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.examiner import Examiner
+examiner = Examiner(load_catalogue(resource("tasks.toml")))
+for task in examiner.catalogue.tasks():
+    for seed in (1, 2):
+        truth = examiner.truth(task, seed)
+        mark = examiner.mark(task, seed, f"<answer>{truth}</answer>")
+        print(json.dumps([task, seed, examiner.question(task, seed).text, truth, mark.verdict]))
+"""
+LOOK = """
+import pkgutil
+import pyqtgraph, transformers, huggingface_hub, reasoning_gym, rich.progress, PySide6.QtSvg, PySide6.QtNetwork
+import sapo_desktop.gui as gui
+for module in pkgutil.walk_packages(gui.__path__, "sapo_desktop.gui."):
+    __import__(module.name)
+"""
 
 pytestmark = [
     pytest.mark.slow,
@@ -100,6 +119,24 @@ def test_the_list_of_contents_names_what_is_there(made: Path) -> None:
     assert all(component["version"] for component in listed["components"])
     licences = {path.name.partition("-")[0].partition("_")[0].lower() for path in (payload / "licences").iterdir()}
     assert {"sapo", "numpy", "debian", "transformers"} <= licences
+
+
+def test_its_examiner_asks_and_marks_as_a_clones_does(made: Path) -> None:
+    """Though what other tasks of reasoning_gym need, and what would draw, was left out."""
+    packages = made / "payload" / "python" / "lib" / "python3.11" / "dist-packages"
+    assert not list(packages.glob("matplotlib*"))
+    env = {"PATH": os.defpath, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    ours = run(made / "payload" / "python" / "bin" / "python3.11", "-c", EXAMINE, env=env, cwd=made)
+    theirs = run(sys.executable, "-c", EXAMINE, env=env | {"PYTHONPATH": str(ROOT)}, cwd=made)
+    assert ours.returncode == 0 and ours.stdout == theirs.stdout, ours.stderr
+    lines = [json.loads(line) for line in ours.stdout.splitlines()]
+    assert len(lines) > 100 and {line[-1] for line in lines} == {"solved"}
+
+
+def test_every_page_finds_what_it_loads(made: Path) -> None:
+    env = {"PATH": os.defpath, "QT_QPA_PLATFORM": "offscreen", "PYTHONDONTWRITEBYTECODE": "1"}
+    loaded = run(made / "payload" / "python" / "bin" / "python3.11", "-c", LOOK, env=env, cwd=made)
+    assert loaded.returncode == 0, loaded.stderr
 
 
 def test_nothing_of_the_machine_that_built_it_is_in_it(made: Path) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from installers.flavour import MIN_CAPABILITY, MIN_DRIVER
+from sapo_desktop.system import installation
+
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = '#define PY_VERSION             "{version}"\n'
 
@@ -35,7 +38,7 @@ def test_each_platform_gets_the_packages_of_its_own_lock() -> None:
         assert {"numpy", "pyside6-essentials", "reasoning-gym", "transformers", *packages.AS_SOURCE} <= set(lines)
         assert not {"torch", "peft"} & set(lines)
         assert all(" ; " not in text and "--hash=sha256:" in text for text in lines.values())
-        assert lines["contourpy"].startswith("contourpy==1.3.3 ")  # the one for Python 3.11
+        assert lines["networkx"].startswith("networkx==3.6") and "matplotlib" not in lines
     assert "jeepney" in chosen["linux"] and "jeepney" not in chosen["windows"]
     assert "pywin32-ctypes" in chosen["windows"] and "pywin32-ctypes" not in chosen["macos"]
     assert "nvidia-ml-py" not in chosen["macos"]
@@ -81,6 +84,8 @@ def test_the_marker_names_what_the_platform_has(tmp_path: Path) -> None:
         build._program(tmp_path / name / "app", platform)
         marker = json.loads((tmp_path / name / "app" / "payload.json").read_text())
         assert marker["python"] == f"../{platform.python}" and set(marker["engines"]) == set(platform.packs)
+        read = installation.payload(tmp_path / name / "app")
+        assert read is not None and (read.least_driver, read.least_capability) == (MIN_DRIVER, MIN_CAPABILITY)
         assert (tmp_path / name / "app" / "installers" / "engine_pack.py").exists()
         packages = tmp_path / name / platform.packages
         packages.mkdir(parents=True)
@@ -106,3 +111,36 @@ def test_an_appimage_starts_by_the_folders_launcher(tmp_path: Path) -> None:
     assert said == "1 -m sapo_desktop status\n"
     for name in ("sapo-desktop.desktop", "sapo-desktop.png", ".DirIcon"):
         assert (tree / name).resolve(strict=True).is_relative_to(tree)
+
+
+@pytest.mark.usefixtures("scripts")
+def test_what_would_draw_is_not_asked_for_and_what_is_not_used_goes(tmp_path: Path) -> None:
+    import slim
+
+    automata = tmp_path / "cellpylib" / "ca_functions2d.py"
+    for path in (automata, tmp_path / "reasoning_gym" / "data" / "codeio.jsonl.gz", tmp_path / "numpy" / "x.pyi"):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    kept = tmp_path / "reasoning_gym" / "data" / "words3to10.txt"
+    kept.touch()
+    automata.write_text(
+        "from mpl_toolkits.mplot3d import Axes3D\nimport matplotlib.pyplot as plt\nimport numpy as np\n"
+    )
+    slim.thin(tmp_path)
+    assert automata.read_text() == "import numpy as np\n"
+    assert list(kept.parent.iterdir()) == [kept] and not list((tmp_path / "numpy").iterdir())
+
+
+@pytest.mark.usefixtures("scripts")
+@pytest.mark.skipif(sys.platform == "win32", reason="links are for root there")
+def test_a_library_is_kept_once_under_all_its_names(tmp_path: Path) -> None:
+    import slim
+
+    names = ("libllama.so", "libllama.so.0", "libllama.so.0.5.0")
+    for name in (*names, "libggml.so"):
+        (tmp_path / name).write_text("ggml" if "ggml" in name else "llama")
+    (tmp_path / "libggml.so.0").write_text("of another version")
+    slim.link_names(tmp_path)
+    assert [str((tmp_path / name).readlink()) for name in names[:2]] == [names[2], names[2]]
+    assert (tmp_path / "libllama.so").read_text() == "llama"
+    assert not (tmp_path / "libggml.so").is_symlink() and not (tmp_path / "libggml.so.0").is_symlink()

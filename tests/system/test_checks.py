@@ -39,6 +39,7 @@ def standing(state: str, text: str) -> Standing:
         (checks.libraries({"rich": "15.0", "psutil": "7.2"}), "good", "All 2"),
         (checks.libraries({"rich": None, "psutil": "7.2", "numpy": None}), "bad", "rich, numpy"),
         (checks.engine_pack(can_learn=True, by_installer=True), "good", "is here"),
+        (checks.engine_pack(can_learn=True, by_installer=True, other="linux-cuda"), "limited", "linux-cuda fits now"),
         (checks.engine_pack(can_learn=False, by_installer=True), "limited", "engine install"),
         (checks.engine_pack(can_learn=False, by_installer=False), "bad", "bootstrap.py setup"),
         (checks.display(""), "good", "can be opened"),

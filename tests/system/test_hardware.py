@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sapo_desktop.system import hardware
+from sapo_desktop.system import hardware, installation
 
 
 @pytest.fixture
@@ -93,6 +93,72 @@ def test_fast_bfloat16_is_read_from_the_processors_flags(tmp_path: Path, flags: 
     assert hardware.fast_bfloat16(cpuinfo) is fast
     assert hardware.processor(cpuinfo) == "A maker's: 9"
     assert hardware.fast_bfloat16(tmp_path / "none") is False
+
+
+def a_driver(version: str, *capabilities: tuple[int, int]) -> SimpleNamespace:
+    """NVIDIA's library with so many cards."""
+    return SimpleNamespace(
+        NVMLError=RuntimeError,
+        nvmlInit=lambda: None,
+        nvmlShutdown=lambda: None,
+        nvmlSystemGetDriverVersion=lambda: version,
+        nvmlDeviceGetCount=lambda: len(capabilities),
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetCudaComputeCapability=lambda handle: capabilities[handle],
+    )
+
+
+@pytest.mark.parametrize(
+    ("driver", "usable"),
+    [
+        (a_driver("580.65.06", (7, 5)), True),
+        (a_driver("580.65.06", (6, 1), (12, 0)), True),
+        (a_driver("580.65.06", (6, 1)), False),
+        (a_driver("579.99", (9, 0)), False),
+        (a_driver("unknown", (9, 0)), False),
+        (a_driver("580.65.06"), False),
+    ],
+)
+def test_a_card_counts_where_its_driver_and_generation_are_new_enough(
+    monkeypatch: pytest.MonkeyPatch, driver: SimpleNamespace, usable: bool
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", driver)
+    assert hardware.has_usable_card(580, 7.5) is usable
+
+
+@pytest.mark.parametrize(
+    ("here", "usable", "other"),
+    [
+        ("linux-cpu", True, "linux-cuda"),
+        ("linux-cuda", False, "linux-cpu"),
+        ("linux-cpu", False, None),
+        ("linux-cuda", True, None),
+        (None, True, None),
+    ],
+)
+def test_the_other_engine_pack_is_named_once_the_card_changed(
+    monkeypatch: pytest.MonkeyPatch, here: str | None, usable: bool, other: str | None
+) -> None:
+    engines = {"linux-cpu": "f00", "linux-cuda": "f01"}
+    marked = installation.Payload(python="p", launcher="l", engines=engines, least_driver=580, least_capability=7.5)
+    monkeypatch.setattr(installation, "payload", lambda: marked)
+    monkeypatch.setattr(installation, "engine_kind", lambda: here)
+    monkeypatch.setattr(hardware, "has_usable_card", lambda driver, capability: usable)
+    assert hardware.other_engine() == other
+
+
+def test_a_clone_has_no_engine_pack_to_exchange() -> None:
+    assert hardware.other_engine() is None
+
+
+def test_cards_are_used_by_an_engine_pack_made_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where window and commands ask, which do not have it on their path."""
+    monkeypatch.setattr(hardware.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(installation, "engine_pack", lambda: tmp_path)
+    assert not hardware.torch_takes_cards()
+    (tmp_path / "torch" / "lib").mkdir(parents=True)
+    (tmp_path / "torch" / "lib" / "libtorch_cuda.so").touch()
+    assert hardware.torch_takes_cards()
 
 
 def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,13 @@ import pytest
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.system import installation, processes
 
-MARK = installation.Payload(python="../python/bin/python3", launcher="../sapo-desktop", engines={"linux-cpu": "f00"})
+MARK = installation.Payload(
+    python="../python/bin/python3",
+    launcher="../sapo-desktop",
+    engines={"linux-cpu": "f00", "linux-cuda": "f01"},
+    least_driver=580,
+    least_capability=7.5,
+)
 
 
 @pytest.fixture
@@ -89,3 +95,25 @@ def test_a_pack_makes_learning_possible(tmp_path: Path, monkeypatch: pytest.Monk
     assert not installation.can_learn()
     monkeypatch.setattr(installation, "engine_pack", lambda: tmp_path)
     assert installation.can_learn()
+
+
+@pytest.mark.parametrize(
+    ("engines", "usable", "kind"),
+    [
+        (("linux-cpu", "linux-cuda"), False, "linux-cpu"),
+        (("linux-cpu", "linux-cuda"), True, "linux-cuda"),
+        (("mac-arm64",), True, "mac-arm64"),
+        ((), True, None),
+    ],
+)
+def test_the_pack_for_cards_is_for_computers_with_a_usable_one(
+    engines: tuple[str, ...], usable: bool, kind: str | None
+) -> None:
+    marked = msgspec.structs.replace(MARK, engines=dict.fromkeys(engines, "f00"))
+    assert installation.fitting_kind(marked, usable) == kind
+
+
+def test_the_kind_of_the_pack_that_is_here_is_known(app: Path, tmp_path: Path) -> None:
+    assert installation.engine_kind(app, tmp_path / "engine") is None
+    pack(tmp_path / "engine", kind="linux-cuda", fingerprint="f01")
+    assert installation.engine_kind(app, tmp_path / "engine") == "linux-cuda"

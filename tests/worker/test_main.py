@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
@@ -193,8 +195,34 @@ async def test_who_hears_that_a_start_failed_hears_what_kind_of_failure_it_was(
     monkeypatch.setattr(main, "assemble", gone)
     worker = Worker(DataFolder.open(tmp_path), Settings(), Options(tmp_path, {}, None, "as before"))
     async with asyncio.timeout(20), worker.channel(), await connect(tmp_path) as client:
+        heard = client.events()
+        await anext(heard)  # how far the start is: from now on it is told what follows
         assert await worker.run("") == ModelError.exit_code
-        async for event in client.events():
+        async for event in heard:
             if isinstance(event, Stopping):
                 break
         assert event == Stopping(failed=True, reason="There is no model 'gone'.", kind="ModelError")
+
+
+def test_the_start_at_login_is_as_the_system_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installer may have asked for it, and a person may delete it where the system lists such entries."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = DataFolder.open(tmp_path / "node")
+    kept = Settings(label="mine")
+    assert main._with_login(kept, folder) == kept and not folder.settings.exists()
+    autostart.follow(True, folder.root)
+    assert main._with_login(kept, folder) == Settings(label="mine", start_at_login=True)
+    read = settings_file.read(folder.settings, 0.0).settings
+    assert read.start_at_login and read.label == "mine"
+    autostart.entry(folder.root).unlink()
+    assert not main._with_login(read, folder).start_at_login
+    assert not settings_file.read(folder.settings, 0.0).settings.start_at_login
+
+
+def test_a_login_that_cannot_be_seen_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(data: Path) -> bool:
+        raise PermissionError("no access")
+
+    monkeypatch.setattr(autostart, "is_on", refused)
+    kept = Settings(start_at_login=True)
+    assert main._with_login(kept, DataFolder.open(tmp_path)) == kept

@@ -1,4 +1,5 @@
-"""The engine pack of an installed application: offered where it is missing, fetched by a process that can stop."""
+"""The engine pack of an installed application: offered where it is missing, or another one fits the graphics card that
+is there now; fetched by a process that can stop."""
 
 from __future__ import annotations
 
@@ -12,13 +13,14 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.system import installation, processes
+from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import last_lines, open_log
 
 _LOOK_MS = 500
 
 
 class EnginePackCard(Card):
-    """Only in sight in an application that was installed without what learns."""
+    """Only in sight in an application that was installed without what learns, or whose card or driver changed."""
 
     def __init__(self, log: Path | None = None) -> None:
         """`log`: where the process's words go; beside the pack as a rule."""
@@ -26,10 +28,16 @@ class EnginePackCard(Card):
         self._log = log or installation.engine_folder().with_name("engine.log")
         self._process: subprocess.Popen[bytes] | None = None
         self._since = 0
+        self._other = other_engine()
         about = tr(
             "This program answers already. What learns, PyTorch, is fetched when you want it: 200 MB, and 1 GB of "
             "disk; with a usable NVIDIA card some gigabytes. It can be stopped, and goes on later."
         )
+        if self._other is not None:
+            about = tr(
+                "The graphics card of this computer or its driver changed: another PyTorch fits now ({kind}). With a "
+                "usable NVIDIA card it is some gigabytes, else 200 MB. Until it is here the former one goes on."
+            ).format(kind=self._other)
         self._said = Label("", "muted")
         self.get = Button(tr("Get what learns"), self.start, kind="primary", icon="download")
         self.take = Button(tr("Take it from a folder"), self._take, icon="folder")
@@ -84,7 +92,7 @@ class EnginePackCard(Card):
 
     def _show(self, done: bool = False) -> None:
         at_work = self._process is not None
-        missing = installation.payload() is not None and not installation.can_learn()
+        missing = installation.payload() is not None and (not installation.can_learn() or self._other is not None)
         self.setVisible(missing or at_work or done)
         for button in (self.get, self.take):
             button.setVisible(not at_work and not done)

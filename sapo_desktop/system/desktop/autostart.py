@@ -2,7 +2,7 @@
 
 XDG autostart on Linux, HKCU's Run on Windows, a LaunchAgent on macOS; the last two are written from their
 documentation. One entry for each data folder. Whoever deletes it elsewhere is not overruled: it is written only when
-the setting is changed.
+the setting is changed, and at its start a node takes the setting from it, which an installer may have written too.
 """
 
 from __future__ import annotations
@@ -46,6 +46,13 @@ def follow(on: bool, data: Path) -> None:
                 error=str(error),
             )
         ) from error
+
+
+def is_on(data: Path) -> bool:
+    """Whether the system starts the window of this data folder at login. Raises OSError where it cannot be seen."""
+    if sys.platform == "win32":
+        return _is_on_windows(data)
+    return entry(data).exists()
 
 
 def entry(data: Path) -> Path:
@@ -92,3 +99,16 @@ def _follow_windows(on: bool, data: Path) -> None:
                     winreg.DeleteValue(key, entry(data).stem)
                 except FileNotFoundError:
                     return
+
+
+def _is_on_windows(data: Path) -> bool:
+    if sys.platform == "win32":
+        import winreg
+
+        try:
+            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, _RUN_KEY) as key:
+                winreg.QueryValueEx(key, entry(data).stem)
+        except FileNotFoundError:
+            return False
+        return True
+    return False

@@ -12,7 +12,8 @@ from pathlib import Path
 
 LIBRARIES = (
     "libegl1 libgl1 libxkbcommon0 libfontconfig1 libglib2.0-0 libx11-6 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
-    "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1"
+    "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1 "
+    "libdbus-1-3 libgssapi-krb5-2 libwayland-cursor0 libwayland-egl1"
 )
 """What Qt needs on Debian and Ubuntu (docs/window.md)."""
 TERMINAL = "In the terminal the node works too: sapo-desktop run"

@@ -28,7 +28,7 @@ from sapo_desktop.models.files.folder import file_hash, read_folder
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.fit.fit import way_for
-from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.installation import can_learn
 
 GGUF = ".gguf"
@@ -39,6 +39,10 @@ NO_ENGINE_PACK = sentence(
 ANSWERS_UNTIL_PACK = sentence(
     "What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack "
     "(`sapo-desktop engine install`), then start the node again."
+)
+OTHER_PACK = sentence(
+    "The graphics card of this computer or its driver changed: another engine pack fits now. Get it on the Model page "
+    "or by `sapo-desktop engine install`, then start the node again. Until then it goes on with the one that is here."
 )
 REFUSED_IN_SILO = sentence(
     "In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node "
@@ -157,7 +161,8 @@ def _fitting_choice(
     if not found.fits:
         return TORCH_ALONE if settings.generator != "llama.cpp" else EngineChoice(generator="llama.cpp", trains=True)
     if found.trainer == "torch":
-        return EngineChoice(generator=found.generator, trains=True, device=_device(found, here, settings))
+        note = OTHER_PACK if other_engine() is not None else ""
+        return EngineChoice(generator=found.generator, trains=True, device=_device(found, here, settings), note=note)
     return EngineChoice(
         generator=found.generator,
         trains=False,

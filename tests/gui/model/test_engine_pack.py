@@ -6,17 +6,20 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.gui.model import engine_pack
 from sapo_desktop.gui.model.engine_pack import EnginePackCard
 from sapo_desktop.system import installation, processes
 from tests.gui.driving import all_texts, press
 
-MARK = installation.Payload(python="p", launcher="l", engines={})
+MARK = installation.Payload(python="p", launcher="l", engines={}, least_driver=580, least_capability=7.5)
 
 
-def card(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str = "") -> EnginePackCard:
-    """In an installed application without its pack; `code` plays the process."""
+def card(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str = "", *, can_learn: bool = False
+) -> EnginePackCard:
+    """In an installed application, as a rule without its pack; `code` plays the process."""
     monkeypatch.setattr(installation, "payload", lambda *root: MARK)
-    monkeypatch.setattr(installation, "can_learn", lambda: False)
+    monkeypatch.setattr(installation, "can_learn", lambda: can_learn)
     monkeypatch.setattr(processes, "python_command", lambda module: [sys.executable, "-c", code])
     made = EnginePackCard(tmp_path / "engine.log")
     qtbot.addWidget(made)
@@ -66,3 +69,22 @@ def test_it_does_not_outlive_the_window(qtbot: QtBot, tmp_path: Path, monkeypatc
     assert made._process is not None and made._process.stdin is not None
     made._process.stdin.close()  # as the system does once the window has ended
     qtbot.waitUntil(lambda: "It is here" in all_texts(made), timeout=30_000)
+
+
+def test_another_pack_is_offered_once_the_card_changed(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_pack, "other_engine", lambda: "linux-cuda")
+    made = card(qtbot, tmp_path, monkeypatch, "print('[1/5] torch ...')", can_learn=True)
+    assert made.isVisible() and "another PyTorch fits now (linux-cuda)" in all_texts(made)
+    press(made.get)
+    qtbot.waitUntil(lambda: "It is here. Quit and start again" in all_texts(made), timeout=30_000)
+
+
+def test_a_pack_that_fits_is_not_talked_about(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_pack, "other_engine", lambda: None)
+    monkeypatch.setattr(installation, "payload", lambda *root: MARK)
+    monkeypatch.setattr(installation, "can_learn", lambda: True)
+    made = EnginePackCard(tmp_path / "engine.log")
+    qtbot.addWidget(made)
+    assert made.isHidden()

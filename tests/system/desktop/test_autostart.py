@@ -38,6 +38,7 @@ def test_an_entry_comes_and_goes_and_starts_the_window_in_the_tray(configuration
     data = tmp_path / 'a "strange" 100% $folder\\'
     autostart.follow(True, data)
     (entry,) = configuration.iterdir()
+    assert autostart.is_on(data) and not autostart.is_on(tmp_path)
     assert words_of(entry) == autostart.command(data)
     assert autostart.command(data)[-3:] == ["--tray", "--data", str(data)]
     autostart.follow(False, data)

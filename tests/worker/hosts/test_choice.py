@@ -18,6 +18,7 @@ from sapo_desktop.engines.protocols import LoadRemote, UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system import kept_secrets, remote_key
 from sapo_desktop.system.hardware import Gpu, Hardware
+from sapo_desktop.worker.hosts import choice
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from tests.builders import loaded
@@ -74,6 +75,12 @@ def test_free_memory_decides_what_is_left_open(half_a_billion: BaseModel, monkey
     assert way(half_a_billion, free=100) == EngineChoice("torch", trains=True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else object())
     assert way(half_a_billion) == EngineChoice("torch", trains=True)
+
+
+def test_a_changed_graphics_card_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "other_engine", lambda: "linux-cuda")
+    assert way(FOLDER) == EngineChoice("torch", trains=True, note=choice.OTHER_PACK)
+    assert way(FOLDER, trainer="none").note == "", "what only answers has no pack to exchange"
 
 
 def test_a_gguf_file_only_answers() -> None:
