@@ -8,6 +8,7 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 try:
     import PySide6.QtTest
@@ -20,6 +21,9 @@ else:
 pytest_plugins = [] if QT_TROUBLE else ["pytestqt.plugin"]
 
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+if not IN_CI:  # there hypothesis brings a profile of its own, which says the same
+    settings.register_profile("a busy computer", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("a busy computer")
 
 
 @pytest.fixture(scope="session")

@@ -46,13 +46,15 @@ def install(folder: Path, platform: Platform, llama: Path | None) -> None:
 def _chosen(platform: Platform) -> dict[str, str]:
     """Name -> the line that holds on the platform, with its hashes and without its marker: pip would ask this
     machine."""
+    version = ".".join(map(str, VERSION))
+    asked = {**platform.marker, "python_version": version, "python_full_version": f"{version}.0"}
     found = {}
     for lines in engine_pack.of_application(platform.lock).values():
         for block in re.split(r"(?m)^(?=[a-z0-9])", lines):
             head = _HEAD.match(block)
             if head is None or head["name"] in DRAW:
                 continue
-            if head["marker"] is None or Marker(head["marker"].lstrip(" ;")).evaluate(dict(platform.marker)):
+            if head["marker"] is None or Marker(head["marker"].lstrip(" ;")).evaluate(asked):
                 found[head["name"]] = block.replace(head["marker"] or "", "", 1)
     return found
 

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core import schedule
@@ -254,7 +254,6 @@ def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
     )
 
 
-@settings(deadline=None)  # on a busy computer one example may wait for the processor
 @given(wishes, presences, all_settings)
 def test_no_combination_computes_what_it_forbids_or_idles_without_a_reason(
     wish: Wishes, here: Presence, rules: Settings
@@ -274,7 +273,6 @@ def allowed(rules: Settings, key: str, idle: float | None) -> float:
     return float(value or {"threads": 4}.get(key, "inf"))
 
 
-@settings(deadline=None)
 @given(wishes, presences, all_limits)
 def test_no_decision_takes_more_than_is_allowed_for_whoever_is_there(
     wish: Wishes, here: Presence, rules: Settings

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
@@ -229,14 +229,12 @@ NUMBERS = st.lists(st.integers(-1, 2**51) | st.floats(), max_size=9) | JSON
 ENTRIES = st.fixed_dictionaries({"dtype": JSON, "shape": NUMBERS, "data_offsets": NUMBERS}) | JSON
 
 
-@settings(deadline=None)
 @given(header=st.dictionaries(st.sampled_from(["__metadata__", "a", "b"]), ENTRIES) | JSON, rest=st.integers(0, 64))
 def test_every_header_ends_in_a_sentence(tmp_path_factory: pytest.TempPathFactory, header: Any, rest: int) -> None:
     raw = json.dumps(header).encode()
     refused_or_counted(tmp_path_factory.mktemp("header"), struct.pack("<Q", len(raw)) + raw + bytes(rest))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_no_damage_does_either(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     content = bytearray(safetensors(4))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gguf as library
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
@@ -151,7 +151,6 @@ def test_a_damaged_file_is_refused(file: Path, content: bytes, said: str) -> Non
         read_gguf(file)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_all_damage_ends_in_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     content = bytearray(gguf(rows=1))
@@ -165,7 +164,6 @@ def test_all_damage_ends_in_a_sentence(tmp_path_factory: pytest.TempPathFactory,
         assert str(path) in str(error)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_no_damage_to_a_part_does_either(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     paths = parts(tmp_path_factory.mktemp("parts"), 2, [0, 1])
@@ -180,7 +178,6 @@ def test_no_damage_to_a_part_does_either(tmp_path_factory: pytest.TempPathFactor
         assert check_gguf(paths).parts == 2
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 def test_any_count_of_parts_is_checked(tmp_path_factory: pytest.TempPathFactory, number: int, count: int) -> None:
     path = tmp_path_factory.mktemp("split") / "model.gguf"

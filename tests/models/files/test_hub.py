@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import DownloadError
@@ -57,7 +57,6 @@ def test_a_redirect_never_leads_to_less(target: str) -> None:
     assert _redirected("https://hub.example/x", "//elsewhere.example/y") == "https://elsewhere.example/y"
 
 
-@settings(deadline=None)
 @given(st.text() | st.from_regex(r"(https?:)?//[\[\]0-9a-z:.@\x00-\x20]*/?.*", fullmatch=True))
 def test_no_address_ends_in_anything_but_a_sentence(location: str) -> None:
     try:

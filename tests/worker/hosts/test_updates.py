@@ -116,7 +116,7 @@ async def test_off_and_silo_mean_no_traffic(site: Site, release: Release, settin
     assert known.state == "off" and words in str(known.text) and site.asked == 0
 
 
-@how(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@how(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(silo=st.booleans(), look=st.booleans(), address=st.booleans(), allowed=st.booleans(), due=st.booleans())
 def test_nothing_is_asked_where_anything_forbids_it(
     site: Site, silo: bool, look: bool, address: bool, allowed: bool, due: bool

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.records import TaskMark
@@ -182,7 +182,6 @@ def test_one_larger_than_the_day_is_never_routine() -> None:
     assert simulate(10**10 + 1, 3600.0, 3) == []
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, 20_000), st.integers(1, 6 * 10**9)), max_size=60),
     st.lists(st.booleans(), min_size=60, max_size=60),
