@@ -7531,8 +7531,8 @@
         <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
     </message>
     <message>
-        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Choose another one, download it or import it; &apos;starter&apos; comes with the program.</source>
-        <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es; „starter“ kommt mit dem Programm.</translation>
+        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Choose another one, download it or import it (in a terminal: sapo-desktop models download {name}); &apos;starter&apos; comes with the program.</source>
+        <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es (im Terminal: sapo-desktop models download {name}); „starter“ kommt mit dem Programm.</translation>
     </message>
     <message>
         <source>There is no model folder at {path}. Look whether the path is right.</source>
