@@ -113,7 +113,7 @@ class Attachment:
         self._mend: Mend = ""
         """What has to be changed before a worker can start, as far as the last try knows."""
         self._resting = asyncio.Event()
-        """Set while no start is tried."""
+        """Set while no start is tried, or a node is there."""
         self._keeping: Future[None] | None = None
         self._keeper: asyncio.Task[None] | None = None
         """The same, as the link's own loop knows it."""
@@ -259,6 +259,7 @@ class Attachment:
                 settings, curve = await self._greet(worker) if attached else await greeting
                 attached = self._met = True
                 self._mend = ""
+                self._resting.set()  # a change that was asked for meanwhile is the node's
                 self._again.clear()
                 # The curve may be ahead of the snapshot: what is told again replaces what is there.
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))

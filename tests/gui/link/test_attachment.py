@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,8 @@ class Stage:
         self.workers: list[FakeWorker] = []
         self.refusals: list[SapoError] = []
         self.pages: list[int] = []
+        self.opening, self.may_open = threading.Event(), asyncio.Event()
+        """For a stage on which a start takes its time."""
         self.link = Attachment(folder, self.arrived.put, self._open)
 
     async def _open(self) -> FakeWorker:
@@ -321,3 +324,34 @@ def test_a_node_that_ran_is_no_matter_of_settings(stage: Stage) -> None:
     stage.die(Stopping(failed=True, reason="It broke.", kind="ModelError"))
     assert isinstance(stage.next(), Stopping)
     assert stage.next() == Lost(reason="It broke.")
+
+
+def test_a_change_during_a_start_that_succeeds_goes_to_the_new_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The start is a quiet one, so that the change waits for it; what it waits for is not the node's end."""
+
+    async def no_wait(self: Attachment, seconds: float | None) -> bool:
+        return False
+
+    monkeypatch.setattr(Attachment, "_wait", no_wait)
+
+    class Place(Stage):
+        async def _open(self) -> FakeWorker:
+            if not self.refusals:
+                self.opening.set()
+                await self.may_open.wait()
+            return await super()._open()
+
+    stage = Place(tmp_path)
+    stage.refusals = [ModelError("There is no model.")]
+    stage.link.start()
+    try:
+        assert stage.opening.wait(20)
+        change = SetSettings(values={"theme": "dark"})
+        waiting = stage.link.call(change)
+        stage.link._loop.call_soon_threadsafe(stage.may_open.set)
+        assert waiting.result(5) == Ok()
+        assert change in stage.workers[0].asked
+    finally:
+        stage.link.stop()
