@@ -10,13 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import ModelError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.errors import ModelError, NotRunning, SapoError, SettingsError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
+from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Curve, Ok, SettingsAre
@@ -317,6 +319,40 @@ def test_meanwhile_it_is_tried_quietly(tmp_path: Path, monkeypatch: pytest.Monke
     stage.link.stop()
     kinds = [type(arrival) for arrival in arrived]
     assert kinds == [Connecting, Lost, SettingsChanged, Attached] and waited == [60, 60, 60]
+
+
+def test_a_change_goes_to_a_node_that_somebody_else_started_meanwhile(
+    unstartable: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unstartable.refusals.clear()  # the next try attaches to it
+    assert isinstance(unstartable.next(), Lost) and isinstance(unstartable.next(), SettingsChanged)
+    elsewhere = FakeWorker([])
+
+    async def connect(folder: Path, **options: bool) -> FakeWorker:
+        return elsewhere
+
+    monkeypatch.setattr(client, "connect", connect)
+    change = SetSettings(values={"theme": "dark"})
+    assert unstartable.link.call(change).result(20) == Ok()
+    assert elsewhere.asked == [change] and elsewhere.closed
+    assert not DataFolder.at(tmp_path).settings.exists(), "its settings are its own to write"
+    assert unstartable.next() == Connecting(again=True) and isinstance(unstartable.next(), Attached)
+
+
+def test_a_settings_file_that_cannot_be_read_is_no_matter_of_settings(tmp_path: Path) -> None:
+    file = DataFolder.open(tmp_path).settings
+    file.write_text("colour = 3\n")
+    stage = Stage(tmp_path)
+    stage.refusals = [SettingsError("There is no setting 'colour'.")]
+    stage.link.start()
+    try:
+        assert stage.next() == Connecting()
+        assert stage.next() == Lost(reason="There is no setting 'colour'.", mend="file")
+        with pytest.raises(SettingsError, match="colour"):
+            stage.link.call(SetSettings(values={"theme": "dark"})).result(20)
+        assert stage.arrived.empty()
+    finally:
+        stage.link.stop()
 
 
 def test_a_node_that_ran_is_no_matter_of_settings(stage: Stage) -> None:
