@@ -517,6 +517,10 @@
         <translation>Dieselben Zahlen als Tabelle, für Tastatur, Bildschirmleser oder Zwischenablage</translation>
     </message>
     <message>
+        <source>Mend the settings file or move it away, then try again.</source>
+        <translation>Bringe die Einstellungsdatei in Ordnung oder verschiebe sie, dann versuche es noch einmal.</translation>
+    </message>
+    <message>
         <source>With another model it can start.</source>
         <translation>Mit einem anderen Modell kann er starten.</translation>
     </message>

@@ -30,7 +30,8 @@ class Attached(Record, frozen=True, kw_only=True):
     curve: Curve
 
 
-Mend = Literal["", "model", "settings"]
+Mend = Literal["", "model", "settings", "file"]
+"""`file`: the one of the settings, which cannot be read: nothing can be changed before a person has mended it."""
 
 
 class Lost(Record, frozen=True, kw_only=True):
@@ -39,7 +40,7 @@ class Lost(Record, frozen=True, kw_only=True):
     reason: Text
     mend: Mend = ""
     """What has to be changed before one can start, where the start failed for that: a start by itself is tried once a
-    minute then, and settings can be changed meanwhile."""
+    minute then, and settings can be changed meanwhile, but for those of a file that cannot be read."""
 
 
 class Ended(Record, frozen=True, kw_only=True):

@@ -106,7 +106,10 @@ class HomePage(Page):
 
     def _warn(self) -> None:
         swarm = self.view.swarm
-        if self.view.mend:
+        if self.view.mend == "file":
+            self._banner.say(tr("Mend the settings file or move it away, then try again."), "danger")
+            self._banner.button.hide()
+        elif self.view.mend:
             by_model = self.view.mend == "model"
             self._banner.say(
                 tr("With another model it can start.") if by_model else tr("With another setting it can start."),

@@ -10,6 +10,7 @@ What arrives is handed to `deliver`, on this thread; bridge.py carries it over i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
@@ -113,7 +114,7 @@ class Attachment:
         self._mend: Mend = ""
         """What has to be changed before a worker can start, as far as the last try knows."""
         self._resting = asyncio.Event()
-        """Set while no start is tried."""
+        """Set while no start is tried, or a node is there."""
         self._keeping: Future[None] | None = None
         self._keeper: asyncio.Task[None] | None = None
         """The same, as the link's own loop knows it."""
@@ -189,7 +190,9 @@ class Attachment:
             began = time.monotonic()
             self._resting.clear()
             failure = await self._attend()
-            self._mend = self._mended_by(failure)
+            mend = self._mended_by(failure)
+            kept = await self._settings_kept() if mend else None
+            self._mend = "file" if mend and kept is None else mend
             self._resting.set()
             if failure is None:
                 self._deliver(Ended())
@@ -201,8 +204,8 @@ class Attachment:
                 lost = Lost(reason=failure.reason, mend=self._mend)
                 if lost != told:  # a quiet try that fails as the one before is no news
                     self._deliver(lost)
-                    if self._mend:
-                        await self._tell_settings()
+                    if kept is not None:
+                        self._deliver(SettingsChanged(now=kept))
                 told = lost
                 called = await self._wait(LONGEST_PAUSE if self._mend else pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
@@ -259,6 +262,7 @@ class Attachment:
                 settings, curve = await self._greet(worker) if attached else await greeting
                 attached = self._met = True
                 self._mend = ""
+                self._resting.set()  # a change that was asked for meanwhile is the node's
                 self._again.clear()
                 # The curve may be ahead of the snapshot: what is told again replaces what is there.
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
@@ -294,25 +298,37 @@ class Attachment:
 
     async def _answer_without(self, request: Request) -> Reply:
         """Look it up, or change it, where no worker can start."""
-        from sapo_desktop.worker.control import unstarted
+        from sapo_desktop.worker.control import client, unstarted
 
+        if isinstance(request, _CHANGES):
+            # Somebody else may have started one meanwhile, which holds to its own settings and not to the file's.
+            with contextlib.suppress(NotRunning, ControlError):
+                return await self._ask_strangers(await client.connect(self._folder, events=False), request)
         reply = await unstarted.answer(DataFolder.at(self._folder), request)
         if isinstance(request, _CHANGES):
-            await self._tell_settings()
-            if unstarted.renews(request):
+            if (kept := await self._settings_kept()) is not None:
+                self._deliver(SettingsChanged(now=kept))
+            if unstarted.may_mend(request):
                 self._again.set()
         return reply
 
-    async def _tell_settings(self) -> None:
-        """How they stand in the folder."""
+    async def _ask_strangers(self, worker: Worker, request: Request) -> Reply:
+        """Ask a worker that this link did not start, and attach to it from now on."""
+        try:
+            return await worker.call(request)
+        finally:
+            await worker.close()
+            self._again.set()
+
+    async def _settings_kept(self) -> SettingsAre | None:
+        """How they stand in the folder; None where the file cannot be read, which is why no node starts."""
         from sapo_desktop.worker.control import unstarted
 
         try:
-            kept = await asyncio.to_thread(unstarted.settings, DataFolder.at(self._folder))
+            return await asyncio.to_thread(unstarted.settings, DataFolder.at(self._folder))
         except SapoError as error:
-            log.warning("The settings cannot be read: %s", error)  # which is why the node does not start
-        else:
-            self._deliver(SettingsChanged(now=kept))
+            log.warning("The settings cannot be read: %s", error)
+            return None
 
     async def _quit(self) -> None:
         worker = self._worker

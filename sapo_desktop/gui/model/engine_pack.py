@@ -4,7 +4,9 @@ is there now; fetched by a process that can stop."""
 from __future__ import annotations
 
 import subprocess
+import threading
 from pathlib import Path
+from queue import SimpleQueue
 
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.files import ask_folder
@@ -28,23 +30,40 @@ class EnginePackCard(Card):
         self._log = log or installation.engine_folder().with_name("engine.log")
         self._process: subprocess.Popen[bytes] | None = None
         self._since = 0
-        self._other = other_engine()
+        self._other: str | None = None
+        self._answers: SimpleQueue[str | None] = SimpleQueue()
         about = tr(
             "This program answers already. What learns, PyTorch, is fetched when you want it: 200 MB, and 1 GB of "
             "disk; with a usable NVIDIA card some gigabytes. It can be stopped, and goes on later."
         )
-        if self._other is not None:
-            about = tr(
-                "The graphics card of this computer or its driver changed: another PyTorch fits now ({kind}). With a "
-                "usable NVIDIA card it is some gigabytes, else 200 MB. Until it is here the former one goes on."
-            ).format(kind=self._other)
+        self._about = Label(about)
         self._said = Label("", "muted")
         self.get = Button(tr("Get what learns"), self.start, kind="primary", icon="download")
         self.take = Button(tr("Take it from a folder"), self._take, icon="folder")
         self.stop = Button(tr("Stop"), self._stop, icon="stop")
-        self.add(Label(about), self._said, holding(Flow(self.get, self.take, self.stop)))
+        self.add(self._about, self._said, holding(Flow(self.get, self.take, self.stop)))
         self._looking = timer(self, _LOOK_MS, self._look)
+        self._asking = timer(self, _LOOK_MS, self._heed)
         self._show()
+        if installation.payload() is not None:  # else there is nothing to exchange
+            # In a thread, for the card's driver takes its time; it touches no widget, so this card may go meanwhile.
+            answers = self._answers
+            threading.Thread(target=lambda: answers.put(other_engine()), name="card's driver", daemon=True).start()
+            self._asking.start()
+
+    def _heed(self) -> None:
+        """Say what the card's driver answered, once it has."""
+        if self._answers.empty():
+            return
+        self._asking.stop()
+        self._other = self._answers.get()
+        if self._other is not None:
+            about = tr(
+                "The graphics card of this computer or its driver changed: another PyTorch fits now ({kind}). With a "
+                "usable NVIDIA card it is some gigabytes, else 200 MB. Until it is here the former one goes on."
+            )
+            self._about.setText(about.format(kind=self._other))
+            self._show()
 
     def start(self, source: str = "") -> None:
         """Fetch it, or go on; `source`: a folder to take it from."""

@@ -107,9 +107,10 @@ class AddressesCard(ListCard):
     def _choose(self) -> None:
         super()._choose()
         why = self._seen(self.chosen).why if self.chosen else ""
-        if (self.chosen, why) != self._explained:
+        if (self.chosen, why) != (before := self._explained):
             self._explained = (self.chosen, why)
-            self._result.say(why, "warning")
+            if self.chosen != before[0] or self._result.text == before[1]:  # else it is what a test found there
+                self._result.say(why, "warning")
         if self._view.silo:
             self.test.setEnabled(False)
         set_tooltip(self.test, tr("In silo nobody is dialled.") if self._view.silo else "")

@@ -105,6 +105,11 @@ class Banner(QFrame):
         box.addWidget(self.button)
         self.say(text)
 
+    @property
+    def text(self) -> str:
+        """What it says now."""
+        return self._text.text()
+
     def say(self, text: str, tone: BannerTone | None = None) -> None:
         """Another text; an empty one hides the banner."""
         self._text.setText(text)

@@ -64,6 +64,8 @@ _ANSWER_SECONDS = 10.0
 """Within which a peer that was only greeted says that it takes our key, or not."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
+_HUNG_UP = Closed("", 0, False)
+"""How a greeting ended in whose midst the connection was closed."""
 _NO_LINK = (
     OSError,
     InvalidHandshake,
@@ -308,6 +310,8 @@ class Network:
             began = time.monotonic()
             link = await self.link(address, named_by_stranger=named_by_stranger)
             goodbye = link.goodbye if link else None
+            if link is not None and not link.key:
+                goodbye = goodbye or _HUNG_UP
             if link is not None and goodbye is not None and (goodbye.by_peer or not link.key):
                 self.partings[address] = goodbye
             else:
@@ -441,7 +445,7 @@ class Network:
                 if only_greet and session.is_open and enough is None:
                     # That it proved its key says nothing of ours: only an answer does.
                     session.ping(time.monotonic())
-                    enough = loop.call_later(_ANSWER_SECONDS, self._end_greeting, link)
+                    enough = loop.call_later(_ANSWER_SECONDS, self._end_greeting, link, "silent for too long")
                 elif only_greet and session.is_open and session.latency is not None:
                     self._end_greeting(link)
                 self._flush(link)
@@ -462,9 +466,9 @@ class Network:
                 self.exchange.detach(link)
         return link
 
-    def _end_greeting(self, link: Link) -> None:
+    def _end_greeting(self, link: Link, reason: str = "only a greeting") -> None:
         if link.session.is_open:
-            link.goodbye = link.session.close("only a greeting")
+            link.goodbye = link.session.close(reason)
             self._flush(link)
 
     def _tell(self, link: Link, told: list[Event]) -> None:

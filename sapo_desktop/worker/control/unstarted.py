@@ -24,6 +24,11 @@ from sapo_desktop.worker.control.messages.requests import GetSettings, Request, 
 from sapo_desktop.worker.hosts import librarian
 
 Change = SetSettings | ResetSettings | SetSilo
+NEVER_AT_FAULT = frozenset(
+    {"theme", "language", "text_size", "close_to_tray", "notify", "when_window_closes", "core_watts", "price_per_kwh"}
+)
+"""Settings for which no start fails, whatever they are. Any other one counts as a reason to try again: a start in vain
+costs seconds, one that is not tried a minute."""
 
 
 async def answer(folder: DataFolder, request: Request) -> Reply:
@@ -49,14 +54,15 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
     raise NotRunning(sentence("The node is not running just now."))
 
 
-def renews(request: Change) -> bool:
-    """Whether a node could not start before that change and start after it."""
-    keys = {"silo"} if isinstance(request, SetSilo) else _keys(request)
-    return any(settings_file.describe(key).renews for key in keys) or "silo" in keys
-
-
-def _keys(request: SetSettings | ResetSettings) -> Sequence[str]:
-    return list(request.values) if isinstance(request, SetSettings) else request.keys or settings_file.known_keys()
+def may_mend(request: Change) -> bool:
+    """Whether a node that could not start before that change may start after it."""
+    match request:
+        case SetSilo():
+            return True
+        case SetSettings(values=values):
+            return not NEVER_AT_FAULT.issuperset(values)
+        case ResetSettings(keys=keys):
+            return not NEVER_AT_FAULT.issuperset(keys or settings_file.known_keys())
 
 
 def read(folder: DataFolder) -> settings_file.ReadSettings:

@@ -60,7 +60,8 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
                 address=address.url.rstrip("/"),
             )
         )
-    if link.told is None or link.goodbye is None or link.goodbye.by_peer:
+    # The latency says that it answered over the link: who only proves its key has not taken ours.
+    if link.told is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:
         raise UsageError(takes_no_link(address, link.goodbye or Closed("", 0, False)))
     milliseconds = 1000 * (time.monotonic() - began)
     network.dial_now(address)

@@ -6,6 +6,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Training
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.events import StateChanged
 from tests.gui import scenes, staged_home
 from tests.gui.driving import shown, texts
@@ -22,3 +23,16 @@ def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: 
         page.refresh(page.view.take(StateChanged(state="working", reason="", why=why)))
         assert (said in texts(page)) == bool(why.busy)
         assert page._hero._busy.isHidden() != bool(why.busy)
+
+
+def test_where_the_settings_file_cannot_be_read_no_page_is_offered(qtbot: QtBot) -> None:
+    view = scenes.a_view()
+    bridge = StageBridge(view)
+    staged_home.stage(bridge)
+    page = shown(qtbot, HomePage(view, bridge, Actions(view, bridge)), 1000, 900)
+    bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="settings"))
+    assert page._banner.button.isVisible() and view.settable
+    bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="file"))
+    assert "The node cannot start: There is no setting 'colour' in settings.toml." in texts(page)
+    assert "Mend the settings file or move it away, then try again." in texts(page)
+    assert not page._banner.button.isVisible() and not view.settable

@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import ModelError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.errors import ModelError, NotRunning, SapoError, SettingsError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
+from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Curve, Ok, SettingsAre
@@ -88,6 +91,8 @@ class Stage:
         self.workers: list[FakeWorker] = []
         self.refusals: list[SapoError] = []
         self.pages: list[int] = []
+        self.opening, self.may_open = threading.Event(), asyncio.Event()
+        """For a stage on which a start takes its time."""
         self.link = Attachment(folder, self.arrived.put, self._open)
 
     async def _open(self) -> FakeWorker:
@@ -316,8 +321,73 @@ def test_meanwhile_it_is_tried_quietly(tmp_path: Path, monkeypatch: pytest.Monke
     assert kinds == [Connecting, Lost, SettingsChanged, Attached] and waited == [60, 60, 60]
 
 
+def test_a_change_goes_to_a_node_that_somebody_else_started_meanwhile(
+    unstartable: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unstartable.refusals.clear()  # the next try attaches to it
+    assert isinstance(unstartable.next(), Lost) and isinstance(unstartable.next(), SettingsChanged)
+    elsewhere = FakeWorker([])
+
+    async def connect(folder: Path, **options: bool) -> FakeWorker:
+        return elsewhere
+
+    monkeypatch.setattr(client, "connect", connect)
+    change = SetSettings(values={"theme": "dark"})
+    assert unstartable.link.call(change).result(20) == Ok()
+    assert elsewhere.asked == [change] and elsewhere.closed
+    assert not DataFolder.at(tmp_path).settings.exists(), "its settings are its own to write"
+    assert unstartable.next() == Connecting(again=True) and isinstance(unstartable.next(), Attached)
+
+
+def test_a_settings_file_that_cannot_be_read_is_no_matter_of_settings(tmp_path: Path) -> None:
+    file = DataFolder.open(tmp_path).settings
+    file.write_text("colour = 3\n")
+    stage = Stage(tmp_path)
+    stage.refusals = [SettingsError("There is no setting 'colour'.")]
+    stage.link.start()
+    try:
+        assert stage.next() == Connecting()
+        assert stage.next() == Lost(reason="There is no setting 'colour'.", mend="file")
+        with pytest.raises(SettingsError, match="colour"):
+            stage.link.call(SetSettings(values={"theme": "dark"})).result(20)
+        assert stage.arrived.empty()
+    finally:
+        stage.link.stop()
+
+
 def test_a_node_that_ran_is_no_matter_of_settings(stage: Stage) -> None:
     assert isinstance(stage.next(), Attached)
     stage.die(Stopping(failed=True, reason="It broke.", kind="ModelError"))
     assert isinstance(stage.next(), Stopping)
     assert stage.next() == Lost(reason="It broke.")
+
+
+def test_a_change_during_a_start_that_succeeds_goes_to_the_new_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The start is a quiet one, so that the change waits for it; what it waits for is not the node's end."""
+
+    async def no_wait(self: Attachment, seconds: float | None) -> bool:
+        return False
+
+    monkeypatch.setattr(Attachment, "_wait", no_wait)
+
+    class Place(Stage):
+        async def _open(self) -> FakeWorker:
+            if not self.refusals:
+                self.opening.set()
+                await self.may_open.wait()
+            return await super()._open()
+
+    stage = Place(tmp_path)
+    stage.refusals = [ModelError("There is no model.")]
+    stage.link.start()
+    try:
+        assert stage.opening.wait(20)
+        change = SetSettings(values={"theme": "dark"})
+        waiting = stage.link.call(change)
+        stage.link._loop.call_soon_threadsafe(stage.may_open.set)
+        assert waiting.result(5) == Ok()
+        assert change in stage.workers[0].asked
+    finally:
+        stage.link.stop()

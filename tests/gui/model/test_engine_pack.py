@@ -1,6 +1,7 @@
 """The card that fetches what learns, with a process that prints what the real one does."""
 
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -74,8 +75,16 @@ def test_it_does_not_outlive_the_window(qtbot: QtBot, tmp_path: Path, monkeypatc
 def test_another_pack_is_offered_once_the_card_changed(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_pack, "other_engine", lambda: "linux-cuda")
+    asked_in: list[threading.Thread] = []
+
+    def other() -> str:
+        asked_in.append(threading.current_thread())
+        return "linux-cuda"
+
+    monkeypatch.setattr(engine_pack, "other_engine", other)
     made = card(qtbot, tmp_path, monkeypatch, "print('[1/5] torch ...')", can_learn=True)
+    qtbot.waitUntil(lambda: not made._asking.isActive(), timeout=30_000)
+    assert threading.main_thread() not in asked_in, "the driver may take a second, and the window must not"
     assert made.isVisible() and "another PyTorch fits now (linux-cuda)" in all_texts(made)
     press(made.get)
     qtbot.waitUntil(lambda: "It is here. Quit and start again" in all_texts(made), timeout=30_000)
@@ -87,4 +96,5 @@ def test_a_pack_that_fits_is_not_talked_about(qtbot: QtBot, tmp_path: Path, monk
     monkeypatch.setattr(installation, "can_learn", lambda: True)
     made = EnginePackCard(tmp_path / "engine.log")
     qtbot.addWidget(made)
+    qtbot.waitUntil(lambda: not made._asking.isActive(), timeout=30_000)
     assert made.isHidden()

@@ -427,6 +427,9 @@ def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice
     assert values["model"] == "smollm2-135m", "the largest that is here and fits"
     assert values["generator"] == "auto" and values["device"] == "auto"
 
+    bridge.tell(Lost(reason="That is no address.", mend="settings"))
+    assert page._away.isVisible() and not page._away.button.isVisible(), "another model mends nothing"
+
     bridge.tell(scenes.a_view().link)
     assert page._at_work.isVisible() and not page._away.isVisible()
 

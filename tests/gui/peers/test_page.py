@@ -253,6 +253,10 @@ def test_of_each_kept_address_it_is_said_what_happened_last(qtbot: QtBot) -> Non
     press(card.test)
     scene.page.refresh(scene.view.take_swarm(swarm))
     assert "answers there" in all_texts(card), "the test's own word stays"
+    scene.page.refresh(scene.view.take_swarm(msgspec.structs.replace(swarm, silent={})))
+    assert "answers there" in all_texts(card), "even where the address is no longer silent, as after a test"
+    card.table.selectRow(1)
+    assert refuses in all_texts(card) and "answers there" not in all_texts(card)
 
 
 def test_in_silo_no_address_is_offered_for_a_test(qtbot: QtBot) -> None:

@@ -440,6 +440,17 @@ async def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: py
         assert node.network.exchange.refusals.by_kind()["invalid"] == {}
 
 
+async def test_who_hangs_up_without_a_word_is_known_to_have_been_there() -> None:
+    async def mute(connection: ServerConnection) -> None:
+        """Its end closes the connection."""
+
+    async with nodes(1) as (node,), serve(mute, "127.0.0.1", 0, subprotocols=[m.SUBPROTOCOL]) as server:  # type: ignore[list-item]
+        address = Address("127.0.0.1", next(iter(server.sockets)).getsockname()[1], tls=False)
+        node.network.dial(address)
+        await until(lambda: address in node.network.partings)
+        assert not node.network.partings[address].reason and address not in node.network.silent
+
+
 async def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     async with nodes(2) as (alice, bob):
         alice.network.dial(bob.address())

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, SettingsError
 from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.system.folders import DataFolder
@@ -57,7 +58,12 @@ async def test_what_only_a_node_can_do_is_refused(tmp_path: Path) -> None:
         (ResetSettings(keys=["theme"]), False),
         (ResetSettings(keys=[]), True),
         (SetSilo(on=True), True),
+        *((SetSettings(values={key: ""}), True) for key in ("models_folder", "peers", "listen", "proxy", "blocked")),
     ],
 )
 def test_a_start_is_tried_for_what_may_mend_it(request_: SetSettings | ResetSettings | SetSilo, expected: bool) -> None:
-    assert unstarted.renews(request_) == expected
+    assert unstarted.may_mend(request_) == expected
+
+
+def test_what_is_never_at_fault_are_settings() -> None:
+    assert set(settings_file.known_keys()) >= unstarted.NEVER_AT_FAULT
