@@ -2,7 +2,8 @@
 
 XDG autostart on Linux, HKCU's Run on Windows, a LaunchAgent on macOS; the last two are written from their
 documentation. One entry for each data folder. Whoever deletes it or turns it off elsewhere is not overruled: it is
-written only when the setting is changed, and at its start a node takes the setting from it, which an installer may have written too.
+written only when the setting is changed, and at its start a node takes the setting from it, which an installer may have
+written too.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ import plistlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,43 +74,36 @@ def test_an_entry_that_was_turned_off_elsewhere_starts_nothing(
 class Registry:
     """Values of HKCU, by key and name."""
 
-    HKEY_CURRENT_USER, KEY_SET_VALUE, REG_SZ = "HKCU", 2, 1
-
-    def __init__(self) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.keys: dict[str, dict[str, object]] = {}
+        module = SimpleNamespace(
+            HKEY_CURRENT_USER="HKCU",
+            KEY_SET_VALUE=2,
+            REG_SZ=1,
+            CreateKey=lambda root, key: contextlib.nullcontext(self.keys.setdefault(key, {})),
+            OpenKey=lambda root, key, *access: contextlib.nullcontext(self._values(key)),
+            SetValueEx=lambda key, name, reserved, kind, value: key.update({name: value}),
+            QueryValueEx=lambda key, name: (self._value(key, name), 3),
+            DeleteValue=lambda key, name: self._value(key, name) and key.pop(name),
+        )
+        patch.setitem(sys.modules, "winreg", module)
 
     def _values(self, key: str) -> dict[str, object]:
         if key not in self.keys:
             raise FileNotFoundError(key)
         return self.keys[key]
 
-    def CreateKey(self, root: str, key: str) -> contextlib.nullcontext[dict[str, object]]:
-        return contextlib.nullcontext(self.keys.setdefault(key, {}))
-
-    def OpenKey(
-        self, root: str, key: str, reserved: int = 0, access: int = 1
-    ) -> contextlib.nullcontext[dict[str, object]]:
-        return contextlib.nullcontext(self._values(key))
-
-    def SetValueEx(self, key: dict[str, object], name: str, reserved: int, kind: int, value: object) -> None:
-        key[name] = value
-
-    def QueryValueEx(self, key: dict[str, object], name: str) -> tuple[object, int]:
+    @staticmethod
+    def _value(key: dict[str, object], name: str) -> object:
         if name not in key:
             raise FileNotFoundError(name)
-        return key[name], 3
-
-    def DeleteValue(self, key: dict[str, object], name: str) -> None:
-        if name not in key:
-            raise FileNotFoundError(name)
-        del key[name]
+        return key[name]
 
 
 def test_windows_says_beside_the_entry_whether_it_was_turned_off(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    registry = Registry()
-    monkeypatch.setitem(sys.modules, "winreg", registry)
+    registry = Registry(monkeypatch)
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     name = autostart.entry(tmp_path).stem
