@@ -6587,6 +6587,10 @@
         <translation>Pause</translation>
     </message>
     <message>
+        <source>processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.</source>
+        <translation>processor_percent_away kann nicht {value} sein: Es ist 0 (dasselbe wie sonst) oder von {least} bis 100.</translation>
+    </message>
+    <message>
         <source>reading the model {model}, step 3 of 4</source>
         <translation>liest das Modell {model}, Schritt 3 von 4</translation>
     </message>

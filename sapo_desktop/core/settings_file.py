@@ -57,11 +57,28 @@ def _from_version_4(values: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if (key, value) not in gone}
 
 
+_LEAST_PERCENT = 5
+"""Of the threads' time, as for `processor_percent`: with less a round would hardly end."""
+
+
+def _check_percent_away(text: str) -> None:
+    """0 has a meaning of its own there, which a type of msgspec cannot say."""
+    if 0 < int(text) < _LEAST_PERCENT:
+        raise SettingsError(
+            sentence(
+                "processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.",
+                value=text,
+                least=_LEAST_PERCENT,
+            )
+        )
+
+
 _READ: Mapping[str, Callable[[str], object]] = {
     "schedule": schedule.parse,
     "quiet_hours": schedule.parse,
+    "processor_percent_away": _check_percent_away,
 }
-"""What else must read a text; it raises SettingsError where it cannot."""
+"""What else must read a value's text; it raises SettingsError where it cannot."""
 MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2, _from_version_3, _from_version_4)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18

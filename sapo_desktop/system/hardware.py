@@ -283,14 +283,32 @@ def has_usable_card(least_driver: int, least_capability: float) -> bool:
 
 def other_engine() -> str | None:
     """The kind of engine pack that fits this computer now, where the one that is here is of another kind: its graphics
-    card or driver changed. None where it fits, or there is none to exchange. Asks the card's driver, which may take a
-    second."""
+    card or driver changed. None where it fits, there is none to exchange, or the driver cannot be asked now. Asks the
+    card's driver, which may take a second."""
     installed, here = installation.payload(), installation.engine_kind()
     if installed is None or here is None:
         return None
     usable = has_usable_card(installed.least_driver, installed.least_capability)
+    if not usable and _driver_is_mute():
+        return None
     fitting = installation.fitting_kind(installed, usable)
     return None if fitting == here else fitting
+
+
+def _driver_is_mute() -> bool:
+    """Whether there is a driver that cannot be asked, as between its update and the next start of the computer."""
+    try:
+        import pynvml as nvml
+    except ImportError:
+        return False
+    try:
+        nvml.nvmlInit()
+    except (nvml.NVMLError_LibraryNotFound, nvml.NVMLError_DriverNotLoaded):
+        return False
+    except nvml.NVMLError:
+        return True
+    nvml.nvmlShutdown()
+    return False
 
 
 def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:

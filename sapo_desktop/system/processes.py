@@ -308,7 +308,7 @@ def memory_kills(counters: Path = KERNEL_COUNTERS) -> int:
 def exit_reason(code: int, *, over_limit: bool = False, out_of_memory: bool = False) -> Text:
     """The exit code of a child, negative for a signal as subprocess gives it, in words. `over_limit`: whether the limit
     of memory that it is under was reached (system/desktop/ceiling.py). `out_of_memory`: whether the kernel ended
-    processes because memory ran out, while the child ran."""
+    processes because memory ran out, since the child was asked for what it did last."""
     if code >= 0:
         return sentence("it ended by itself with exit code {code}", code=str(code))
     try:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop.awake import Awake
-from sapo_desktop.system.desktop.ceiling import Ceiling
+from sapo_desktop.system.desktop.ceiling import Ceiling, limit_of
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_memory_of
 from sapo_desktop.system.presence.energy import Energy
@@ -343,15 +343,17 @@ class Guest:
         """Within the time of a look of a lowered cap, not after the round in hand, and where PyTorch's own limit does
         not hold: it knows nothing of what llama.cpp takes, and little of what CUDA does."""
         node, held, wanted = self._node, self.meter.now.card_memory, self._wanted().card_memory_most
-        most = int(wanted * 1e9)
-        if not most or held <= most:
+        most, unchanged = int(wanted * 1e9), wanted == node.settings.card_memory_most
+        # PyTorch keeps what it once had, up to its own limit, whatever CUDA and llama.cpp take beside that: a little
+        # above the cap may be how it stays, and a model loaded anew at each look would end in a node that gives up.
+        if not most or held <= (limit_of(most) if unchanged else most):
             return
         text = sentence(
             "This node holds {held} of the graphics card's memory, and card_memory_most allows {most}.",
             held=Size(bytes=held),
             most=Size(bytes=most),
         )
-        if wanted == node.settings.card_memory_most:
+        if unchanged:
             await node.shrink(text)
         else:  # a node that is put together by it is to come anyway, and is fitted to it
             node.show.notice("info", sentence("{reason} The round in hand is left out for it.", reason=text))

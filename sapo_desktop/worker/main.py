@@ -28,7 +28,7 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import SapoError, SettingsError, UsageError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
@@ -146,7 +146,10 @@ def _with_login(kept: Settings, folder: DataFolder) -> Settings:
     if there == kept.start_at_login:
         return kept
     settings = msgspec.structs.replace(kept, start_at_login=there)
-    settings_file.write(folder.settings, settings)
+    try:
+        settings_file.write(folder.settings, settings)
+    except SettingsError as error:  # asked again at the next start
+        log.warning("the start at login could not be written to the settings: %s", error)
     return settings
 
 

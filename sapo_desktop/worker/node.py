@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -141,8 +142,11 @@ class Node:
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
-        self._scoring: asyncio.Task[Validated] | None = None
-        """Held-out questions after a round, which is in hand no more and does not count yet."""
+        self._scoring: tuple[asyncio.Task[tuple[EvalReport, Standing]], contextvars.Context] | None = None
+        """Held-out questions after a round, which is in hand no more and does not count yet; their task, and the
+        context that it runs in."""
+        self._unscored = False
+        """Whether that round is to count without them: the engine's memory is wanted."""
         self._discarding = 0
         """How many hold the next round back now, the one in hand discarded."""
         self._may_begin = asyncio.Event()
@@ -236,11 +240,16 @@ class Node:
 
     async def put_away(self) -> None:
         """End the hosts, so that their memory is free: what no checkpoint has is kept first, the round in hand is left
-        out. They come back before the next round, or for a request."""
+        out. One that is being scored counts without its score: the same questions are asked after a later round. They
+        come back before the next round, or for a request."""
         async with self.gate.awake():
-            if self._scoring is not None:  # minutes, in which a paused node would compute
-                self._scoring.cancel()
+            self._unscored = True  # scoring takes minutes, in which a paused node would compute
+            if self._scoring is not None:
+                scoring, context = self._scoring
+                context.run(grace_of_caller.set, PATIENCE)  # what the engine holds is to be kept
+                scoring.cancel()
             async with self._without_round():
+                self._unscored = False
                 await self._keep_unkept_rounds()
                 self._put_away = True
                 others = [host.stop() for host in self.gate.others()]
@@ -306,9 +315,8 @@ class Node:
                 result = await self._play_round()
                 if result is not None:
                     async with self.concluding:
-                        counts = await self._conclude(result)
-                    if counts:
-                        self._recovery.succeeded()
+                        await self._conclude(result)
+                    self._recovery.succeeded()
             except HostError as error:
                 await self._recovery.after(error)
 
@@ -441,9 +449,8 @@ class Node:
                 sentence("{reason} What was learned waits, and the node goes on by itself.", reason=reason),
             )
 
-    async def _conclude(self, result: RoundResult) -> bool:
-        """Everything after the trainer's step: counters, history, checkpoint, validation. False where the round does
-        not count: the engine was wanted away meanwhile, and comes back as it was before it."""
+    async def _conclude(self, result: RoundResult) -> None:
+        """Everything after the trainer's step: counters, history, checkpoint, validation."""
         self.counters = after_round(self.counters, result, self.levels)
         self.last_reward = result.report.reward
         if result.report.step is not None:
@@ -451,8 +458,6 @@ class Node:
         unjudged = self.counters.guard
         began = self.gate.clock()
         validated = await self._validated()
-        if validated is None:
-            return False
         self.counters = validated.counters
         result = _with_held_out(result, self.gate.clock() - began)
         self.round_seconds.append(result.report.seconds)
@@ -467,22 +472,19 @@ class Node:
         self.show.publish(RoundFinished(report=report))
         self.show.phase = "waiting"
         self.orders.done(self.counters.round)
-        return True
 
-    async def _validated(self) -> Validated | None:
-        """Scored, where that is due; None where it was given up."""
+    async def _validated(self) -> Validated:
+        """Scored, where that is due, and not given up."""
+        unscored = Validated(self.counters, scored=False)
         if not self.engine.trains:
-            return Validated(self.counters, scored=False)
-        self._scoring = asyncio.create_task(self._validation.after_round(self.settings, self.counters))
+            return unscored
         try:
-            return await self._scoring
+            return await self._validation.after_round(self.settings, self.counters)
         except asyncio.CancelledError:
             own = asyncio.current_task()
             if own is None or own.cancelling():
                 raise
-            return None
-        finally:
-            self._scoring = None
+            return unscored
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:
@@ -530,9 +532,19 @@ class Node:
     async def _refresh(self, subject: Subject, standing: Standing, parts: int) -> tuple[EvalReport, Standing]:
         self.show.enter("evaluate")
         sampling = Sampling(max_tokens=self.max_tokens)
-        report, after = await self.evaluator.refresh(
+        answering = self.evaluator.refresh(
             subject, standing, parts, sampling, lambda done, total: self.show.progress("evaluate", done, total)
         )
+        # The answers alone may be given up: a verdict on them is acted on to its end.
+        context = contextvars.copy_context()
+        scoring = asyncio.create_task(answering, context=context)
+        self._scoring = scoring, context
+        if self._unscored:
+            scoring.cancel()
+        try:
+            report, after = await scoring
+        finally:
+            self._scoring = None
         await self._scored(report)
         return report, after
 

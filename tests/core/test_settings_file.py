@@ -257,6 +257,8 @@ def test_what_a_kill_left_behind_is_removed(path: Path) -> None:
         ("temperature", "1e-1", 0.1),
         ("temperature", "2", 2.0),
         ("mix", "8/0", "8/0"),
+        ("processor_percent_away", "0", 0),
+        ("processor_percent_away", "5", 5),
         ("tasks", "gcd, legs/easy", "gcd, legs/easy"),
     ],
 )
@@ -278,6 +280,7 @@ def test_values_as_a_person_types_them(key: str, text: str, value: object) -> No
         ("mix", "3/5", "one of 2/6, 4/4, 6/2, 8/0"),
         ("tasks", "x" * 2001, "text on one line, at most 2000 characters"),
         ("model", "a\u202eb", "text on one line"),
+        ("processor_percent_away", "4", "0 (the same as otherwise) or from 5 to 100"),
     ],
 )
 def test_what_a_setting_allows_is_named(key: str, text: str, sentence: str) -> None:

@@ -147,6 +147,34 @@ def test_the_other_engine_pack_is_named_once_the_card_changed(
     assert hardware.other_engine() == other
 
 
+class _Mute(RuntimeError):
+    """What NVIDIA's library says of itself."""
+
+
+class _NoLibrary(_Mute): ...
+
+
+class _NoDriver(_Mute): ...
+
+
+@pytest.mark.parametrize(("error", "other"), [(_NoLibrary, "linux-cpu"), (_NoDriver, "linux-cpu"), (_Mute, None)])
+def test_a_driver_that_cannot_be_asked_before_the_next_start_is_no_card_that_went(
+    monkeypatch: pytest.MonkeyPatch, error: type[_Mute], other: str | None
+) -> None:
+    def begin() -> None:
+        raise error("Driver/library version mismatch")
+
+    driver = SimpleNamespace(
+        NVMLError=_Mute, NVMLError_LibraryNotFound=_NoLibrary, NVMLError_DriverNotLoaded=_NoDriver, nvmlInit=begin
+    )
+    engines = {"linux-cpu": "f00", "linux-cuda": "f01"}
+    marked = installation.Payload(python="p", launcher="l", engines=engines, least_driver=580, least_capability=7.5)
+    monkeypatch.setitem(sys.modules, "pynvml", driver)
+    monkeypatch.setattr(installation, "payload", lambda: marked)
+    monkeypatch.setattr(installation, "engine_kind", lambda: "linux-cuda")
+    assert hardware.other_engine() == other
+
+
 def test_a_clone_has_no_engine_pack_to_exchange() -> None:
     assert hardware.other_engine() is None
 

@@ -170,7 +170,7 @@ async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_t
     await it.close()
 
 
-@pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (9 * 10**9, True)])
+@pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (11 * 10**9, True)])
 async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int, acts: bool
 ) -> None:
@@ -183,6 +183,20 @@ async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less(
     said = [text for text in it.scene.notices() if "card_memory_most" in text]
     assert len(said) == acts and it.scene.engine.running is not acts
     assert it.scene.engine.plan.trainer.micro_batch == (before // 2 if acts else before)
+    await it.close()
+
+
+async def test_what_a_card_holds_beside_the_tensors_may_be_a_little_above_the_cap_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: 9 * 10**9)
+    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, card_memory_most=8.0))
+    it.scene.engine.on_card = True
+    for _ in range(30):
+        it.scene.engine.host.pid = os.getpid()  # loaded anew, where it was ended
+        await it.guest._look()
+    assert it.scene.gate.state is NodeState.WORKING
+    assert not [text for text in it.scene.notices() if "card_memory_most" in text]
     await it.close()
 
 

@@ -1,6 +1,7 @@
 """The worker's process without a node: what clients are told as they come, early and late."""
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -217,6 +218,18 @@ def test_the_start_at_login_is_as_the_system_has_it(tmp_path: Path, monkeypatch:
     autostart.entry(folder.root).unlink()
     assert not main._with_login(read, folder).start_at_login
     assert not settings_file.read(folder.settings, 0.0).settings.start_at_login
+
+
+def test_a_login_that_cannot_be_kept_holds_all_the_same_and_the_node_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(autostart, "is_on", lambda data: True)
+    monkeypatch.setattr(settings_file, "write_atomically", full)
+    assert main._with_login(Settings(), DataFolder.open(tmp_path)).start_at_login
+    assert "the disk is full" in caplog.text
 
 
 def test_a_login_that_cannot_be_seen_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.heldout import Evaluator
+from sapo_desktop.learning.heldout import Evaluator, Subject
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.control.messages.base import Message
@@ -25,6 +25,7 @@ from sapo_desktop.worker.control.messages.events import (
 )
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store import keeper as keeper_module
@@ -563,25 +564,60 @@ async def test_an_end_in_the_middle_of_a_write_before_a_sleep_writes_that_round_
     assert rounds == [it.node.counters.round]
 
 
-async def test_memory_is_given_back_without_the_held_out_questions_that_are_being_answered(
+async def test_memory_is_given_back_without_the_held_out_questions_that_are_being_answered_and_no_round_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1)) as it, asyncio.timeout(20):
-        asked = asyncio.Event()
+    settings = msgspec.structs.replace(SETTINGS, validate_every=4)
+    async with playing(tmp_path, settings, bytes_a_day=10) as it, asyncio.timeout(20):
+        asked, refresh = asyncio.Event(), it.node.evaluator.refresh
+        patience: list[float] = []
 
-        async def unending(*about: Any) -> Any:
-            asked.set()
-            await asyncio.Event().wait()
+        async def unending_at_the_verdict(subject: Subject, *about: Any) -> Any:
+            if subject.round == 4:
+                asked.set()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    patience.append(grace_of_caller.get())
+            return await refresh(subject, *about)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(it.node._validation, "_score", unending)
-            await asked.wait()
-            it.node.orders.pause(None)
-            await it.node.put_away()
-        assert not it.engine.running and it.node.orders.finished == 0
+        monkeypatch.setattr(it.node.evaluator, "refresh", unending_at_the_verdict)
+        await asked.wait()
+        part = it.node.counters.standing.part
+        it.node.orders.pause(None)
+        await it.node.put_away()
+        assert not it.engine.running and it.node.orders.finished == 4
+        assert patience == [PATIENCE], "or the engine may be ended with the rounds that are to be kept"
+        assert [row.round for row in it.keeper.history.rounds().rounds] == [1, 2, 3, 4]
+        kept = await it.node.find_checkpoint("last")
+        assert kept is not None and kept.round == 4 and not any("goes on after" in text for text in it.notices())
+        assert kept.counters.guard.best_checkpoint == 0 and kept.counters.standing.part == part, "it has no score"
         it.node.orders.resume()
-        await it.until(RoundFinished)
-        assert (it.node.counters.round, len(it.engine.batches)) == (1, 2), "the round was played again"
+        await it.until(RoundFinished, count=5)
+        verdicts = [(one.checkpoint, one.round) for one in it.keeper.history.evals() if one.checkpoint]
+        assert verdicts == [("base", 0), ("5", 5)], "the part that was given up is asked, and the verdict given"
+
+
+async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=4)) as it, asyncio.timeout(20):
+        scored, goes_on, record = asyncio.Event(), asyncio.Event(), it.keeper.record_eval
+
+        async def slowly(*about: Any) -> None:
+            await record(*about)
+            scored.set()
+            await goes_on.wait()
+
+        monkeypatch.setattr(it.keeper, "record_eval", slowly)
+        await scored.wait()
+        it.engine.hold = asyncio.Event()  # the second takes long
+        it.node.orders.pause(None)
+        away = asyncio.create_task(it.node.put_away())
+        await asyncio.sleep(0)
+        goes_on.set()
+        await away
+        assert it.keeper.store.numbers() == [1] and len(it.keeper.history.evals()) == 1
 
 
 async def test_a_request_wakes_what_was_put_away(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
-"""Which groups answer a WANT: a sample that a second link can audit.
+"""Which groups answer a WANT: a sample by chance, another for each.
 
-Everything is decided by hashes with the asker's ticket, so the same shelf gives the same sample and a server cannot
-prefer anyone without being seen to: the relays that took the groups from their authors in the order of their hashes,
-under each the tags in theirs, under each the identities, of each the group with the lowest; round after round until
-there are enough. So no relay gains by naming many tags, and no tag by many identities.
+Everything is decided by hashes with the asker's ticket: the relays that took the groups from their authors in the order
+of their hashes, under each the tags in theirs, under each the identities, of each the group with the lowest; round
+after round until there are enough. So no relay gains by naming many tags, and no tag by many identities.
 """
 
 from __future__ import annotations

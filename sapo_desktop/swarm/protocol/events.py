@@ -44,7 +44,6 @@ class Wanted:
 class Served:
     """The answer to our WANT."""
 
-    ticket: bytes
     groups: list[m.Sourced]
 
 

@@ -332,7 +332,7 @@ class Session:
         if len(groups) > asked:
             raise Refused(Reason.OVERDRAWN, f"{len(groups)} groups where {asked} were asked for")
         self.latency = now - at
-        return [events.Served(message.ticket, groups)]
+        return [events.Served(groups)]
 
     def _on_peers_req(self, message: m.PeersReq, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)

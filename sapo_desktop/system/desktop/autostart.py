@@ -1,12 +1,14 @@
 """Start at login, into the tray: an entry that the user sees and can delete where the system keeps such entries.
 
 XDG autostart on Linux, HKCU's Run on Windows, a LaunchAgent on macOS; the last two are written from their
-documentation. One entry for each data folder. Whoever deletes it elsewhere is not overruled: it is written only when
-the setting is changed, and at its start a node takes the setting from it, which an installer may have written too.
+documentation. One entry for each data folder. Whoever deletes it or turns it off elsewhere is not overruled: it is
+written only when the setting is changed, and at its start a node takes the setting from it, which an installer may have
+written too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import plistlib
@@ -21,6 +23,10 @@ from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 
 _RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
+APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
+"""Where Windows notes what a person turned off: bytes of which the first is odd then. No value: it is on."""
+_TURNED_OFF = {("Hidden", "true"), ("X-GNOME-Autostart-enabled", "false")}
+"""Lines of an XDG entry that is there and starts nothing."""
 _TO_ESCAPE = str.maketrans({letter: f"\\{letter}" for letter in '"`$\\'} | {"%": "%%"})
 
 
@@ -52,7 +58,11 @@ def is_on(data: Path) -> bool:
     """Whether the system starts the window of this data folder at login. Raises OSError where it cannot be seen."""
     if sys.platform == "win32":
         return _is_on_windows(data)
-    return entry(data).exists()
+    try:
+        text = entry(data).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return False
+    return sys.platform == "darwin" or not _is_turned_off(text)
 
 
 def entry(data: Path) -> Path:
@@ -83,6 +93,18 @@ def _desktop_file(data: Path) -> bytes:
     return "\n".join((*lines, "X-GNOME-Autostart-enabled=true", "")).encode()
 
 
+def _is_turned_off(text: str) -> bool:
+    """Whether an XDG entry is kept but not followed, as desktops write it where a person takes it off the list."""
+    group = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            group = line
+        key, _, value = line.partition("=")
+        if group == "[Desktop Entry]" and (key.strip(), value.strip().lower()) in _TURNED_OFF:
+            return True
+    return False
+
+
 def _launch_agent(data: Path) -> bytes:
     return plistlib.dumps({"Label": entry(data).stem, "ProgramArguments": command(data), "RunAtLoad": True})
 
@@ -95,10 +117,13 @@ def _follow_windows(on: bool, data: Path) -> None:
             if on:
                 winreg.SetValueEx(key, entry(data).stem, 0, winreg.REG_SZ, subprocess.list2cmdline(command(data)))
             else:
-                try:
+                with contextlib.suppress(FileNotFoundError):
                     winreg.DeleteValue(key, entry(data).stem)
-                except FileNotFoundError:
-                    return
+        with (
+            contextlib.suppress(FileNotFoundError),
+            winreg.OpenKey(winreg.HKEY_CURRENT_USER, APPROVED_KEY, 0, winreg.KEY_SET_VALUE) as key,
+        ):
+            winreg.DeleteValue(key, entry(data).stem)
 
 
 def _is_on_windows(data: Path) -> bool:
@@ -110,5 +135,10 @@ def _is_on_windows(data: Path) -> bool:
                 winreg.QueryValueEx(key, entry(data).stem)
         except FileNotFoundError:
             return False
-        return True
+        try:
+            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, APPROVED_KEY) as key:
+                approved, _ = winreg.QueryValueEx(key, entry(data).stem)
+        except FileNotFoundError:
+            return True
+        return not (isinstance(approved, bytes) and approved[:1] and approved[0] % 2)
     return False

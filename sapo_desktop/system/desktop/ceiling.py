@@ -41,7 +41,8 @@ class NotHeld(SapoError):
 
 def limit_of(most: int) -> int:
     """Bytes of the hard limit where the user allows `most`: a quarter more, and 400 MB at least. The system counts
-    pages of files too, PyTorch's among them, which the kind look leaves out; and that look needs its two seconds."""
+    pages of files too, PyTorch's among them, which the kind look leaves out; and that look needs its two seconds. A
+    card's memory has the same room (worker/guest.py)."""
     limit = most + max(most // 4, 400_000_000)
     return limit - limit % _WHOLE
 

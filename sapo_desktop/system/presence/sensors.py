@@ -46,8 +46,8 @@ def power() -> Power:
 
 
 _MANAGER = "org.freedesktop.NetworkManager"
-_YES = (1, 3)
-"""NM_METERED_YES, and a guess that it is."""
+_METERED = {1: True, 2: False, 3: True, 4: False}
+"""NMMetered: yes, no, and a guess of each; 0 is unknown."""
 _ASK_WINDOWS = (
     "[void][Windows.Networking.Connectivity.NetworkInformation,Windows,ContentType=WindowsRuntime];"
     "[Windows.Networking.Connectivity.NetworkInformation]::GetInternetConnectionProfile()"
@@ -66,7 +66,7 @@ def is_metered() -> bool | None:
             found = bus.get_property("SYSTEM", _MANAGER, f"/{_MANAGER.replace('.', '/')}", _MANAGER, "Metered")
         except bus.NoBus:
             return None
-        return found in _YES
+        return _METERED.get(found)
 
 
 def _windows() -> str:

@@ -82,7 +82,7 @@ class Host:
         self._switched = asyncio.Event()
         self._log_start = 0
         self._limits_reached = 0
-        """As of its start: more than that, and it may be what was ended for it."""
+        """As of its start or last call: more than that, and it may be what was ended for it."""
         self._memory_kills = 0
         """The same of the memory of the whole computer."""
         self._haste: asyncio.TimerHandle | None = None
@@ -139,6 +139,7 @@ class Host:
             if self.pid is None:
                 raise await self._not_running()
             self._number += 1
+            self._count_kills()
             self._call = _PendingCall(self._number, on_progress)
             if loading:
                 self._keep_pace()
@@ -230,7 +231,7 @@ class Host:
 
     async def _launch(self) -> None:
         self._suspended, self._untold = False, None
-        self._limits_reached, self._memory_kills = ceiling.times_reached(), processes.memory_kills()
+        self._count_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
             self._process = await asyncio.create_subprocess_exec(
@@ -258,6 +259,10 @@ class Host:
         finally:
             self._call.forget()
             self._call = None
+
+    def _count_kills(self) -> None:
+        """Take the counts anew: what the kernel ended before says nothing of a death from now on."""
+        self._limits_reached, self._memory_kills = ceiling.times_reached(), processes.memory_kills()
 
     def _loaded(self) -> None:
         """From now on it only computes: it gives way, in a while."""

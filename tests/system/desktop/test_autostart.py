@@ -1,9 +1,11 @@
 """The entry that starts the window at login."""
 
+import contextlib
 import plistlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,6 +46,79 @@ def test_an_entry_comes_and_goes_and_starts_the_window_in_the_tray(configuration
     autostart.follow(False, data)
     autostart.follow(False, data)
     assert not list(configuration.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "on"),
+    [
+        ("Hidden=true", False),
+        ("X-GNOME-Autostart-enabled=false", False),
+        (" Hidden = true ", False),
+        ("Hidden=false", True),
+        ("#Hidden=true", True),
+        ("[Desktop Action other]\nHidden=true", True),
+    ],
+)
+def test_an_entry_that_was_turned_off_elsewhere_starts_nothing(
+    configuration: Path, tmp_path: Path, line: str, on: bool
+) -> None:
+    autostart.follow(True, tmp_path)
+    (entry,) = configuration.iterdir()
+    kept = entry.read_text().replace("X-GNOME-Autostart-enabled=true", "Comment=ä")
+    entry.write_text(f"{kept}{line}\n", encoding="utf-8")
+    assert autostart.is_on(tmp_path) is on
+    autostart.follow(True, tmp_path)
+    assert autostart.is_on(tmp_path)
+
+
+class Registry:
+    """Values of HKCU, by key and name."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.keys: dict[str, dict[str, object]] = {}
+        module = SimpleNamespace(
+            HKEY_CURRENT_USER="HKCU",
+            KEY_SET_VALUE=2,
+            REG_SZ=1,
+            CreateKey=lambda root, key: contextlib.nullcontext(self.keys.setdefault(key, {})),
+            OpenKey=lambda root, key, *access: contextlib.nullcontext(self._values(key)),
+            SetValueEx=lambda key, name, reserved, kind, value: key.update({name: value}),
+            QueryValueEx=lambda key, name: (self._value(key, name), 3),
+            DeleteValue=lambda key, name: self._value(key, name) and key.pop(name),
+        )
+        patch.setitem(sys.modules, "winreg", module)
+
+    def _values(self, key: str) -> dict[str, object]:
+        if key not in self.keys:
+            raise FileNotFoundError(key)
+        return self.keys[key]
+
+    @staticmethod
+    def _value(key: dict[str, object], name: str) -> object:
+        if name not in key:
+            raise FileNotFoundError(name)
+        return key[name]
+
+
+def test_windows_says_beside_the_entry_whether_it_was_turned_off(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    registry = Registry(monkeypatch)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    name = autostart.entry(tmp_path).stem
+    assert not autostart.is_on(tmp_path)
+    autostart.follow(True, tmp_path)
+    assert autostart.is_on(tmp_path)
+    approved = registry.keys[autostart.APPROVED_KEY] = {}
+    assert autostart.is_on(tmp_path)
+    for first, on in ((2, True), (3, False), (6, True), (7, False)):
+        approved[name] = bytes([first, *[0] * 11])
+        assert autostart.is_on(tmp_path) is on
+    autostart.follow(True, tmp_path)
+    assert autostart.is_on(tmp_path), "turned on here again"
+    autostart.follow(False, tmp_path)
+    assert not autostart.is_on(tmp_path)
 
 
 def test_each_folder_has_its_own_and_the_users_own_is_not_named(configuration: Path, tmp_path: Path) -> None:

@@ -184,9 +184,11 @@ async def test_one_that_was_killed_while_it_had_nothing_to_do_says_so_when_it_is
 
 
 async def test_one_that_the_kernel_ended_for_its_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosting.processes, "memory_kills", lambda: 1)
+    kills = 1  # of other processes, days ago
+    monkeypatch.setattr(hosting.processes, "memory_kills", lambda: kills)
     task = await until_working(host, tiny().Work(), timeout=None)
     assert host.pid is not None
+    kills += 1
     os.kill(host.pid, signal.SIGKILL)
     with pytest.raises(HostDied, match="as the computer ran out of memory") as died:
         await task
@@ -198,10 +200,24 @@ async def test_one_that_the_kernel_ended_for_its_memory_says_so(host: Host, monk
         await task
 
 
-async def test_one_that_is_ended_at_the_limit_of_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_ended_others_before_the_call_is_not_said_to_have_ended_this_one(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosting.processes, "memory_kills", lambda: 1)
     monkeypatch.setattr(hosting.ceiling, "times_reached", lambda: 1)
     task = await until_working(host, tiny().Work(), timeout=None)
     assert host.pid is not None
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(HostDied, match="maybe the computer ran out of memory"):
+        await task
+
+
+async def test_one_that_is_ended_at_the_limit_of_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = 1
+    monkeypatch.setattr(hosting.ceiling, "times_reached", lambda: reached)
+    task = await until_working(host, tiny().Work(), timeout=None)
+    assert host.pid is not None
+    reached += 1
     os.kill(host.pid, signal.SIGKILL)
     with pytest.raises(HostDied, match="went over the memory that you allow") as died:
         await task
