@@ -39,8 +39,8 @@ def locate(name: str, models: Path) -> Path:
     raise ModelError(
         sentence(
             "There is no model '{name}': none of that name is installed in {folder}, and no folder is there. "
-            "Choose another one, download it or import it (in a terminal: sapo-desktop models download {name}); 'starter' "
-            "comes with the program.",
+            "Choose another one, download it or import it (in a terminal: sapo-desktop models download {name}); "
+            "'starter' comes with the program.",
             name=name,
             folder=str(models),
         )
