@@ -49,8 +49,7 @@ def release(out: Path, twice: bool, level: int) -> list[Path]:
 def _pack(payload: Path, out: Path, level: int) -> None:
     _run(HERE / "linux" / "package.py", payload, out, "--level", level)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps"]
-    env = {**os.environ, "SOURCE_DATE_EPOCH": str(times.epoch())}
-    subprocess.run([*pip, "--wheel-dir", out, HERE.parent], env=env, check=True)
+    subprocess.run([*pip, "--wheel-dir", out, HERE.parent], check=True)
 
 
 def _compare(first: Path, second: Path) -> None:
@@ -73,6 +72,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.key is not None and None in (given.number, given.least):
         parser.error("a manifest needs --number and --least")
+    os.environ["SOURCE_DATE_EPOCH"] = str(times.epoch())  # one time for all, whatever is committed in the meantime
     key = updates.open_key(given.key, updates.passphrase()) if given.key else None  # asked now, not after the hour
     for path in release(given.out.absolute(), given.twice, given.level):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
