@@ -26,6 +26,7 @@ import updates  # noqa: E402
 
 def release(out: Path, twice: bool, level: int) -> list[Path]:
     """Make everything in `out`; returns the files. Ends the process where two builds differ."""
+    os.environ["SOURCE_DATE_EPOCH"] = str(times.epoch())  # one time for all, whatever is committed in the meantime
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     payload = out / "payload"
@@ -72,7 +73,6 @@ def main() -> None:
     given = parser.parse_args()
     if given.key is not None and None in (given.number, given.least):
         parser.error("a manifest needs --number and --least")
-    os.environ["SOURCE_DATE_EPOCH"] = str(times.epoch())  # one time for all, whatever is committed in the meantime
     key = updates.open_key(given.key, updates.passphrase()) if given.key else None  # asked now, not after the hour
     for path in release(given.out.absolute(), given.twice, given.level):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
