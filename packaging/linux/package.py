@@ -99,6 +99,7 @@ def make_deb(payload: Path, out: Path, level: int) -> Path:
         (control / "control").write_text(CONTROL.format(**fields))
         _write_sums(root, control / "md5sums")
         _plain_modes(root)
+        times.set_all(root)  # dpkg-deb leaves older ones, and files are links to the payload's, which others set
         packing = ["-Zxz", f"-z{level}"] if level else ["-Znone"]
         deb = out / f"{NAME}_{__version__}_amd64.deb"
         line = ["dpkg-deb", "--root-owner-group", *packing, "--build", str(root), str(deb)]
