@@ -38,7 +38,6 @@ TOOLS = {
     "ip": "iproute2",
     "unshare": "util-linux",
 }
-MIRROR = "http://deb.debian.org/debian"
 USER = "volunteer"
 HOME = f"/home/{USER}"
 PROGRAM = "/usr/bin/sapo-desktop"
@@ -54,11 +53,11 @@ class Debian:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def provide(self) -> None:
-        """Make it, unless a former run did."""
+    def provide(self, mirror: str | None) -> None:
+        """Make it, unless a former run did. `mirror`: where its packages come from; None: debootstrap's own choice."""
         if not (self.root / "etc" / "debian_version").exists():
             shutil.rmtree(self.root, ignore_errors=True)
-            run("debootstrap", "--variant=minbase", "bookworm", self.root, MIRROR)
+            run("debootstrap", "--variant=minbase", "bookworm", self.root, *([mirror] if mirror else []))
         (self.root / "etc" / "dpkg" / "dpkg.cfg.d" / "fast").write_text("force-unsafe-io\n")  # nobody keeps this
         if (self.root / "usr" / "lib" / "sapo-desktop").exists():  # a run that was cut off
             self.as_root("dpkg", "--purge", "sapo-desktop")
@@ -214,6 +213,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Try the .deb on a small Debian without Python and compiler.")
     parser.add_argument("deb", type=Path)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--mirror", help="address of Debian's packages (default: debootstrap's)")
     given = parser.parse_args()
     if missing := sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None}):
         sys.exit(f"apt-get install {' '.join(missing)}")
@@ -222,7 +222,7 @@ def main() -> None:
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     debian = Debian(folder / "root")
-    debian.provide()
+    debian.provide(given.mirror)
     before = debian.files()
     with debian.mounted():
         for title, step in (
