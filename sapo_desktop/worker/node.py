@@ -248,12 +248,14 @@ class Node:
                 scoring, context = self._scoring
                 context.run(grace_of_caller.set, PATIENCE)  # what the engine holds is to be kept
                 scoring.cancel()
-            async with self._without_round():
-                self._unscored = False
-                await self._keep_unkept_rounds()
-                self._put_away = True
-                others = [host.stop() for host in self.gate.others()]
-                await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
+            try:
+                async with self._without_round():
+                    await self._keep_unkept_rounds()
+                    self._put_away = True
+                    others = [host.stop() for host in self.gate.others()]
+                    await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
+            finally:
+                self._unscored = False  # also where the wait for the round was given up
 
     async def keep_now(self) -> None:
         """The computer may not come back: write what no checkpoint has. The round in hand is left out for that; where

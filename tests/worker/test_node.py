@@ -620,6 +620,28 @@ async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_se
         assert it.keeper.store.numbers() == [1] and len(it.keeper.history.evals()) == 1
 
 
+async def test_who_no_longer_wants_the_memory_leaves_the_scores_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=4)) as it, asyncio.timeout(20):
+        scored, goes_on, record = asyncio.Event(), asyncio.Event(), it.keeper.record_eval
+
+        async def slowly(*about: Any) -> None:
+            await record(*about)
+            scored.set()
+            await goes_on.wait()
+
+        monkeypatch.setattr(it.keeper, "record_eval", slowly)
+        await scored.wait()
+        away = asyncio.create_task(it.node.put_away())
+        await asyncio.sleep(0)
+        away.cancel()
+        await asyncio.wait({away})
+        goes_on.set()
+        await it.until(RoundFinished)
+        assert it.engine.running and len(it.keeper.history.evals()) == 2
+
+
 async def test_a_request_wakes_what_was_put_away(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         await it.until(RoundFinished)
