@@ -120,7 +120,9 @@ def first_run(shot: Shot):  # type: ignore[no-untyped-def]
 
 def scene(name: str):  # type: ignore[no-untyped-def]
     """The view behind a picture."""
+    from sapo_desktop.core.errors import ModelError
     from sapo_desktop.core.why import OnBattery
+    from sapo_desktop.models.files.locate import locate
     from sapo_desktop.view.link import Connecting, Lost
     from sapo_desktop.view.viewmodel import View
     from sapo_desktop.worker.control.messages.events import StateChanged
@@ -142,8 +144,10 @@ def scene(name: str):  # type: ignore[no-untyped-def]
             view.take(Lost(reason=reason))
         case "cannot start":
             view = a_view(silo_curve())
-            reason = "There is no model 'small': none of that name is installed in /home/you/models."
-            view.take(Lost(reason=f"{reason} Choose another one, download it or import it.", mend="model"))
+            try:
+                locate("small", Path("/home/you/models"))
+            except ModelError as error:
+                view.take(Lost(reason=error.text, mend="model"))
         case "battery":
             view = a_view(silo_curve())
             view.take(StateChanged(state="paused", reason="", why=OnBattery()))
