@@ -236,6 +236,11 @@ class Network:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
 
+    def waiting(self, link: Link) -> int:
+        """Bytes of a link that wait in this process, to be sent or to be looked at."""
+        wire = self._wires.get(link)
+        return wire.memory if wire is not None else 0
+
     def publish(self, envelope: bytes) -> None:
         """Offer an own group to every link."""
         self.exchange.publish(envelope, now())
