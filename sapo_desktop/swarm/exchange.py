@@ -65,7 +65,7 @@ class Exchange:
     Args:
         own_key, network: ours.
         check: what the catalogue says about a group.
-        rng: chooses tickets and draws; not for secrets.
+        rng: chooses tickets, draws and samples; not for secrets.
         members: of a private swarm, whose groups alone are taken.
         catalogues: by which ids we know the tasks.
     """
@@ -89,7 +89,7 @@ class Exchange:
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
-        self.giving = Giving(own_key)
+        self.giving = Giving(own_key, rng)
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
         self.passes_on: PassOn = _to_nobody

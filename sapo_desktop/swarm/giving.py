@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable
+from random import Random
 
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import MOST_UNSENT, Link
@@ -25,10 +26,11 @@ _MOST_USED = 10_000
 
 
 class Giving:
-    """The giving side of one exchange. `own_key`: whose groups are our own."""
+    """The giving side of one exchange. `own_key`: whose groups are our own. `rng`: chooses what answers a WANT."""
 
-    def __init__(self, own_key: bytes) -> None:
+    def __init__(self, own_key: bytes, rng: Random) -> None:
         self._own_key = own_key
+        self._rng = rng
         self.shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
         """Own groups, those published to us, and other relays'."""
         self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
@@ -76,7 +78,7 @@ class Giving:
         room = self._room(link, now)
         if link.quota is not None:
             room = min(room, link.quota.room_for_want(now.monotonic))
-        entries = [entry for entry in sample(self.shelf, want) if entry.name.author != link.key]
+        entries = [entry for entry in sample(self.shelf, want, self._rng) if entry.name.author != link.key]
         groups = [_sourced(entry, self._own_key) for entry in entries]
         groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
