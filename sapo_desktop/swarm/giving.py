@@ -63,7 +63,8 @@ class Giving:
             return
         while link.unsent and link.session.is_open:
             room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now))
-            if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
+            least = min(link.session.groups_together, len(link.unsent))
+            if room < least or link.session.room(now.monotonic) < _LEAST_FRAME:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
             while batch and not link.session.publish([group.envelope for group in batch], now.monotonic):

@@ -77,6 +77,8 @@ class Link:
     refused: Refusals = field(default_factory=Refusals)
     heard: float = float("-inf")
     """When the last frame came, monotonic seconds."""
+    published: float = float("-inf")
+    """When the peer last sent groups of its own, monotonic seconds."""
     quota: Quota | None = None
     """Shared with the other links that prove this key."""
     twins_told: int = 1

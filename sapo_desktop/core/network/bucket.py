@@ -25,6 +25,16 @@ class Bucket:
         self._level -= amount
         return True
 
+    def turn(self, capacity: float, rate: float, now: float) -> None:
+        """From now on hold at most `capacity`, and gain `rate` a second."""
+        self.level(now)
+        self.capacity, self._rate = capacity, rate
+
+    @property
+    def rate(self) -> float:
+        """What it gains a second."""
+        return self._rate
+
     def grant(self, amount: float, most: float) -> None:
         """Add to it beyond its capacity, which grows with it up to `most`."""
         self.capacity = min(most, self.capacity + amount)

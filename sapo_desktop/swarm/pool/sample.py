@@ -24,7 +24,8 @@ _LOOKED_AT_OF_ONE = 256
 
 
 def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
-    """At most `want.n` entries of the wanted tasks that the asker does not hold; for an exact one, at most that."""
+    """At most `want.n` entries of the wanted tasks that the asker does not hold; for an exact one, at most that.
+    `rng`: gives the seed of this sample."""
     if want.exact is not None:
         return [entry for entry in shelf.of(want.exact.author) if _is_exact(entry.name, want.exact)][:1]
     tasks = {task for task in want.tasks if shelf.has_task(task)}
@@ -32,7 +33,10 @@ def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
         return []
     # What one relay names must not use up the looks at the others'.
     looks = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // max(1, len(shelf.relays)))
-    turns = _turns(_Walk(want, tasks, looks, rng).relay(shelf.under(relay)) for relay in _shuffled(shelf.relays, rng))
+    drawn = Random(rng.getrandbits(64))  # the system's own source costs more than all that is looked up here
+    turns = _turns(
+        _Walk(want, tasks, looks, drawn).relay(shelf.under(relay)) for relay in _shuffled(shelf.relays, drawn)
+    )
     return list(islice(turns, want.n))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -120,7 +121,7 @@ class Opened(Generic[BodyType]):
     body: BodyType
     envelope: bytes
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """Names exactly these bytes (32 bytes)."""
         return hashlib.sha256(self.envelope).digest()

@@ -57,6 +57,9 @@ class Session:
         self.is_closed = False
         self.backlog = 0
         """Bytes that the driver took and could not send yet; kept by it."""
+        self.groups_together = 1
+        """Of several that wait, so many at least are to go in one PUBLISH: a peer with too much to do has most of it
+        with the messages, not with what is in them."""
         self.latency: float | None = None
         """Seconds until the last request was answered, a WANT or a PING; None before the first."""
         self._me = me
@@ -73,6 +76,8 @@ class Session:
         self._ping_sent: float | None = None
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
+        self._paced: Bucket | None = None
+        """What a peer that was told to send less may still send; below 0 it did not heed that."""
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
         self._rates: dict[type[m.Message], Bucket] = {
             m.Want: Bucket(2, 1 / limits.WANT_SECONDS, now),
@@ -213,6 +218,25 @@ class Session:
         """Say how many links prove the peer's key here; False before it is time again."""
         return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
 
+    def pace(self, ms_per_group: int, now: float) -> None:
+        """Tell the peer to let so many milliseconds pass for each group that it sends, and send it as few."""
+        if not self._may_say:
+            return
+        self._say(m.Credit(groups=0, bytes=0, ms_per_group=ms_per_group))
+        share = self._sending.slow(ms_per_group, now)
+        # What the peer sent before it heard of this is taken, too.
+        most = self._sending.groups.capacity + limits.FIRST_GROUPS
+        if share >= 1:
+            self._paced = None
+        elif self._paced is None:
+            self._paced = Bucket(most, self._sending.groups.rate, now)
+        else:
+            self._paced.turn(most, self._sending.groups.rate, now)
+
+    def overdue(self, now: float) -> float:
+        """Seconds for which nothing more is to be read from a peer that sends more than it was told to."""
+        return max(0.0, -self._paced.level(now) / self._paced.rate) if self._paced else 0.0
+
     def may_want(self, now: float) -> bool:
         """Whether it is time for a WANT."""
         return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1
@@ -310,12 +334,18 @@ class Session:
     def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
         self._sending.grant(message.groups, message.bytes)
+        if message.ms_per_group:
+            share = self._sending.slow(message.ms_per_group, now)
+            self.groups_together = 1 if share >= 1 else int(limits.PACED_GROUPS)
+            self._own_rates[m.Want].turn(1, share / limits.WANT_SECONDS, now)
         return [events.SameKey(message.links)] if message.links else []
 
     def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
         envelopes = codec.unpack_published(message.batch)
         self._within_credit(len(envelopes), 0, now)
+        if self._paced:
+            self._paced.take(len(envelopes), now, slack=float("inf"))
         return [events.Published(envelopes)]
 
     def _on_want(self, message: m.Want, size: int, now: float) -> list[Event]:

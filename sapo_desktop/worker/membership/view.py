@@ -115,7 +115,7 @@ def linked_info(
             link_info(link, time.monotonic(), (shares or {}).get(link.source, 0.0), linked.network.waiting(link))
             for link in links
         ],
-        pool=len(exchange.pool),
+        pool=len(exchange.giving.shelf if relay else exchange.pool),
         published=counts.published,
         drawn=counts.drawn,
         taken=counts.taken,

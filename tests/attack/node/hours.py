@@ -258,7 +258,7 @@ def figures(samples: Sequence[Sample], *, leaks: list[str] | None = None, ended:
 
 def _drift(name: str, fit: Trend | None) -> Figure:
     if fit is None:
-        return Figure(name=f"hours: memory of {name}, drift", value=float("nan"), unit="%", note="too few samples")
+        return Figure(name=f"hours: memory of {name}, drift", value=0.0, unit="%", note="too few samples")
     return Figure(
         name=f"hours: memory of {name}, drift",
         value=fit.percent,

@@ -1,0 +1,67 @@
+"""A relay allows what it can take: less at once, more step by step, and nothing else moves it."""
+
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.sockets.load_control import LoadControl
+
+
+class Core:
+    """A relay that can take so many groups a second from so many senders."""
+
+    def __init__(self, capacity: float, senders: int) -> None:
+        self.capacity, self.senders = capacity, senders
+        self.control = LoadControl(0.0, 0.0)
+        self.now = self.processor = self.groups = self.waiting = 0.0
+        self.told: list[float] = []
+
+    def play(self, seconds: int, *, wanted: float = 1.0) -> None:
+        """`wanted`: groups a second of each sender, as far as it may."""
+        for _ in range(seconds):
+            self.now += 1
+            self.waiting += self.senders * min(wanted, self.control.share)
+            taken = min(self.waiting, self.capacity)
+            self.waiting -= taken
+            self.groups += taken
+            self.processor += taken / self.capacity
+            senders = self.senders if wanted else 0
+            waits = int(self.waiting)
+            if self.control.look(self.now, self.processor, int(self.groups), senders=senders, waiting=waits, late=0.0):
+                self.told.append(self.control.share)
+
+
+def test_who_can_take_all_tells_nobody_anything() -> None:
+    core = Core(2000, 500)
+    core.play(600)
+    assert core.told == [] and core.control.share == 1 and core.control.ms_per_group == 1000
+
+
+def test_what_is_allowed_is_soon_taken_at_once_and_hardly_ever_told_anew() -> None:
+    core = Core(700, 2000)
+    core.play(60)
+    assert core.waiting == 0, "what piled up before is taken"
+    core.told.clear()
+    core.play(600)
+    assert core.waiting == 0 and not core.told
+    assert 0.5 * 700 < 2000 * core.control.share < 700, "and the core is used"
+
+
+def test_once_there_is_time_again_more_is_allowed() -> None:
+    core = Core(700, 2000)
+    core.play(60)
+    core.senders = 100
+    core.play(300)
+    assert core.control.share == 1
+
+
+def test_a_busy_moment_or_one_without_senders_changes_nothing() -> None:
+    control = LoadControl(0.0, 0.0)
+    assert not control.look(1.0, 1.0, 500, senders=10, waiting=99, late=3.0)
+    assert not control.look(2.0, 1.1, 510, senders=10, waiting=0, late=0.0)
+    for second in range(3, 60):  # thousands shake hands, nobody sends
+        assert not control.look(float(second), float(second), 510, senders=0, waiting=99, late=1.0)
+
+
+def test_there_is_a_least_that_is_always_allowed() -> None:
+    control = LoadControl(0.0, 0.0)
+    for second in range(1, 60):
+        control.look(float(second), 0.0, 0, senders=2000, waiting=999, late=2.0)
+    assert control.ms_per_group == limits.SLOWEST_MS
