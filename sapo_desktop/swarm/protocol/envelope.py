@@ -133,6 +133,10 @@ _ENCODER = msgspec.msgpack.Encoder()
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 
 
+_MOST_OF_A_SIGN = 4
+"""Bytes in UTF-8."""
+
+
 class _Author(msgspec.Struct, frozen=True):
     """As much of a body as is needed to check its signature."""
 
@@ -220,4 +224,6 @@ def _check_group(body: GroupBody) -> None:
 
 def may_be_shared(text: str) -> bool:
     """Whether a text may be an answer: 4 KiB in UTF-8, no control or bidirectional signs but line ends and tabs."""
-    return not _CONTROL.search(text) and len(text.encode("utf-8")) <= limits.MAX_ANSWER
+    if _CONTROL.search(text):
+        return False
+    return len(text) <= limits.MAX_ANSWER // _MOST_OF_A_SIGN or len(text.encode("utf-8")) <= limits.MAX_ANSWER

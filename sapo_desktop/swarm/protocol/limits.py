@@ -53,7 +53,7 @@ FIRST_BYTES, BYTES_PER_SECOND = 256.0 * KIB, 8.0 * KIB
 """Credit of a fresh link, each way, and how it grows back."""
 FASTEST_MS, SLOWEST_MS = 1000, 60_000
 """Between two groups of one link, where a relay takes fewer; what is told is brought within these bounds."""
-PACED_GROUPS = 4.0
+PACED_GROUPS = 8.0
 """The least that a link may save up, however few are taken."""
 MOST_GRANTED_GROUPS, MOST_GRANTED_BYTES = 4096.0, 32.0 * KIB * KIB
 """However much a peer grants, no more is counted on."""

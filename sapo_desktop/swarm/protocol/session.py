@@ -218,11 +218,12 @@ class Session:
         """Say how many links prove the peer's key here; False before it is time again."""
         return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
 
-    def pace(self, ms_per_group: int, now: float) -> None:
-        """Tell the peer to let so many milliseconds pass for each group that it sends, and send it as few."""
+    def pace(self, ms_per_group: int, together: int, now: float) -> None:
+        """Tell the peer to let so many milliseconds pass for each group that it sends, and to send so many together;
+        and send it no more."""
         if not self._may_say:
             return
-        self._say(m.Credit(groups=0, bytes=0, ms_per_group=ms_per_group))
+        self._say(m.Credit(groups=0, bytes=0, ms_per_group=ms_per_group, together=together))
         share = self._sending.slow(ms_per_group, now)
         # What the peer sent before it heard of this is taken, too.
         most = self._sending.groups.capacity + limits.FIRST_GROUPS
@@ -336,8 +337,10 @@ class Session:
         self._sending.grant(message.groups, message.bytes)
         if message.ms_per_group:
             share = self._sending.slow(message.ms_per_group, now)
-            self.groups_together = 1 if share >= 1 else int(limits.PACED_GROUPS)
-            self._own_rates[m.Want].turn(1, share / limits.WANT_SECONDS, now)
+            self.groups_together = max(1, min(message.together, int(limits.PACED_GROUPS)))
+            # Asked sooner, it would answer with fewer: its credit to us comes back no faster.
+            seconds = self.groups_together / (share * limits.GROUPS_PER_SECOND)
+            self._own_rates[m.Want].turn(1, 1 / max(limits.WANT_SECONDS, seconds), now)
         return [events.SameKey(message.links)] if message.links else []
 
     def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:

@@ -491,8 +491,8 @@ class Network:
         for event in told:
             if isinstance(event, Opened):
                 log.info("A link opened.")
-                if self.load is not None and self.load.share < 1:
-                    link.session.pace(self.load.ms_per_group, time.monotonic())
+                if self.load is not None and self.load.together > 1:
+                    link.session.pace(self.load.ms_per_group, self.load.together, time.monotonic())
             self.heard(link, event)
 
     def _flush(self, link: Link) -> None:
@@ -539,9 +539,9 @@ class Network:
         senders = sum(link.published > at - _SENT_LATELY for link in links)
         waiting, processor = self._gate.waiting, time.thread_time()
         if self.load.look(at, processor, taken, senders=senders, waiting=waiting, late=at - due):
-            log.info("Each peer may send a group every %d ms.", self.load.ms_per_group)
+            log.info("Peers may send a group in %d ms, %d together.", self.load.ms_per_group, self.load.together)
             for link in links:
-                link.session.pace(self.load.ms_per_group, at)
+                link.session.pace(self.load.ms_per_group, self.load.together, at)
 
     def _tag(self, host: str) -> bytes:
         """Our name of the day for the part of the internet that the peer is in."""
