@@ -46,7 +46,7 @@ class Giving:
         self._own.append(group)
         for link in links:
             if link.knows(group.body.task):
-                link.unsent.append(group)
+                link.offer_later([group])
                 self.offer(link, now)
 
     def keep(self, group: Opened[GroupBody], path: Path, now: Now) -> None:
@@ -55,7 +55,7 @@ class Giving:
 
     def begin(self, link: Link, *, oldest_slot: int) -> None:
         """Have own groups from this slot on ready for a link that opened."""
-        link.unsent.extend(group for group in self._own if group.body.slot >= oldest_slot)
+        link.offer_later(group for group in self._own if group.body.slot >= oldest_slot)
 
     def offer(self, link: Link, now: Now) -> None:
         """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 class Bucket:
     """A rate: holds at most `capacity`, gains `rate` a second; `now` is any monotonic clock."""
 
+    __slots__ = ("_level", "_rate", "_time", "capacity")  # a relay has a dozen for each of 2,000 sessions
+
     def __init__(self, capacity: float, rate: float, now: float) -> None:
         self.capacity = capacity
         self._rate = rate

@@ -65,7 +65,7 @@ MOST_CLOCK_ERROR = 1200.0
 SHARED_INDICES = 64
 
 
-@dataclass
+@dataclass(slots=True)
 class Allowance:
     """Groups and bytes that one side may send."""
 

@@ -63,7 +63,8 @@ class Session:
         self.latency: float | None = None
         """Seconds until the last request was answered, a WANT or a PING; None before the first."""
         self._me = me
-        self._greeting = Greeting(role, me, nonce, unix_time, certificate, expected_key)
+        self._greeting: Greeting | None = Greeting(role, me, nonce, unix_time, certificate, expected_key)
+        """Until it is over."""
         self._out: list[bytes] = []
         self._deadline = now + limits.HANDSHAKE_SECONDS
         self._heard = now
@@ -96,20 +97,8 @@ class Session:
         self._peers_asked = False
         self._wants: dict[bytes, tuple[int, float]] = {}
         """Ticket -> groups asked for, and when."""
-        self._handlers: dict[type[m.Message], Callable[[Any, int, float], list[Event]]] = {
-            m.CatalogueReq: self._on_catalogue_req,
-            m.Catalogue: self._on_catalogue,
-            m.Credit: self._on_credit,
-            m.Publish: self._on_publish,
-            m.Want: self._on_want,
-            m.Groups: self._on_groups,
-            m.PeersReq: self._on_peers_req,
-            m.Peers: self._on_peers,
-            m.Stats: self._on_stats,
-            m.Ping: self._on_ping,
-            m.Pong: self._on_pong,
-        }
         if role == "client":
+            assert self._greeting is not None
             self._say(self._greeting.hello)
 
     # -- in --------------------------------------------------------------------------------------------------
@@ -129,7 +118,7 @@ class Session:
                 return self._greet(message)
             if isinstance(message, m.Hello | m.Auth):
                 raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
-            return self._handlers[type(message)](message, len(frame), now)
+            return _HANDLERS[type(message)](self, message, len(frame), now)
         except Refused as refused:
             return self.fault(refused.reason, now, str(refused))
 
@@ -294,6 +283,7 @@ class Session:
         return events.Closed(reason, retry_after, by_peer)
 
     def _greet(self, message: m.Any) -> list[Event]:
+        assert self._greeting is not None
         try:
             answers, opened = self._greeting.take(message)
         except Parting as parting:
@@ -305,7 +295,7 @@ class Session:
             self._say(answer)
         if opened is None:
             return []
-        self.is_open = True
+        self.is_open, self._greeting = True, None
         return [opened]
 
     # -- messages --------------------------------------------------------------------------------------------
@@ -391,3 +381,19 @@ class Session:
         if message.number == self._pings and self._ping_sent is not None:
             self.latency, self._ping_sent = now - self._ping_sent, None
         return []
+
+
+_HANDLERS: dict[type[m.Message], Callable[[Session, Any, int, float], list[Event]]] = {
+    m.CatalogueReq: Session._on_catalogue_req,
+    m.Catalogue: Session._on_catalogue,
+    m.Credit: Session._on_credit,
+    m.Publish: Session._on_publish,
+    m.Want: Session._on_want,
+    m.Groups: Session._on_groups,
+    m.PeersReq: Session._on_peers_req,
+    m.Peers: Session._on_peers,
+    m.Stats: Session._on_stats,
+    m.Ping: Session._on_ping,
+    m.Pong: Session._on_pong,
+}
+"""By the type of message, once the greeting is over."""

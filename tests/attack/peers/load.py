@@ -148,7 +148,7 @@ class Client:
     async def _send(self, link: Link, until: float) -> None:
         due = time.monotonic()
         while due < until:
-            link.unsent.append(self._group())
+            link.offer_later([self._group()])
             self._load.made += 1
             at, before = now(), link.traffic.groups_out
             self._giving.offer(link, at)
