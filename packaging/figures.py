@@ -74,6 +74,7 @@ SCRIPTS = {
     "kills": "tests.attack.node.kills",
     "faults": "tests.attack.node.faults",
     "power": "tests.attack.node.power",
+    "hours": "tests.attack.node.hours",
     "lines": "tests.attack.sockets.lines",
     "flood": "tests.attack.peers.flood",
     "backbone": "tests.attack.peers.backbone",

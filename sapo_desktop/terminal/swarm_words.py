@@ -56,6 +56,8 @@ def link_line(link: LinkInfo) -> Fields:
         "refused": {kind: dict(reasons) for kind, reasons in link.refused.items()},
         "claim": None if link.claim is None else _claim_line(link.claim),
         "latency_ms": None if link.latency_ms is None else round(link.latency_ms, 1),
+        "waiting": link.waiting,
+        "unsent": link.unsent,
         "draw_share": share(link.draw_share),
     }
 

@@ -16,6 +16,7 @@ SCRIPTS = [
             pytest.mark.allowed_skip("strace is on Linux alone, where it is installed"),
         ],
     ),
+    "tests.attack.node.hours",
     "tests.attack.sockets.lines",
     "tests.attack.peers.flood",
     "tests.attack.sockets.frames",

@@ -31,6 +31,7 @@ class BoundedConnection:
     loop: asyncio.AbstractEventLoop
     protocol: Any
     recv_messages: Any
+    drain_waiters: Any
     most_unsent: int | None = None
     """Bytes that may wait for a peer that does not read; more cut it off."""
     flooded = False
@@ -45,6 +46,7 @@ class BoundedConnection:
         self._ending: asyncio.TimerHandle | None = None
         super().connection_made(transport)  # type: ignore[misc]
         self.recv_messages.resume = self._resumed
+        self.drain_waiters = []  # one at most; the library's deque takes 700 bytes of each idle link
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._held.clear()
@@ -94,6 +96,8 @@ class BoundedConnection:
             unsent = self.transport.get_write_buffer_size()
             if self.flooded or (self.most_unsent is not None and unsent > self.most_unsent):
                 self.transport.abort()
+        if not self._held:
+            self._held = bytearray()  # else it keeps the room for what is gone: of each idle link
         if self.protocol.parser_exc is not None:
             self._end()
 

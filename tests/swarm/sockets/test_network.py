@@ -494,7 +494,7 @@ async def test_all_that_is_sent_and_received_goes_through_the_caps() -> None:
 
 async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    async with nodes(1, paces=True) as (relay,), nodes(2) as (early, late):
+    async with nodes(3, paces=True) as (relay, early, late):
         load = relay.network.load
         assert load is not None
         busy = iter([False, True])

@@ -4,6 +4,7 @@ import pytest
 
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
+from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.events import Closed
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
@@ -20,7 +21,7 @@ from sapo_desktop.worker.membership.view import (
     warnings,
 )
 from tests.swarm.mesh import Mesh, Peer
-from tests.swarm.peers import ALICE, TASK, group_body
+from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
 
 
 def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
@@ -62,10 +63,11 @@ def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> N
     (link,) = here.exchange.links
     assert (link_info(link, 0.0).latency_ms, link_info(link, 0.0).draw_share) == (None, 0.0)
     link.session.latency = 0.125
-    shown = link_info(link, 0.0, 0.5)
-    assert (shown.latency_ms, shown.draw_share) == (125.0, 0.5)
+    link.offer_later([open_envelope(group(), GroupBody, NETWORK)])
+    shown = link_info(link, 0.0, 0.5, waiting=700)
+    assert (shown.latency_ms, shown.draw_share, shown.waiting, shown.unsent) == (125.0, 0.5, 700, 1)
     line = link_line(shown)
-    assert (line["latency_ms"], line["draw_share"]) == (125.0, 0.5)
+    assert (line["latency_ms"], line["draw_share"], line["waiting"], line["unsent"]) == (125.0, 0.5, 700, 1)
 
 
 def test_refused_groups_are_shown_by_their_local_names() -> None:

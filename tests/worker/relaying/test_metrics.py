@@ -15,6 +15,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.swarm.sockets.load_control import LoadControl
 from sapo_desktop.worker.relaying import metrics as metrics_module
 from sapo_desktop.worker.relaying.metrics import MOST_ASKING, Metrics
 from tests.swarm.mesh import Mesh, Peer
@@ -38,7 +39,10 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
     relay.exchange.refusals.add(Reason.BAD_TEXT, 2)
     federation = Federation(relay.exchange, relay.signer, NETWORK, Now(time.monotonic(), time.time()))
     federation.arrived(b"odd", b"", Now(time.monotonic(), time.time()))
-    linked: Any = SimpleNamespace(network=SimpleNamespace(exchange=relay.exchange))
+    load = LoadControl(0.0, 0.0)
+    load.share = 0.25
+    sockets = SimpleNamespace(exchange=relay.exchange, load=load, waiting=lambda link: 700)
+    linked: Any = SimpleNamespace(network=sockets)
     backbone: Any = SimpleNamespace(federation=federation, state="isolated", connects=2, overruns=0)
     metrics = Metrics("127.0.0.1:0")
     running = asyncio.create_task(metrics.run(linked, backbone))
@@ -53,6 +57,7 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
     assert found['sapo_relay_links{dialled="them"}'] == 1
     assert found['sapo_relay_groups_total{way="in"}'] == 4, "those of a link that is gone count on"
     assert found["sapo_relay_served_groups"] == 4
+    assert found["sapo_relay_seconds_per_group"] == 4 and found["sapo_relay_waiting_bytes"] == 700
     assert found['sapo_relay_refused_total{kind="invalid",reason="bad_text"}'] == 2
     assert found["sapo_relay_backbone_connected"] == 0 and found["sapo_relay_backbone_connects_total"] == 2
     assert found['sapo_relay_backbone_refused_total{kind="invalid",reason="malformed"}'] == 1
