@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path as FilePath
 from random import Random
 from urllib.request import urlopen
 
@@ -36,6 +36,8 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.giving import Giving
 from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.pool.pool import Path, Pool
+from sapo_desktop.swarm.pool.sample import sample
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, Opened, seal
@@ -49,7 +51,8 @@ from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.attack.peers.swarm import Program, start_relay
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.swarm.mesh import SLOT, Mesh, Peer
-from tests.swarm.peers import group
+from tests.swarm.peers import TASK as TASK_ID
+from tests.swarm.peers import group, group_body
 
 SESSIONS, MINUTES = 2000, 15.0
 SESSIONS_QUICK, SECONDS_QUICK = 60, 20.0
@@ -62,6 +65,7 @@ SMALL = 100
 TASK = "gcd/easy"
 ANSWERS = 8
 INGEST_LINKS, INGEST_EACH = 200, 20
+SAMPLES, SAMPLED_EACH = 200, 3
 SPREAD = 65_536 - 512
 """Parts 127.x.y of the loopback network to come from."""
 
@@ -204,7 +208,7 @@ class Client:
 class Relay:
     """The process, and what can be seen of it from outside."""
 
-    def __init__(self, program: Program, address: Address, folder: Path, metrics: int) -> None:
+    def __init__(self, program: Program, address: Address, folder: FilePath, metrics: int) -> None:
         self.address = address
         self.tasks = {key: bytes.fromhex(value) for key, value in _ids(folder).items()}
         self._program = program
@@ -257,13 +261,27 @@ def ingest() -> Figure:
     )
 
 
+def sampling() -> Figure:
+    """How many WANTs a relay finds the groups for in a CPU-second, that each of 2,000 sessions sent it from a part of
+    the internet of its own."""
+    shelf, rng = Pool(b""), Random(1)
+    for number in range(SESSIONS):
+        key = number.to_bytes(32, "big")
+        for index in range(SAMPLED_EACH):
+            opened = Opened(group_body(key=key, instance=key[16:], index=index), key + bytes([index]))
+            shelf.add(opened, Path(b"", b"", key[16:]), 0.0)
+    wants = [m.Want(ticket=rng.randbytes(16), n=limits.MAX_BATCH, tasks=[TASK_ID]) for _ in range(SAMPLES)]
+    spent = cpu_seconds(lambda: [sample(shelf, want, rng) for want in wants])
+    return Figure(name="WANTs answered, without sockets", value=SAMPLES / spent, unit="a CPU-second")
+
+
 def _answers() -> list[Answer]:
     """Eight answers, of a length as the starter's."""
     numbers = [secrets.randbelow(999) for _ in range(ANSWERS)]
     return [Answer(text=f"{bin(secrets.randbits(100))[2:]} <answer>{number}</answer>", tokens=40) for number in numbers]
 
 
-def _ids(folder: Path) -> dict[str, str]:
+def _ids(folder: FilePath) -> dict[str, str]:
     found: dict[str, str] = json.loads((folder / "cache" / "task-ids.json").read_text(encoding="utf-8"))["ids"]
     return found
 
@@ -276,13 +294,14 @@ def main() -> None:
     count, seconds = (SESSIONS_QUICK, SECONDS_QUICK) if given.quick else (given.sessions, 60 * given.minutes)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    show(ingest(), given.json)
+    for figure in (ingest(), sampling()):
+        show(figure, given.json)
     with tempfile.TemporaryDirectory(prefix="sapo-load-") as folder:
-        for figure in asyncio.run(play(Path(folder), count, seconds)):
+        for figure in asyncio.run(play(FilePath(folder), count, seconds)):
             show(figure, given.json)
 
 
-async def play(folder: Path, count: int, seconds: float) -> list[Figure]:
+async def play(folder: FilePath, count: int, seconds: float) -> list[Figure]:
     """Greet, be idle, load, and say what came of it."""
     port = _free_port()
     program, address = await start_relay(folder, "127.0.0.1:0", "--metrics", str(port))
