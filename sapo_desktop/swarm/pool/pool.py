@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+import msgspec
+
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
@@ -40,7 +42,7 @@ class Path(NamedTuple):
     """Which library the peer says it makes questions with; explains those that come out otherwise here."""
 
 
-class Name(NamedTuple):
+class Name(msgspec.Struct, frozen=True, order=True, gc=False):
     """What may be published once: one question, whatever instance its author names."""
 
     author: bytes
