@@ -1,10 +1,11 @@
 """How much a relay's peers may send, so that what they may send is taken at once.
 
 A relay has one core. Where its peers send more than that can take, their messages wait: minutes, if all use what the
-protocol grants them. So it looks every second whether it keeps up. Where it does not, each peer is told to send several
-groups in one message, for most of the work is with the messages; and to send as much as was taken of each of those that
-sent, and a little less. What is not allowed stays with its author, who offers the newest when it may. As long as there
-is time to spare, more is allowed, step by step. Pure: who has the clock and the links asks it, and tells the links.
+protocol grants them. So it looks every second whether it keeps up. Where it does not, each peer is told to send as much
+as was taken of each of those that sent, less a fifth; and to put what it may send in eight seconds into one message,
+for a message costs as much as some groups. What is not allowed stays with its author, who offers the newest when it
+may. As long as there is time to spare, more is allowed, step by step. Pure: who has the clock and the links asks it,
+and tells the links.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class LoadControl:
     def __init__(self, now: float, processor: float) -> None:
         self.share = 1.0
         """Of the protocol's own rate, what each peer may send."""
-        self.together = 1
-        """Groups that it is to put into one message."""
+        self.is_paced = False
+        """Whether peers are to keep to that, and to put groups together."""
         self._at, self._processor, self._groups = now, processor, 0
         self._changed = now
         self._over = 0
@@ -45,6 +46,11 @@ class LoadControl:
     def ms_per_group(self) -> int:
         """As peers are told."""
         return round(limits.FASTEST_MS / self.share)
+
+    @property
+    def together(self) -> int:
+        """Groups that a peer is to put into one message: as many as it may send in eight seconds."""
+        return max(1, round(_TOGETHER * self.share)) if self.is_paced else 1
 
     def look(self, now: float, processor: float, groups: int, *, senders: int, waiting: int, late: float) -> bool:
         """Take note of how it goes; returns whether peers are to be told another rate.
@@ -63,21 +69,21 @@ class LoadControl:
         passed = now - self._changed
         if self._over >= _LOOKS and passed >= _CUT_SECONDS and senders:
             fair = _LEFT * taken / senders / limits.GROUPS_PER_SECOND
-            return self._change(min(_LEFT * self.share, max(_LEAST_CUT * self.share, fair)), _TOGETHER, now)
+            return self._change(min(_LEFT * self.share, max(_LEAST_CUT * self.share, fair)), True, now)
         if over or passed < _MORE_SECONDS:
             return False
         more = min(_MORE, _FULL / max(busy, 1e-3))
         if self.share < 1 and more > _WORTH_TELLING:
-            return self._change(more * self.share, self.together, now)
+            return self._change(more * self.share, True, now)
         if self.share == 1 and busy < _FULL / _TOGETHER:  # even if each group came by itself
-            return self._change(1.0, 1, now)
+            return self._change(1.0, False, now)
         return False
 
-    def _change(self, share: float, together: int, now: float) -> bool:
-        before = self.share, self.together
+    def _change(self, share: float, is_paced: bool, now: float) -> bool:
+        before = self.share, self.is_paced
         self.share = min(1.0, max(limits.FASTEST_MS / limits.SLOWEST_MS, share))
-        self.together = together
-        if before == (self.share, together):
+        self.is_paced = is_paced
+        if before == (self.share, is_paced):
             return False
         self._changed = now
         return True

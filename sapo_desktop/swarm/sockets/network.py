@@ -495,7 +495,7 @@ class Network:
         for event in told:
             if isinstance(event, Opened):
                 log.info("A link opened.")
-                if self.load is not None and self.load.together > 1:
+                if self.load is not None and self.load.is_paced:
                     link.session.pace(self.load.ms_per_group, self.load.together, time.monotonic())
             self.heard(link, event)
 

@@ -500,7 +500,7 @@ async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkey
         busy = iter([False, True])
 
         def look(*seen: float, **more: float) -> bool:
-            load.share, load.together = 0.25, 8
+            load.share, load.is_paced = 0.25, True
             return next(busy, False)
 
         early.network.dial(relay.address(relay.signer.key))
@@ -508,10 +508,10 @@ async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkey
         (link,) = early.network.exchange.links
         assert link.session.groups_together == 1
         monkeypatch.setattr(load, "look", look)
-        await until(lambda: link.session.groups_together == 8)
+        await until(lambda: link.session.groups_together == 2)
         assert link.session.credit(now().monotonic)[0] <= limits.FIRST_GROUPS / 4
         late.network.dial(relay.address(relay.signer.key))
-        await until(lambda: any(link.session.groups_together == 8 for link in late.network.exchange.links))
+        await until(lambda: any(link.session.groups_together == 2 for link in late.network.exchange.links))
 
 
 async def test_who_does_not_heed_it_is_read_when_it_may_send_again(monkeypatch: pytest.MonkeyPatch) -> None:
