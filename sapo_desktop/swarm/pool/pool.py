@@ -41,7 +41,7 @@ class Path(NamedTuple):
     """Which library the peer says it makes questions with; explains those that come out otherwise here."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Name:
     """What may be published once: one question, whatever instance its author names."""
 
@@ -51,7 +51,7 @@ class Name:
     index: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One group in the pool."""
 
