@@ -13,8 +13,8 @@ every step: threads within one process wait for each other at every small matrix
 
 `--start` goes on from a starter's weights at a third of the rates, `--guesses` gives these shares of the examples
 without their steps, one family after the other: such a model guesses where it could reckon, and rounds find out which
-pays. `--steps` is a budget that does not depend on the machine. `--talent I/N` shows one of N parts of the families with
-all their steps, at levels up to hard. Left out: validation during the run (check.py does it), several devices.
+pays. `--steps` is a budget that does not depend on the machine. `--talent I/N` shows one of N parts of the families
+with all their steps, at levels up to hard. Left out: validation during the run (check.py does it), several devices.
 """
 
 from __future__ import annotations
