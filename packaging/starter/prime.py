@@ -190,7 +190,7 @@ def prime(run: Run, team: Team) -> None:
         progress.steps += 1
         progress.tokens += int(tokens)
         progress.chunk, progress.batch, progress.seconds = chunk, batch, seconds
-        if team.leads and progress.steps % LOG_STEPS == 0:
+        if team.leads and (progress.steps % LOG_STEPS == 0 or share >= 1):
             run.note(
                 steps=progress.steps,
                 tokens=progress.tokens,
