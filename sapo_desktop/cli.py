@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
     except Exception as error:  # noqa: BLE001  the process's edge: a bug is shown as one
         if debug:
             traceback.print_exc()
-        out.warn(f"This is a bug in SAPO Desktop: {type(error).__name__}: {error} (--debug shows where).")
+        what = f"{type(error).__name__}: {error}"
+        out.warn(f"This is a bug in SAPO Desktop: {what}. Please report it, with what the command says with --debug.")
         return 1
 
 
