@@ -232,6 +232,10 @@ class SwarmSide:
         """The processes behind it."""
         return [] if self._foreign is None else [self._foreign]
 
+    def hosts_of_member(self) -> list[Host]:
+        """The same once it has joined: one that joins yet is not stopped halfway."""
+        return self.hosts if self.member else []
+
     async def look(self, tasks: Collection[TaskKey]) -> None:
         """Have the reward on these tasks measured, for `info`."""
         if self._joined is not None:
