@@ -231,7 +231,7 @@ def _look_at_keyring(*, in_file: bool = False) -> Check:
             backend.get_password(SERVICE, "doctor")
             said[0] = ""
         except KeyringError as error:
-            said[0] = f"{error}."
+            said[0] = f"{str(error).rstrip('.')}."
 
     reading = threading.Thread(target=read, daemon=True)
     reading.start()

@@ -105,13 +105,13 @@ class Keyring:
 
     def get_password(self, service: str, user: str) -> None:
         if self.locked:
-            raise KeyringLocked("Locked")
+            raise KeyringLocked("Prompt dismissed..")
 
 
 @pytest.mark.parametrize(("locked", "state"), [(False, "good"), (True, "bad")])
 def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: bool, state: str) -> None:
     monkeypatch.setattr(checks, "usable_keyring", lambda: Keyring(locked))
-    assert checks._look_at_keyring().state == state
+    assert checks._look_at_keyring().state == state and ".." not in checks._look_at_keyring().found
     monkeypatch.setattr(checks, "usable_keyring", lambda: None)
     assert checks._look_at_keyring().state == "limited"
 
