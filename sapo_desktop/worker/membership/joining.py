@@ -32,7 +32,7 @@ from sapo_desktop.swarm.sockets.fair_queue import SHARE
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.swarm.trust.standing import Standing
-from sapo_desktop.system.descriptors import room_for_sockets
+from sapo_desktop.system.network import room_for_sockets
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
