@@ -60,6 +60,24 @@ def test_a_relay_passes_on_what_authors_gave_it_and_says_where_from() -> None:
     assert entry.path == Path(relay.signer.key, relay.signer.key, b"alice's /24")
 
 
+def test_a_relay_that_draws_nothing_keeps_what_it_serves_once() -> None:
+    mesh, alice, relay, carol = Mesh(), Peer(1), Peer(2, draws=False), Peer(3)
+    mesh.join(alice, relay)
+    mesh.join(carol, relay)
+    envelopes = alice.share(mesh.now, 3)
+    mesh.settle()
+    assert not relay.exchange.pool and relay.exchange.held_bytes == relay.exchange.giving.shelf.bytes > 0
+    for envelope in envelopes:
+        relay.exchange._digests.clear()
+        assert relay.exchange.links[0].session.is_open
+        alice.exchange.links[0].session.publish([envelope], mesh.now.monotonic)
+    mesh.settle()
+    assert relay.exchange.refusals[Reason.DUPLICATE] == 3, "what came before is known without a pool, too"
+    carol.exchange.want([TASK], 8)
+    mesh.wait(5)
+    assert sorted(carol.held()) == sorted(envelopes)
+
+
 def test_what_was_asked_for_is_never_served_on() -> None:
     mesh, alice, relay, carol, dave = Mesh(), Peer(1), Peer(2), Peer(3), Peer(4)
     mesh.join(alice, relay)

@@ -240,7 +240,7 @@ class Relay:
 
 def ingest() -> Figure:
     """How many groups a relay verifies and keeps in a CPU-second, without sockets: its exchange, links in memory."""
-    mesh, relay = Mesh(), Peer(1)
+    mesh, relay = Mesh(), Peer(1, draws=False)
     frames = []
     for number in range(INGEST_LINKS):
         author = Peer(number + 2)

@@ -71,6 +71,7 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     silent: dict[str, float] = {}
     """Since when nobody answers at an address that a link is kept to, Unix time; addresses as above."""
     pool: int = 0
+    """Groups of others that wait to be drawn; of a relay, those that it serves."""
     published: int = 0
     drawn: int = 0
     taken: int = 0
