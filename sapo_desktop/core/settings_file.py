@@ -53,7 +53,7 @@ def _from_version_3(values: dict[str, object]) -> dict[str, object]:
 
 def _from_version_4(values: dict[str, object]) -> dict[str, object]:
     """The mix `adaptive` and two weightings are gone: the defaults stand in their place."""
-    gone = {("mix", "adaptive"), ("weighting", "positive"), ("weighting", "capable")}
+    gone = [("mix", "adaptive"), ("weighting", "positive"), ("weighting", "capable")]  # a value may be a list: no set
     return {key: value for key, value in values.items() if (key, value) not in gone}
 
 

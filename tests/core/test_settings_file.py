@@ -172,6 +172,14 @@ def test_a_newer_version_is_refused(path: Path) -> None:
         read(path, 0.0)
 
 
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("value", ["[]", "{}", "[1, {a = 2}]"])
+def test_an_older_file_may_hold_whatever_toml_can(path: Path, version: int, value: str) -> None:
+    path.write_text(f"version = {version}\nmix = {value}\nquestions = {value}\nweighting = {value}\n")
+    with pytest.raises(SettingsError):
+        read(path, 1.0)
+
+
 def test_older_versions_are_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def renamed(values: dict[str, object]) -> dict[str, object]:
         return {("answers" if key == "replies" else key): value for key, value in values.items()}
