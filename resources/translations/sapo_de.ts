@@ -5085,6 +5085,10 @@
         <translation>So lassen sich nur einfache LoRA-Adapter exportieren (kein DoRA, kein Bias).</translation>
     </message>
     <message>
+        <source>Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup</source>
+        <translation>Hier wurde nur eingerichtet, was ein Relay braucht. Für einen Knoten richte auch das Übrige ein: python3 installers/bootstrap.py setup</translation>
+    </message>
+    <message>
         <source>Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder on a disk that knows permissions.</source>
         <translation>Andere auf diesem Computer können {folder} betreten; gib `chmod 700` dafür ein, oder nutze --data mit einem Ordner auf einer Platte, die Zugriffsrechte kennt.</translation>
     </message>

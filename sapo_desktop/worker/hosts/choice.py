@@ -29,7 +29,7 @@ from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.fit.fit import way_for
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
-from sapo_desktop.system.installation import can_learn
+from sapo_desktop.system.installation import can_learn, only_relays
 
 GGUF = ".gguf"
 NO_ENGINE_PACK = sentence(
@@ -43,6 +43,9 @@ ANSWERS_UNTIL_PACK = sentence(
 OTHER_PACK = sentence(
     "The graphics card of this computer or its driver changed: another engine pack fits now. Get it on the Model page "
     "or by `sapo-desktop engine install`, then start the node again. Until then it goes on with the one that is here."
+)
+ONLY_RELAYS = sentence(
+    "Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup"
 )
 REFUSED_IN_SILO = sentence(
     "In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node "
@@ -106,8 +109,10 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
     """Who answers and who learns; `look` tells the memory that is free.
 
     Raises:
-        UsageError: the settings ask for what does not go together, or for llama.cpp where it is not installed.
+        UsageError: the settings ask for what does not go together, or for what is not installed.
     """
+    if only_relays():
+        raise UsageError(ONLY_RELAYS)
     if settings.generator == "remote":
         return _remote_choice(settings, model, look)
     if model.is_gguf and settings.trainer == "torch":

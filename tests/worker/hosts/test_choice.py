@@ -147,10 +147,17 @@ def test_an_installed_application_answers_until_it_has_its_engine_pack(monkeypat
     for settings in insisting:
         with pytest.raises(UsageError, match="Get the engine pack"):
             way(FOLDER, **settings)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object() if name == "PySide6" else None)
     for model in (FOLDER, FILE):
         with pytest.raises(UsageError, match=r"engine pack|llama\.cpp is not installed"):
             way(model)
+
+
+def test_a_clone_that_was_set_up_for_a_relay_says_what_a_node_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    for generator in ("auto", "remote"):
+        with pytest.raises(UsageError, match=r"a relay needs.*bootstrap\.py setup"):
+            way(FOLDER, generator=generator)
 
 
 MODEL = BaseModel(path=resource("starter"), hash="00", parameters=1000)
