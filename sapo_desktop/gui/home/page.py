@@ -310,7 +310,7 @@ class ChartCard(Card):
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
-        self.chart.pointed.connect(self._point)
+        self.chart.row_pointed.connect(self._point)
         self._point(None)
 
     def refresh(self) -> None:

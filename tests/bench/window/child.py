@@ -133,7 +133,6 @@ def imports() -> None:
     grown = {"Python and Qt": rss()}
     for name, module in (
         ("numpy", "numpy"),
-        ("pyqtgraph", "pyqtgraph"),
         ("the link to the node", "sapo_desktop.gui.link.attachment"),
         ("the window's own modules", "sapo_desktop.gui.shell.app"),
     ):
@@ -149,15 +148,15 @@ def frames(folder: Path, seconds: float) -> None:
     wait(lambda: desktop.view.attached, "no node")
     fill(desktop)
     chart = desktop.window.page._chart.chart
-    plot = chart.getPlotItem()
-    curves = [item for item in plot.items if item.isVisible()]
-    axes = [plot.getAxis(side) for side in ("left", "bottom")]
+    without_curves = {"collect": lambda low, high: ([], (0.0, 1.0))}
+    empty = without_curves | {"_paint_axes": lambda painter, scale: None}
     taken: dict[str, list[float]] = {"whole": [], "without curves": [], "empty": []}
     for _ in range(4):
-        for kind, shown in (("whole", [*curves, *axes]), ("without curves", axes), ("empty", [])):
-            for item in (*curves, *axes):
-                item.setVisible(item in shown)
+        for kind, instead in (("whole", {}), ("without curves", without_curves), ("empty", empty)):
+            vars(chart).update(instead)
             taken[kind] += animate(chart, seconds / 12)
+            for name in instead:
+                del vars(chart)[name]
     tell(**taken)
     desktop.quit()
     app.exec()
@@ -197,8 +196,8 @@ def animate(chart: Any, seconds: float) -> list[float]:
         wide = min(POINTS, max(50.0, wide * draw.uniform(0.9, 1.12)))
         low = min(max(0.0, low + draw.uniform(-0.05, 0.05) * wide), POINTS - wide)
         began = time.perf_counter()
-        chart._go(low, low + wide)
-        chart.viewport().repaint()
+        chart.go(low, low + wide)
+        chart.repaint()
         taken.append(time.perf_counter() - began)
         run(0.004)
     return taken
@@ -206,7 +205,7 @@ def animate(chart: Any, seconds: float) -> list[float]:
 
 def clicked(segments: Any, chart: Any, seconds: float) -> list[float]:
     """Seconds from a click on a range to the chart's picture of it."""
-    clicks = Clicks(list(segments.buttons.values()), chart.viewport())
+    clicks = Clicks(list(segments.buttons.values()), chart)
     run(seconds)
     clicks.stop()
     return clicks.seconds

@@ -2,9 +2,10 @@
 
     python -m tests.bench.window.cost [--quick] [--json]
 
-On a screen of its own (Xvfb, with a tray host). The start is compared with pyqtgraph's smallest window, turn by turn,
-since a machine's speed changes while one measures. Frames and clicks are taken while generator and trainer of a real
-node with the starter compute on all cores; the chart holds 100,000 points.
+On a screen of its own (Xvfb, with a tray host). The start is compared with the smallest window of pyqtgraph, a
+library of plots that the window does without, turn by turn, since a machine's speed changes while one measures.
+Frames and clicks are taken while generator and trainer of a real node with the starter compute on all cores; the
+chart holds 100,000 points.
 """
 
 import json
