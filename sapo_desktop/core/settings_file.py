@@ -132,15 +132,10 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
     except FileNotFoundError:
         return ReadSettings(settings=Settings())
     except (TOMLKitError, UnicodeDecodeError) as error:
-        aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
-        with disk_errors_as(
-            SettingsError, sentence("The damaged settings file {path} could not be moved aside", path=str(path))
-        ):
-            path.rename(aside)
         said = sentence(
             "The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.",
             error=str(error),
-            name=aside.name,
+            name=set_aside(path, now),
         )
         return ReadSettings(settings=Settings(), said=said)
     except UnfitFile as error:
@@ -161,6 +156,20 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
         ) from error
     migrated = _migrated(values, path, migrations)
     return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
+
+
+def set_aside(path: Path, now: float) -> str:
+    """Give a settings file that cannot be used another name beside it, and return that. `now`: Unix time.
+
+    Raises:
+        SettingsError: it cannot be renamed.
+    """
+    aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
+    with disk_errors_as(
+        SettingsError, sentence("The damaged settings file {path} could not be moved aside", path=str(path))
+    ):
+        path.rename(aside)
+    return aside.name
 
 
 def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
