@@ -8037,11 +8037,11 @@
         <translation>Ihre Seite öffnen</translation>
     </message>
     <message>
-        <source>Use the default settings</source>
+        <source>Use the defaults</source>
         <translation>Standardwerte nehmen</translation>
     </message>
     <message>
-        <source>Go on with the default settings?</source>
+        <source>Go on with the defaults?</source>
         <translation>Mit den Standardwerten weitermachen?</translation>
     </message>
     <message>

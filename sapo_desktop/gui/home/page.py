@@ -112,7 +112,7 @@ class HomePage(Page):
         swarm = self.view.swarm
         if self.view.mend == "file":
             self._banner.say(tr("Mend the settings file, or go on with the default settings."), "danger")
-            self._banner.button.set_text(tr("Use the default settings"))
+            self._banner.button.set_text(tr("Use the defaults"))
             self._banner.button.show()
         elif self.view.mend:
             by_model = self.view.mend == "model"
@@ -140,12 +140,12 @@ class HomePage(Page):
             self.wanted.emit(self.view.mend or "log")
         elif confirm(
             self,
-            tr("Go on with the default settings?"),
+            tr("Go on with the defaults?"),
             tr(
                 "The settings file gets another name and stays in its folder. The node begins in silo, with the "
                 "starter; what was learned stays."
             ),
-            tr("Use the default settings"),
+            tr("Use the defaults"),
         ):
             self.bridge.ask(ResetSettings(keys=[]), of=self)
 

@@ -39,7 +39,7 @@ def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
     assert page._banner.button.isVisible() and view.settable
     bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="file"))
     assert "The node cannot start: There is no setting 'colour' in settings.toml." in texts(page)
-    assert page._banner.button.text() == "Use the default settings" and not view.settable
+    assert page._banner.button.text() == "Use the defaults" and not view.settable
     for agreed in (False, True):
         monkeypatch.setattr(home_page, "confirm", lambda *asked, agreed=agreed: agreed)
         page._banner.button.click()
