@@ -10,7 +10,7 @@ that holds even where the draw stays short: there, one neighbour can be every pe
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
@@ -43,15 +43,14 @@ def draw(
 
     The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other.
     """
-    left = {entry.name: entry for entry in entries if entry.name.task in tasks}
-    links = {entry.path.link for entry in left.values()}
-    new = {author for author in {name.author for name in left} if is_new(author)}
+    wanted = [entry for entry in entries if entry.name.task in tasks]
+    links = {entry.path.link for entry in wanted}
     of_link = n if len(links) <= 1 else max(1, int(n * LINK_SHARE))
     of_new = max(1, int(n * NEW_SHARE))
     drawn: list[Entry] = []
     of_lan = n if most_lan is None else max(0, most_lan)
     for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan)):
-        _fill(drawn, left, n, caps, new, rng)
+        _fill(drawn, wanted, n, caps, is_new, rng)
     return Drawn([entry.name for entry in drawn], one_source=len(links) == 1)
 
 
@@ -63,18 +62,23 @@ class _Caps(NamedTuple):
     of_lan: int
 
 
-def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new: set[bytes], rng: Random) -> None:
-    """Draw on from `left` within the caps, until `n` are drawn or nobody is left."""
+def _fill(
+    drawn: list[Entry], wanted: Sequence[Entry], n: int, caps: _Caps, is_new: Callable[[bytes], bool], rng: Random
+) -> None:
+    """Draw on from `wanted` within the caps, until `n` are drawn or nobody is left."""
     while len(drawn) < n:
         from_link = Counter(entry.path.link for entry in drawn)
-        newcomers = sum(entry.name.author in new for entry in drawn)
+        newcomers = sum(is_new(entry.name.author) for entry in drawn)
         neighbours = sum(entry.path.lan for entry in drawn)
         full = {link for link, count in from_link.items() if count >= caps.of_link}
+        # By identity: to hash the names of a large pool takes longer than all else here.
+        taken = {id(entry) for entry in drawn}
         tree = _Branch(
             entry
-            for entry in left.values()
-            if entry.path.link not in full
-            and (newcomers < caps.of_new or entry.name.author not in new)
+            for entry in wanted
+            if id(entry) not in taken
+            and entry.path.link not in full
+            and (newcomers < caps.of_new or not is_new(entry.name.author))
             and (neighbours < caps.of_lan or not entry.path.lan)
         )
         if not tree.steps:
@@ -82,10 +86,9 @@ def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new:
         # One tree serves until a cap is reached.
         while tree.steps and len(drawn) < n:
             entry = tree.pick(rng)
-            del left[entry.name]
             drawn.append(entry)
             from_link[entry.path.link] += 1
-            newcomers += entry.name.author in new
+            newcomers += is_new(entry.name.author)
             neighbours += entry.path.lan
             if (
                 from_link[entry.path.link] >= caps.of_link
