@@ -8048,5 +8048,9 @@
         <source>The settings file was moved to {name}; the defaults are in use.</source>
         <translation>Die Einstellungsdatei heißt jetzt {name}; es gelten die Standardwerte.</translation>
     </message>
+    <message>
+        <source>take that line out.</source>
+        <translation>nimm die Zeile heraus.</translation>
+    </message>
 </context>
 </TS>

@@ -366,9 +366,12 @@ def _field(key: str, path: Path | None = None) -> _Field:
     if key in _FIELDS:
         return _FIELDS[key]
     near = difflib.get_close_matches(key, _FIELDS, 1, 0.5)
-    advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
     if near:
         advice = sentence("did you mean {name}?", name=near[0])
+    elif path is None:
+        advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
+    else:  # the window shows this: ninety names would bury it
+        advice = sentence("take that line out.")
     if path is None:
         raise SettingsError(sentence("There is no setting '{name}'; {advice}", name=key, advice=advice))
     raise SettingsError(
