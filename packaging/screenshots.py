@@ -74,6 +74,7 @@ def take(wanted: list[Shot]) -> None:
     from PySide6.QtWidgets import QApplication
 
     from sapo_desktop.gui.look import theme
+    from sapo_desktop.gui.look.screen import settle
     from sapo_desktop.gui.words import language
 
     app = QApplication([])
@@ -84,6 +85,7 @@ def take(wanted: list[Shot]) -> None:
         widget = first_run(shot) if shot.page.startswith("first run") else window(shot)
         widget.resize(*shot.size)
         QTest.qWait(700)
+        settle()
         # 0: as small as PNG can be.
         picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
         picture.save(str(WHERE / f"{shot.name}.png"), "PNG", 0)
@@ -140,7 +142,7 @@ def scene(name: str):  # type: ignore[no-untyped-def]
             view.take(Connecting())
         case "lost":
             view = a_view(silo_curve())
-            reason = "The worker is gone: it was killed (SIGKILL): maybe the computer ran out of memory."
+            reason = "The worker is gone: it was killed (SIGKILL), as the computer ran out of memory."
             view.take(Lost(reason=reason))
         case "cannot start":
             view = a_view(silo_curve())

@@ -107,7 +107,6 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "rich": ("terminal",),
     "PySide6": ("gui",),
     "shiboken6": ("gui",),
-    "pyqtgraph": ("gui.widgets.charts",),
     "matplotlib": ("lab.plot",),
 }
 
@@ -286,7 +285,7 @@ def test_what_is_shown_is_decided_without_qt() -> None:
     known = modules(ROOT)
     loaded = {name for start in ("view.viewmodel", "gui.link.attachment") for name in reached(ROOT, start)}
     assert "view.curves" in loaded
-    qt = {"PySide6", "shiboken6", "pyqtgraph"}
+    qt = {"PySide6", "shiboken6"}
     assert [name for name in loaded if qt & {top.partition(".")[0] for top in imports(known[name], name, known)}] == []
 
 

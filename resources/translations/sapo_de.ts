@@ -517,8 +517,8 @@
         <translation>Dieselben Zahlen als Tabelle, für Tastatur, Bildschirmleser oder Zwischenablage</translation>
     </message>
     <message>
-        <source>Mend the settings file or move it away, then try again.</source>
-        <translation>Bringe die Einstellungsdatei in Ordnung oder verschiebe sie, dann versuche es noch einmal.</translation>
+        <source>Mend the settings file, or go on with the default settings.</source>
+        <translation>Bring die Einstellungsdatei in Ordnung, oder mach mit den Standardwerten weiter.</translation>
     </message>
     <message>
         <source>With another model it can start.</source>
@@ -4613,8 +4613,8 @@
         <translation>Ein Modell namens {name} ist schon installiert: Entferne es zuerst.</translation>
     </message>
     <message>
-        <source>A newcomer is admitted by its key of 64 hex digits: sapo-desktop identity show</source>
-        <translation>Ein neuer Knoten wird mit seinem Schlüssel aus 64 Hexadezimalziffern aufgenommen: sapo-desktop identity show</translation>
+        <source>A newcomer is admitted by its key of 64 hex digits.</source>
+        <translation>Ein neuer Knoten wird mit seinem Schlüssel aus 64 Hexadezimalziffern aufgenommen.</translation>
     </message>
     <message>
         <source>A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
@@ -4637,8 +4637,8 @@
         <translation>Ein Knoten, der nur antwortet, sollte lernen.</translation>
     </message>
     <message>
-        <source>A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.</source>
-        <translation>Ein Peer wird mit seinem Schlüssel aus 64 Hexadezimalziffern gesperrt, wie `sapo-desktop peers` ihn zeigt.</translation>
+        <source>A peer is blocked by its key of 64 hex digits.</source>
+        <translation>Ein Peer wird mit seinem Schlüssel aus 64 Hexadezimalziffern gesperrt.</translation>
     </message>
     <message>
         <source>A proxy is written http://HOST:PORT or socks5h://HOST:PORT, or http://USER:PASSWORD@HOST:PORT where it asks for them; the setting may also be `off`.</source>
@@ -4661,8 +4661,8 @@
         <translation>A::B-Ersetzung</translation>
     </message>
     <message>
-        <source>Accept its licence at {page} with the account of your token, or set another token: sapo-desktop models token set</source>
-        <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token: sapo-desktop models token set</translation>
+        <source>Accept its licence at {page} with the account of your token, or set another token.</source>
+        <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token.</translation>
     </message>
     <message>
         <source>An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.</source>
@@ -4685,8 +4685,8 @@
         <translation>Ein Einladungslink schreibt sich {form}; {what}</translation>
     </message>
     <message>
-        <source>An invite needs an address to begin at. Say where others reach this node (sapo-desktop settings set announce wss://HOST:PORT), or name a peer or relay of the swarm (sapo-desktop peers add).</source>
-        <translation>Eine Einladung braucht eine Adresse, bei der man beginnt. Sage, wo andere diesen Knoten erreichen (sapo-desktop settings set announce wss://HOST:PORT), oder nenne einen Peer oder ein Relay des Schwarms (sapo-desktop peers add).</translation>
+        <source>An invite needs an address to begin at. Say where others reach this node (announce), or name a peer or relay of the swarm.</source>
+        <translation>Eine Einladung braucht eine Adresse, bei der man beginnt. Sage, wo andere diesen Knoten erreichen (announce), oder nenne einen Peer oder ein Relay des Schwarms.</translation>
     </message>
     <message>
         <source>Another process is at work on the model &apos;{name}&apos;: wait for it, or cancel it.</source>
@@ -4929,8 +4929,8 @@
         <translation>Es ist geschehen, konnte aber nicht gespeichert werden ({error}): Der nächste Start weiß vielleicht nichts davon. Sieh nach, ob die Platte voll ist.</translation>
     </message>
     <message>
-        <source>It is in silo until `sapo-desktop silo off`.</source>
-        <translation>Er ist im Silo, bis `sapo-desktop silo off` kommt.</translation>
+        <source>It is in silo until you switch that off.</source>
+        <translation>Er ist im Silo, bis du es ausschaltest.</translation>
     </message>
     <message>
         <source>It was installed already.</source>
@@ -5017,8 +5017,8 @@
         <translation>In diesen zehn Minuten lassen sich keine Fragen von {task} mehr teilen: Nenne eine andere Aufgabe, oder warte.</translation>
     </message>
     <message>
-        <source>No node runs in {folder}. Start one: sapo-desktop run --data {folder}</source>
-        <translation>In {folder} läuft kein Knoten. Starte einen: sapo-desktop run --data {folder}</translation>
+        <source>No node runs in {folder}.</source>
+        <translation>In {folder} läuft kein Knoten.</translation>
     </message>
     <message>
         <source>No nodes are looked for on the local network: {error}.</source>
@@ -5029,8 +5029,8 @@
         <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen (peers add URL), oder sieh dich um (run --lan).</translation>
     </message>
     <message>
-        <source>No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found</source>
-        <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen: sapo-desktop peers found</translation>
+        <source>No private swarm was founded here, so this node can admit nobody.</source>
+        <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen.</translation>
     </message>
     <message>
         <source>No skill was lost for {count} held-out scores: half of the caution ends.</source>
@@ -5153,12 +5153,12 @@
         <translation>Den Schlüssel des Servers auch an einen anderen Computer über bloßes http:// senden, wo er mitgelesen werden kann.</translation>
     </message>
     <message>
-        <source>Sharing needs your consent: sapo-desktop run --share.</source>
-        <translation>Das Teilen braucht deine Zustimmung: sapo-desktop run --share.</translation>
+        <source>Sharing needs your consent.</source>
+        <translation>Das Teilen braucht deine Zustimmung.</translation>
     </message>
     <message>
-        <source>Sign in at {page} and accept its licence there, make a token that may read it, and keep that here: sapo-desktop models token set</source>
-        <translation>Melde dich auf {page} an und nimm dort die Lizenz an, mach ein Token, das es lesen darf, und hebe es hier auf: sapo-desktop models token set</translation>
+        <source>Sign in at {page} and accept its licence there, make a token that may read it, and keep that here.</source>
+        <translation>Melde dich auf {page} an und nimm dort die Lizenz an, mach ein Token, das es lesen darf, und hebe es hier auf.</translation>
     </message>
     <message>
         <source>Spell a word backward</source>
@@ -5409,8 +5409,8 @@
         <translation>Der Knoten ist {state}: „{order}“ geht jetzt nicht.</translation>
     </message>
     <message>
-        <source>The node of {folder} has ended. Start it again: sapo-desktop run --data {folder}</source>
-        <translation>Der Knoten von {folder} ist beendet. Starte ihn wieder: sapo-desktop run --data {folder}</translation>
+        <source>The node of {folder} has ended.</source>
+        <translation>Der Knoten von {folder} ist beendet.</translation>
     </message>
     <message>
         <source>The number format &apos;{name}&apos; is not known. Choose auto, {known}.</source>
@@ -5673,8 +5673,8 @@
         <translation>Nichts hier kann den Computer wach halten: er kann von selbst einschlafen.</translation>
     </message>
     <message>
-        <source>Nothing learns here before the engine pack is there: sapo-desktop engine install</source>
-        <translation>Hier lernt nichts, bevor das Lernpaket da ist: sapo-desktop engine install</translation>
+        <source>Nothing learns here before the engine pack is there.</source>
+        <translation>Hier lernt nichts, bevor das Lernpaket da ist.</translation>
     </message>
     <message>
         <source>Other programs take {share}% of the processor: this waits its turn.</source>
@@ -5721,8 +5721,8 @@
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
     </message>
     <message>
-        <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it on the Model page or by `sapo-desktop engine install`, then start the node again. Until then it goes on with the one that is here.</source>
-        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es auf der Seite Modell oder mit `sapo-desktop engine install` und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
+        <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it goes on with the one that is here.</source>
+        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
     </message>
     <message>
         <source>The key in {key} is not that of the first certificate in {certificate}. Name the two that belong together.</source>
@@ -5745,8 +5745,8 @@
         <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
     </message>
     <message>
-        <source>The models alone take {size}, and no model is deleted: remove one yourself (sapo-desktop models), or allow more.</source>
-        <translation>Allein die Modelle belegen {size}, und kein Modell wird gelöscht: entfern selbst eines (sapo-desktop models), oder erlaub mehr.</translation>
+        <source>The models alone take {size}, and no model is deleted: remove one yourself, or allow more.</source>
+        <translation>Allein die Modelle belegen {size}, und kein Modell wird gelöscht: entfern selbst eines, oder erlaub mehr.</translation>
     </message>
     <message>
         <source>The name best could not be taken from its checkpoint</source>
@@ -5827,8 +5827,8 @@
         <translation>Der Arbeitsprozess ist von einer anderen Version ({error}); beende ihn mit `quit`, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>The worker met a bug ({what}). Please report it: sapo-desktop doctor --report FILE writes what helps.</source>
-        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}). Bitte melde ihn: sapo-desktop doctor --report DATEI schreibt, was dabei hilft.</translation>
+        <source>The worker met a bug ({what}). Please report it: the diagnostics file has what helps.</source>
+        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}). Bitte melde ihn: In der Diagnosedatei steht, was dabei hilft.</translation>
     </message>
     <message>
         <source>The {host} answered {found} where {expected} was expected.</source>
@@ -5863,8 +5863,8 @@
         <translation>Dann: sapo-desktop peers join --nearby LINK</translation>
     </message>
     <message>
-        <source>There are no own tasks {name}: see `sapo-desktop tasks list`.</source>
-        <translation>Es gibt keine eigenen Aufgaben {name}: siehe `sapo-desktop tasks list`.</translation>
+        <source>There are no own tasks {name}.</source>
+        <translation>Es gibt keine eigenen Aufgaben {name}.</translation>
     </message>
     <message>
         <source>There are no weights (*.safetensors) in {folder}. Get the folder again, whole.</source>
@@ -5919,12 +5919,12 @@
         <translation>Es gibt keine Aufgabe „{name}“. Familien: {families}. Stufen: {levels}.</translation>
     </message>
     <message>
-        <source>There is no task family &apos;{name}&apos;. `sapo-desktop tasks list` shows them all.</source>
-        <translation>Es gibt keine Aufgabenfamilie „{name}“. `sapo-desktop tasks list` zeigt sie alle.</translation>
+        <source>There is no task family &apos;{name}&apos;.</source>
+        <translation>Es gibt keine Aufgabenfamilie „{name}“.</translation>
     </message>
     <message>
-        <source>There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns (`sapo-desktop fit`); to try this one all the same: settings set trainer torch</source>
-        <translation>Zum Lernen mit {model} ist jetzt zu wenig Speicher frei: Dieser Knoten antwortet nur. Ein kleineres Modell lernt (`sapo-desktop fit`); um es trotzdem mit diesem zu versuchen: settings set trainer torch</translation>
+        <source>There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns; to try this one all the same, set trainer to torch.</source>
+        <translation>Zum Lernen mit {model} ist jetzt zu wenig Speicher frei: Dieser Knoten antwortet nur. Ein kleineres Modell lernt; um es trotzdem mit diesem zu versuchen, setze trainer auf torch.</translation>
     </message>
     <message>
         <source>There is not enough memory for a single answer. Shorten the answers or choose a smaller model.</source>
@@ -5971,8 +5971,8 @@
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Der Aufnahmeschlüssel braucht eine Passphrase. Setze {variable}, oder gib in einem Terminal eine ein.</translation>
     </message>
     <message>
-        <source>This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: sapo-desktop identity protect</source>
-        <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Um sie zu behalten: sapo-desktop identity protect</translation>
+        <source>This computer has no keyring that keeps secrets: the identity lasts until this node ends. A passphrase keeps it.</source>
+        <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Eine Passphrase erhält sie.</translation>
     </message>
     <message>
         <source>This computer is on no local network: no nodes are looked for there.</source>
@@ -6003,8 +6003,8 @@
         <translation>Dieses Modell ist quantisiert; zum Training braucht es seine einfachen Gewichte (bf16, f16 oder f32).</translation>
     </message>
     <message>
-        <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model (sapo-desktop models).</source>
-        <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell (sapo-desktop models).</translation>
+        <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model.</source>
+        <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell.</translation>
     </message>
     <message>
         <source>This node is a service of the system, and MemoryMax of that service is its limit.</source>
@@ -6015,20 +6015,20 @@
         <translation>Dieser Knoten ist in seinem eigenen privaten Schwarm, {key}.</translation>
     </message>
     <message>
-        <source>This node is in silo: no network at all, so nothing is downloaded. Leave it for the download (sapo-desktop silo off, and then silo on), or import the model: sapo-desktop models import PATH</source>
-        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum wird nichts heruntergeladen. Verlasse es für den Download (sapo-desktop silo off, danach silo on), oder importiere das Modell: sapo-desktop models import PATH</translation>
+        <source>This node is in silo: no network at all, so nothing is downloaded. Leave it for the download, or import the model.</source>
+        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum wird nichts heruntergeladen. Verlasse es für den Download, oder importiere das Modell.</translation>
     </message>
     <message>
         <source>This node is in silo: no network at all, so nothing looks for newer versions.</source>
         <translation>Dieser Knoten ist im Silo: gar kein Netz, darum sieht nichts nach neueren Versionen.</translation>
     </message>
     <message>
-        <source>This node is in the public swarm, which asks for no invite. A private one: sapo-desktop peers found</source>
-        <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Ein privater: sapo-desktop peers found</translation>
+        <source>This node is in the public swarm, which asks for no invite. Found a private one for that.</source>
+        <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Gründe dafür einen privaten.</translation>
     </message>
     <message>
-        <source>This node is not in the swarm that it founded. To go back there: sapo-desktop peers found</source>
-        <translation>Dieser Knoten ist nicht in dem Schwarm, den er gegründet hat. Dorthin zurück: sapo-desktop peers found</translation>
+        <source>This node is not in the swarm that it founded: go back there first.</source>
+        <translation>Dieser Knoten ist nicht in dem Schwarm, den er gegründet hat: Geh zuerst dorthin zurück.</translation>
     </message>
     <message>
         <source>This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 address of this network (--listen 0.0.0.0:8765).</source>
@@ -6047,8 +6047,8 @@
         <translation>Dieser Knoten antwortet nur: Zu exportieren gibt es nichts als das Modell, das er bekommen hat.</translation>
     </message>
     <message>
-        <source>This node&apos;s identity is used in two places at once, and both share one quota. Give one of them its own: sapo-desktop identity new</source>
-        <translation>Die Identität dieses Knotens wird an zwei Orten zugleich benutzt, und beide teilen sich ein Kontingent. Gib einem von ihnen eine eigene: sapo-desktop identity new</translation>
+        <source>This node&apos;s identity is used in two places at once, and both share one quota. Give one of them its own.</source>
+        <translation>Die Identität dieses Knotens wird an zwei Orten zugleich benutzt, und beide teilen sich ein Kontingent. Gib einem von ihnen eine eigene.</translation>
     </message>
     <message>
         <source>This node&apos;s key is not admitted to the private swarm ({reason}). {advice}</source>
@@ -6131,12 +6131,12 @@
         <translation>Was hier gelernt wird, kann den Server nicht erreichen. Stelle remote_adapters auf einen Ordner, den beide sehen (docs/remote.md), oder trainer auf none.</translation>
     </message>
     <message>
-        <source>What learns is not installed here yet, and the settings need it. Get the engine pack (`sapo-desktop engine install`), then start the node again.</source>
-        <translation>Was lernt, ist hier noch nicht installiert, und die Einstellungen brauchen es. Hol das Lernpaket (`sapo-desktop engine install`) und starte den Knoten dann neu.</translation>
+        <source>What learns is not installed here yet, and the settings need it. Get the engine pack, then start the node again.</source>
+        <translation>Was lernt, ist hier noch nicht installiert, und die Einstellungen brauchen es. Hol das Lernpaket und starte den Knoten dann neu.</translation>
     </message>
     <message>
-        <source>What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack (`sapo-desktop engine install`), then start the node again.</source>
-        <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket (`sapo-desktop engine install`) und starte den Knoten dann neu.</translation>
+        <source>What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack, then start the node again.</source>
+        <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket und starte den Knoten dann neu.</translation>
     </message>
     <message>
         <source>What learns. Left to the program: PyTorch, and nothing with a GGUF file or where only answering fits into memory.</source>
@@ -6527,8 +6527,8 @@
         <translation>Logits</translation>
     </message>
     <message>
-        <source>look_for_updates is off, so nothing looks for newer versions: sapo-desktop settings set look_for_updates on</source>
-        <translation>look_for_updates ist aus, darum sieht nichts nach neueren Versionen: sapo-desktop settings set look_for_updates on</translation>
+        <source>look_for_updates is off, so nothing looks for newer versions.</source>
+        <translation>look_for_updates ist aus, darum sieht nichts nach neueren Versionen.</translation>
     </message>
     <message>
         <source>looking at what was learned before, step 1 of 4</source>
@@ -6803,8 +6803,8 @@
         <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent.</translation>
     </message>
     <message>
-        <source>{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token (sapo-desktop models token forget).</source>
-        <translation>{endpoint} ist nicht verschlüsselt, darum wird das Token nicht dorthin gesendet: Nutze https://, oder vergiss das Token (sapo-desktop models token forget).</translation>
+        <source>{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.</source>
+        <translation>{endpoint} ist nicht verschlüsselt, darum wird das Token nicht dorthin gesendet: Nutze https://, oder vergiss das Token.</translation>
     </message>
     <message>
         <source>{error}: check the folder and its permissions</source>
@@ -6979,8 +6979,8 @@
         <translation>{model} macht weiter, wo es stehen blieb. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
     </message>
     <message>
-        <source>{model} has to be written anew for llama.cpp, which takes the engine pack. Get it (`sapo-desktop engine install`), or set model to starter or to a GGUF file.</source>
-        <translation>{model} muss für llama.cpp neu geschrieben werden, und das tut erst das Lernpaket. Hol es (`sapo-desktop engine install`) oder setze model auf starter oder auf eine GGUF-Datei.</translation>
+        <source>{model} has to be written anew for llama.cpp, which takes the engine pack. Get it, or set model to starter or to a GGUF file.</source>
+        <translation>{model} muss für llama.cpp neu geschrieben werden, und das tut erst das Lernpaket. Hol es oder setze model auf starter oder auf eine GGUF-Datei.</translation>
     </message>
     <message>
         <source>{model} is being downloaded already.</source>
@@ -7059,8 +7059,8 @@
         <translation>{name} gehört zu den Aufgaben, die geübt werden (Einstellung `tasks`): nimm es dort zuerst heraus.</translation>
     </message>
     <message>
-        <source>{name} is installed from {source}@{revision}: remove that one first (sapo-desktop models remove {name}).</source>
-        <translation>{name} ist von {source}@{revision} installiert: Entferne dieses zuerst (sapo-desktop models remove {name}).</translation>
+        <source>{name} is installed from {source}@{revision}: remove that one first.</source>
+        <translation>{name} ist von {source}@{revision} installiert: Entferne dieses zuerst.</translation>
     </message>
     <message>
         <source>{name} is missing from this installation (looked in {first} and {second}); install SAPO Desktop again, or check the clone with `git status`.</source>
@@ -7319,8 +7319,8 @@
         <translation>{reason} Es geht beim letzten Checkpoint weiter.</translation>
     </message>
     <message>
-        <source>{reason} Going on with {model}. To keep it: sapo-desktop settings set model {model}</source>
-        <translation>{reason} Es geht mit {model} weiter. Um dabei zu bleiben: sapo-desktop settings set model {model}</translation>
+        <source>{reason} Going on with {model}: choose it to keep it.</source>
+        <translation>{reason} Es geht mit {model} weiter: Wähle es, um dabei zu bleiben.</translation>
     </message>
     <message>
         <source>{reason} Settings that depend on it do nothing.</source>
@@ -7399,8 +7399,8 @@
         <translation>Nie gesendet: der Wortlaut einer Frage, die richtige Antwort, die Bewertung einer Antwort, dein Name, deine Dateien.</translation>
     </message>
     <message>
-        <source>No model &apos;{name}&apos; is installed in {folder}. `sapo-desktop models installed` lists those that are.</source>
-        <translation>In {folder} ist kein Modell „{name}“ installiert. `sapo-desktop models installed` zeigt die vorhandenen.</translation>
+        <source>No model &apos;{name}&apos; is installed in {folder}.</source>
+        <translation>In {folder} ist kein Modell „{name}“ installiert.</translation>
     </message>
     <message>
         <source>No peer is linked, and nobody else was found on the local network so far: training goes on alone. You can name a peer (peers add URL).</source>
@@ -7539,8 +7539,8 @@
         <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
     </message>
     <message>
-        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Choose another one, download it or import it (in a terminal: sapo-desktop models download {name}); &apos;starter&apos; comes with the program.</source>
-        <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es (im Terminal: sapo-desktop models download {name}); „starter“ kommt mit dem Programm.</translation>
+        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Choose another one, download it or import it; &apos;starter&apos; comes with the program.</source>
+        <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es; „starter“ kommt mit dem Programm.</translation>
     </message>
     <message>
         <source>There is no model folder at {path}. Look whether the path is right.</source>
@@ -7961,8 +7961,8 @@
         <translation>{what} ({advice}). Was vorher gespeichert war, ist unberührt.</translation>
     </message>
     <message>
-        <source>{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are kept free. Free {lacking}, or choose a folder on another disk: sapo-desktop settings set models_folder DIR</source>
-        <translation>{what} braucht noch {needed}, und auf der Platte von {folder} sind {free} frei, von denen {reserve} frei bleiben. Schaffe {lacking}, oder wähle einen Ordner auf einer anderen Platte: sapo-desktop settings set models_folder DIR</translation>
+        <source>{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are kept free. Free {lacking}, or choose a folder on another disk.</source>
+        <translation>{what} braucht noch {needed}, und auf der Platte von {folder} sind {free} frei, von denen {reserve} frei bleiben. Schaffe {lacking}, oder wähle einen Ordner auf einer anderen Platte.</translation>
     </message>
     <message>
         <source>{what}: {now} instead of {before}</source>
@@ -8035,6 +8035,26 @@
     <message>
         <source>Open its page</source>
         <translation>Ihre Seite öffnen</translation>
+    </message>
+    <message>
+        <source>Use the defaults</source>
+        <translation>Standardwerte nehmen</translation>
+    </message>
+    <message>
+        <source>Go on with the defaults?</source>
+        <translation>Mit den Standardwerten weitermachen?</translation>
+    </message>
+    <message>
+        <source>The settings file gets another name and stays in its folder. The node begins in silo, with the starter; what was learned stays.</source>
+        <translation>Die Einstellungsdatei bekommt einen anderen Namen und bleibt in ihrem Ordner. Der Knoten beginnt im Silo, mit dem Starter; was gelernt wurde, bleibt.</translation>
+    </message>
+    <message>
+        <source>The settings file was moved to {name}; the defaults are in use.</source>
+        <translation>Die Einstellungsdatei heißt jetzt {name}; es gelten die Standardwerte.</translation>
+    </message>
+    <message>
+        <source>take that line out.</source>
+        <translation>nimm die Zeile heraus.</translation>
     </message>
 </context>
 </TS>

@@ -72,7 +72,8 @@ async def reset(context: Context, args: Namespace) -> None:
         async with context.running() as node:
             reply = await call(node, ResetSettings(keys=args.keys), Ok)
     except NotRunning:
-        _warn(context)
+        if args.keys:  # for all of them a file that is refused is set aside, and that is said
+            _warn(context)
         reply = unstarted.reset(DataFolder.at(context.folder), args.keys)
     _done(context, reply)
 

@@ -41,12 +41,16 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
 
     template: str
     values: dict[str, Value] = msgspec.field(default_factory=dict)
+    in_terminal: str = ""
+    """The command that does what is advised, with the same `{names}`: a window has its own way and leaves it out."""
 
     def __hash__(self) -> int:
         return hash(str(self))  # msgspec's own would stumble over the values
 
     def __str__(self) -> str:
-        return filled(self.template, {name: _english(value) for name, value in self.values.items()})
+        values = {name: _english(value) for name, value in self.values.items()}
+        said = filled(self.template, values)
+        return f"{said} In a terminal: {filled(self.in_terminal, values)}" if self.in_terminal else said
 
 
 Text: TypeAlias = str | Sentence
@@ -54,9 +58,10 @@ Text: TypeAlias = str | Sentence
 Value: TypeAlias = str | int | float | Size | Sentence | list[str | Sentence]
 
 
-def sentence(template: str, **values: Value) -> Sentence:
+def sentence(template: str, *, in_terminal: str = "", **values: Value) -> Sentence:
     """The sentence of this template, which is one literal (see the module)."""
-    return Sentence(template=template, values={name: _carried(value) for name, value in values.items()})
+    carried = {name: _carried(value) for name, value in values.items()}
+    return Sentence(template=template, values=carried, in_terminal=in_terminal)
 
 
 def filled(template: str, values: dict[str, str]) -> str:

@@ -136,15 +136,10 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
     except FileNotFoundError:
         return ReadSettings(settings=Settings())
     except (TOMLKitError, UnicodeDecodeError) as error:
-        aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
-        with disk_errors_as(
-            SettingsError, sentence("The damaged settings file {path} could not be moved aside", path=str(path))
-        ):
-            path.rename(aside)
         said = sentence(
             "The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.",
             error=str(error),
-            name=aside.name,
+            name=set_aside(path, now),
         )
         return ReadSettings(settings=Settings(), said=said)
     except UnfitFile as error:
@@ -165,6 +160,20 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
         ) from error
     migrated = _migrated(values, path, migrations)
     return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
+
+
+def set_aside(path: Path, now: float) -> str:
+    """Give a settings file that cannot be used another name beside it, and return that. `now`: Unix time.
+
+    Raises:
+        SettingsError: it cannot be renamed.
+    """
+    aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
+    with disk_errors_as(
+        SettingsError, sentence("The damaged settings file {path} could not be moved aside", path=str(path))
+    ):
+        path.rename(aside)
+    return aside.name
 
 
 def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
@@ -357,9 +366,12 @@ def _field(key: str, path: Path | None = None) -> _Field:
     if key in _FIELDS:
         return _FIELDS[key]
     near = difflib.get_close_matches(key, _FIELDS, 1, 0.5)
-    advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
     if near:
         advice = sentence("did you mean {name}?", name=near[0])
+    elif path is None:
+        advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
+    else:  # the window shows this: ninety names would bury it
+        advice = sentence("take that line out.")
     if path is None:
         raise SettingsError(sentence("There is no setting '{name}'; {advice}", name=key, advice=advice))
     raise SettingsError(

@@ -93,9 +93,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         for family in self.families:
             if family.name == name:
                 return family
-        raise TaskError(
-            sentence("There is no task family '{name}'. `sapo-desktop tasks list` shows them all.", name=name)
-        )
+        raise TaskError(sentence("There is no task family '{name}'.", in_terminal="sapo-desktop tasks list", name=name))
 
     def find(self, key: TaskKey) -> tuple[Family, Level]:
         """Family and level of a key such as `gcd/easy`. Raises TaskError."""

@@ -31,7 +31,8 @@ class Attached(Record, frozen=True, kw_only=True):
 
 
 Mend = Literal["", "model", "settings", "file"]
-"""`file`: the one of the settings, which cannot be read: nothing can be changed before a person has mended it."""
+"""`file`: the one of the settings, which cannot be read: all can be set to the defaults, and
+nothing else can be changed, before a person has mended it."""
 
 
 class Lost(Record, frozen=True, kw_only=True):

@@ -383,8 +383,9 @@ class Guest:
             node.show.notice(
                 "warning",
                 sentence(
-                    "This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can "
-                    "be spared: raise it, or remove a model (sapo-desktop models).",
+                    "This node and the models take {held} of disk, disk_gigabytes allows {most}, and "
+                    "nothing more can be spared: raise it, or remove a model.",
+                    in_terminal="sapo-desktop models",
                     held=held,
                     most=most_size,
                 ),

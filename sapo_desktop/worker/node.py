@@ -584,7 +584,8 @@ class Node:
         self.show.notice(
             "warning",
             sentence(
-                "{reason} Going on with {model}. To keep it: sapo-desktop settings set model {model}",
+                "{reason} Going on with {model}: choose it to keep it.",
+                in_terminal="sapo-desktop settings set model {model}",
                 reason=reason,
                 model=name,
             ),

@@ -381,6 +381,17 @@ def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDo
     assert door.node.requests == []
 
 
+@pytest.mark.parametrize("text", ["colour = 'red'\n", "no TOML ["])
+def test_a_file_that_is_refused_is_set_aside_when_all_is_reset(
+    gone: None, run: Words, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    assert run("settings", "reset", "--all") == 0 and "settings.damaged-" in run.stdout
+    (aside,) = tmp_path.glob("settings.damaged-*.toml")
+    assert aside.read_text() == text
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
+
+
 def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
     gone: None, run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,7 @@ for task in examiner.catalogue.tasks():
 """
 LOOK = """
 import pkgutil
-import pyqtgraph, transformers, huggingface_hub, reasoning_gym, rich.progress, PySide6.QtSvg, PySide6.QtNetwork
+import transformers, huggingface_hub, reasoning_gym, rich.progress, PySide6.QtSvg, PySide6.QtNetwork
 import sapo_desktop.gui as gui
 for module in pkgutil.walk_packages(gui.__path__, "sapo_desktop.gui."):
     __import__(module.name)

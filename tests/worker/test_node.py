@@ -213,7 +213,7 @@ async def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_i
         await it.until(RoundFinished, count=2)
         assert it.engine.plan.model.name == "starter"
         said = next(text for text in it.notices() if text.startswith("qwen does not fit."))
-        assert "Going on with starter." in said and "settings set model starter" in said
+        assert "Going on with starter" in said and "settings set model starter" in said
 
 
 async def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.first_run.steps import Choices, GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import icons
-from sapo_desktop.gui.look.screen import OnScreen
+from sapo_desktop.gui.look.screen import OnScreen, WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.layout import column, row, scrolling
@@ -72,6 +72,7 @@ class Wizard(QDialog):
                 margins=(grid(4), grid(4), grid(4), grid(3)),
             )
         )
+        WholeFrames(self)
         self._on_screen = OnScreen(self, _FIRST, _SMALLEST)
         self._on_screen.place(self.screen().availableGeometry())
         bridge.changed.connect(self._changed)

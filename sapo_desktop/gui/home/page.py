@@ -17,6 +17,7 @@ from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.bars import legend, show_done
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
 from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, words_at
+from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -37,9 +38,12 @@ from sapo_desktop.gui.words.states import (
     timed_sentence,
 )
 from sapo_desktop.view.viewmodel import ALL, RECENT_ROUNDS, Section, View
+from sapo_desktop.worker.control.messages.requests import ResetSettings
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _TABLE_ROWS = 2000
+_EMS, _EMS_OF_TROUBLE = 24, 44
+"""Width of the words beside the large button: a reason is longer than a state."""
 _OF_THE_SWARM = range(3, 7)
 """Columns of the rounds' table that say nothing where no swarm was measured."""
 
@@ -57,7 +61,7 @@ class HomePage(Page):
         self._hero = Hero(view, actions)
         self._counts = Counts(view)
         self._banner = Banner()
-        self._banner.button.clicked.connect(lambda: self.wanted.emit(self.view.mend or "log"))
+        self._banner.button.clicked.connect(self._mend)
         self._newer = UpdateBanner(view, bridge)
         self._chart = ChartCard(view)
         self._learned = LearnedCard(view)
@@ -107,8 +111,9 @@ class HomePage(Page):
     def _warn(self) -> None:
         swarm = self.view.swarm
         if self.view.mend == "file":
-            self._banner.say(tr("Mend the settings file or move it away, then try again."), "danger")
-            self._banner.button.hide()
+            self._banner.say(tr("Mend the settings file, or go on with the default settings."), "danger")
+            self._banner.button.set_text(tr("Use the defaults"))
+            self._banner.button.show()
         elif self.view.mend:
             by_model = self.view.mend == "model"
             self._banner.say(
@@ -128,6 +133,21 @@ class HomePage(Page):
             self._banner.button.hide()
         else:
             self._banner.say("")
+
+    def _mend(self) -> None:
+        """What the banner offers."""
+        if self.view.mend != "file":
+            self.wanted.emit(self.view.mend or "log")
+        elif confirm(
+            self,
+            tr("Go on with the defaults?"),
+            tr(
+                "The settings file gets another name and stays in its folder. The node begins in silo, with the "
+                "starter; what was learned stays."
+            ),
+            tr("Use the defaults"),
+        ):
+            self.bridge.ask(ResetSettings(keys=[]), of=self)
 
 
 class Hero(Card):
@@ -162,10 +182,14 @@ class Hero(Card):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Button and words are side by side where a line of words has room."""
-        taken = self._button.sizeHint().width() + self._pauses.sizeHint().width()
-        wide = event.size().width() > taken + 24 * theme.pixels("body")
-        self._top.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
+        self._arrange(event.size().width())
         super().resizeEvent(event)
+
+    def _arrange(self, width: int) -> None:
+        taken = self._button.sizeHint().width() + self._pauses.sizeHint().width()
+        ems = _EMS_OF_TROUBLE if self._view.face == "attention" else _EMS
+        wide = width > taken + ems * theme.pixels("body")
+        self._top.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
 
     def add_counts(self, counts: QWidget) -> None:
         self.add(counts)
@@ -178,7 +202,8 @@ class Hero(Card):
         self._button.setAccessibleDescription(hint)
         set_tooltip(self._button, hint)
         self._button.set_icon(_ICONS.get(action, "play"))
-        self._button.set_calm(action == "pause")
+        # Where something has to be mended first, the banner below is what to press.
+        self._button.set_calm(action == "pause" or bool(view.mend))
         self._button.setEnabled(action != "wait")
         self._busy.setText(in_words(view.busy))
         self._busy.setVisible(bool(view.busy))
@@ -188,6 +213,7 @@ class Hero(Card):
         self._swarm.setText("" if view.silo or counts_peers(view) else swarm_sentence(view))
         self._show_progress()
         self.tick()
+        self._arrange(self.width())
 
     def tick(self) -> None:
         """A second passed."""
@@ -310,7 +336,7 @@ class ChartCard(Card):
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
-        self.chart.pointed.connect(self._point)
+        self.chart.row_pointed.connect(self._point)
         self._point(None)
 
     def refresh(self) -> None:

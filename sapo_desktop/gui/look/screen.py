@@ -1,8 +1,8 @@
-"""A window that fits the screen it is on, frame included, and goes on fitting when the screen is another one."""
+"""A window that fits the screen it is on, frame included, and shows no frame in which words have no room yet."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QSize
 from PySide6.QtGui import QScreen, QWindow
 from PySide6.QtWidgets import QWidget
 
@@ -22,6 +22,28 @@ def within(place: QRect, room: QRect) -> QRect:
     left = max(room.left(), min(place.left(), room.right() + 1 - place.width()))
     top = max(room.top(), min(place.top(), room.bottom() + 1 - place.height()))
     return QRect(left, top, place.width(), place.height())
+
+
+def settle() -> None:
+    """Give all parts of all windows the room that they need by now."""
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+
+
+class WholeFrames(QObject):
+    """Has a window painted only once its parts have their room.
+
+    Qt tells each layout of a change by an event, from the inside out, and paints between two of them: for a frame or
+    two, which on a busy computer last, words that arrive would be seen cut.
+    """
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() is QEvent.Type.UpdateRequest:
+            settle()
+        return False
 
 
 class OnScreen(QObject):

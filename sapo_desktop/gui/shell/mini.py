@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.look.screen import WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import SMALL_KEYS, show_face
@@ -40,6 +41,7 @@ class MiniWindow(QWidget):
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint)
         self._view = view
+        WholeFrames(self)
         self.setWindowTitle("SAPO Desktop")
         self.setWindowIcon(icons.face("sapo"))
         self.setProperty("role", "page")

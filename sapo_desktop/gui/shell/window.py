@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, 
 
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
-from sapo_desktop.gui.look.screen import OnScreen
+from sapo_desktop.gui.look.screen import OnScreen, WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
@@ -79,6 +79,7 @@ class MainWindow(QMainWindow):
         self._view, self._bridge, self._actions = view, bridge, actions
         self.setWindowTitle("SAPO Desktop")
         self.setWindowIcon(icons.face("sapo"))
+        WholeFrames(self)
         self._on_screen = OnScreen(self, _FIRST, SMALLEST)
         self._on_screen.place(self.screen().availableGeometry())
         self._entries = {entry.name: entry for entry in entries()}
@@ -239,7 +240,8 @@ def show_face(picture: Picture, view: View) -> None:
         "silo": ("silo", "silo"),
         "attention": ("warning", "danger"),
     }[view.face]
-    picture.show_icon(icon, colour)
+    # Whoever starts is not paused.
+    picture.show_icon("clock" if view.starts else icon, colour)
 
 
 class SiloStrip(QFrame):

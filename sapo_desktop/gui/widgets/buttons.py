@@ -59,6 +59,11 @@ class Button(QPushButton):
             restyle(self)
             self._paint_icon()
 
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() is QEvent.Type.EnabledChange:
+            self._paint_icon()
+        super().changeEvent(event)
+
     def _paint_icon(self) -> None:
         if not self._icon:
             return
@@ -66,7 +71,8 @@ class Button(QPushButton):
         kind = self.property("kind")
         filled = kind == "primary" or (kind == "big" and self.property("calm") != "true")
         colour = colours.on_accent if filled else colours.danger if kind == "danger" else colours.text
-        self.setIcon(icons.icon(self._icon, colour))
+        # Qt makes a disabled icon of the ordinary one: of a white one, nothing that can be seen.
+        self.setIcon(icons.icon(self._icon, colour if self.isEnabled() else colours.edge))
         side = theme.pixels("subtitle") + (6 if kind == "big" else 2)
         self.setIconSize(QSize(side, side))
 

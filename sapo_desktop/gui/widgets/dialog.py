@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
+from sapo_desktop.gui.look.screen import WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Kind
 from sapo_desktop.gui.widgets.layout import row, scrolling
@@ -25,6 +26,7 @@ class Sheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setWindowModality(Qt.WindowModality.WindowModal)
+        WholeFrames(self)
         self.finished.connect(self.deleteLater)  # else its parent would keep it, and every one after it
         whole = self._whole = QVBoxLayout(self)
         whole.setContentsMargins(grid(3), grid(2.5), grid(3), grid(2.5))

@@ -74,22 +74,24 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
             return tr("Ready. Nothing is computed until you say so.")
         case Training(round=number):
             if silo or not peers:
-                return _bounded(why, tr("Training round {round}, alone").format(round=number), now)
-            return _bounded(why, tr("Training round {round}, %n peer(s)", None, peers).format(round=number), now)
+                return _bounded(why, tr("Training round {round}, alone").format(round=numbers.count(number)), now)
+            return _bounded(
+                why, tr("Training round {round}, %n peer(s)", None, peers).format(round=numbers.count(number)), now
+            )
         case Answering(round=number):
             said = tr("Answering round {round}; nothing is trained, since the model can only answer here")
-            return _bounded(why, said.format(round=number), now)
+            return _bounded(why, said.format(round=numbers.count(number)), now)
         case Finishing(round=number, ends=True):
-            return tr("Finishing round {round}, then ending").format(round=number)
+            return tr("Finishing round {round}, then ending").format(round=numbers.count(number))
         case Finishing(round=number):
-            return tr("Finishing round {round}, then pausing").format(round=number)
+            return tr("Finishing round {round}, then pausing").format(round=numbers.count(number))
         case Paused(until=None):
             return tr("Paused by you")
         case Paused(until=until):
             assert until is not None
             return tr("Paused by you until {time}").format(time=_moment(until, now))
         case PausedAfterRound(round=number):
-            return tr("Paused after round {round}, as you asked").format(round=number)
+            return tr("Paused after round {round}, as you asked").format(round=numbers.count(number))
         case OnBattery(below=None):
             return tr("Paused: on battery")
         case OnBattery(below=below):
@@ -111,7 +113,7 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
         case NotKept(text=text):
             return tr("Waiting: {reason}").format(reason=_ended(text))
         case RoundsDone(round=number):
-            return tr("Done: round {round} was the last one ordered").format(round=number)
+            return tr("Done: round {round} was the last one ordered").format(round=numbers.count(number))
         case Failed(text=text, failures=failures):
             return tr("Stopped after %n failure(s) in a row: {reason}", None, failures).format(reason=_ended(text))
         case Ending():

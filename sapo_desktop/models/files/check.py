@@ -56,9 +56,9 @@ def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_spa
     if missing > 0:
         raise NoRoom(
             sentence(
-                "{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are "
-                "kept free. Free {lacking}, or choose a folder on another disk: sapo-desktop settings set "
-                "models_folder DIR",
+                "{what} needs {needed} more, and the disk of {folder} has {free} free, of which "
+                "{reserve} are kept free. Free {lacking}, or choose a folder on another disk.",
+                in_terminal="sapo-desktop settings set models_folder DIR",
                 what=what,
                 needed=gigabytes(needed),
                 folder=str(folder),

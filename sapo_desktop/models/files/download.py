@@ -89,8 +89,8 @@ def _installed(store: Store, spec: ModelSpec) -> Installed | None:
     if not same:
         raise ModelError(
             sentence(
-                "{name} is installed from {source}@{revision}: remove that one first (sapo-desktop models remove "
-                "{name}).",
+                "{name} is installed from {source}@{revision}: remove that one first.",
+                in_terminal="sapo-desktop models remove {name}",
                 name=spec.name,
                 source=found.source,
                 revision=found.revision or sentence("(import)"),

@@ -424,13 +424,13 @@ class Hub:
     def _way_in(self, page: str) -> Text:
         if self._token is None:
             return sentence(
-                "Sign in at {page} and accept its licence there, make a token that may read it, and keep that here: "
-                "sapo-desktop models token set",
+                "Sign in at {page} and accept its licence there, make a token that may read it, and keep that here.",
+                in_terminal="sapo-desktop models token set",
                 page=page,
             )
         return sentence(
-            "Accept its licence at {page} with the account of your token, or set another token: "
-            "sapo-desktop models token set",
+            "Accept its licence at {page} with the account of your token, or set another token.",
+            in_terminal="sapo-desktop models token set",
             page=page,
         )
 
@@ -482,8 +482,8 @@ def checked_endpoint(access: Access) -> str:
     if access.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise DownloadError(
             sentence(
-                "{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token "
-                "(sapo-desktop models token forget).",
+                "{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.",
+                in_terminal="sapo-desktop models token forget",
                 endpoint=endpoint,
             )
         )

@@ -38,9 +38,10 @@ def locate(name: str, models: Path) -> Path:
         return path.resolve()
     raise ModelError(
         sentence(
-            "There is no model '{name}': none of that name is installed in {folder}, and no folder is there. "
-            "Choose another one, download it or import it (in a terminal: sapo-desktop models download {name}); "
-            "'starter' comes with the program.",
+            "There is no model '{name}': none of that name is installed in {folder}, and no "
+            "folder is there. Choose another one, download it or import it; 'starter' comes with "
+            "the program.",
+            in_terminal="sapo-desktop models download {name}",
             name=name,
             folder=str(models),
         )

@@ -116,7 +116,8 @@ class Store:
         if not folder.exists():
             raise ModelError(
                 sentence(
-                    "No model '{name}' is installed in {folder}. `sapo-desktop models installed` lists those that are.",
+                    "No model '{name}' is installed in {folder}.",
+                    in_terminal="sapo-desktop models installed",
                     name=name,
                     folder=str(self.root),
                 )
@@ -229,7 +230,8 @@ class Store:
         if not found:
             raise ModelError(
                 sentence(
-                    "No model '{name}' is installed in {folder}. `sapo-desktop models installed` lists those that are.",
+                    "No model '{name}' is installed in {folder}.",
+                    in_terminal="sapo-desktop models installed",
                     name=name,
                     folder=str(self.root),
                 )

@@ -381,7 +381,8 @@ async def open_link(folder: Path) -> ControlLink:
     except (OSError, InvalidHandshake) as error:
         raise NotRunning(
             sentence(
-                "The node of {folder} has ended. Start it again: sapo-desktop run --data {folder}",
+                "The node of {folder} has ended.",
+                in_terminal="sapo-desktop run --data {folder}",
                 folder=str(folder.parent),
             )
         ) from error

@@ -398,7 +398,8 @@ def _error(failure: Failure) -> SapoError:
     if failure.kind == "Bug":
         return SapoError(
             sentence(
-                "The worker met a bug ({what}). Please report it: sapo-desktop doctor --report FILE writes what helps.",
+                "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
+                in_terminal="sapo-desktop doctor --report FILE",
                 what=failure.text,
             )
         )

@@ -126,7 +126,9 @@ def read_control_file(folder: Path) -> ControlFile:
         return read_json(folder / FILE, ControlFile)
     except FileNotFoundError as error:
         raise NotRunning(
-            sentence("No node runs in {folder}. Start one: sapo-desktop run --data {folder}", folder=str(folder.parent))
+            sentence(
+                "No node runs in {folder}.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
+            )
         ) from error
     except (msgspec.DecodeError, UnfitFile) as error:
         raise ControlError(

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import NotRunning
+from sapo_desktop.core.errors import NotRunning, SettingsError
 from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -82,8 +82,21 @@ def change(folder: DataFolder, values: Mapping[str, str]) -> Ok:
 
 
 def reset(folder: DataFolder, keys: Sequence[str]) -> Ok:
-    """Keep the defaults of these keys, or of all where none is named. Raises SettingsError."""
-    return _write(folder, settings_file.reset(read(folder).settings, keys or settings_file.known_keys()))
+    """Keep the defaults of these keys, or of all where none is named: a file that is refused is set aside for that.
+
+    Raises:
+        SettingsError: the file is refused and keys are named, or it cannot be set aside or written.
+    """
+    try:
+        found = read(folder)
+    except SettingsError:
+        if keys:
+            raise
+        name = settings_file.set_aside(folder.settings, time.time())
+        _write(folder, Settings())
+        return Ok(text=sentence("The settings file was moved to {name}; the defaults are in use.", name=name))
+    saved = _write(folder, settings_file.reset(found.settings, keys or settings_file.known_keys()))
+    return Ok(text=found.said) if found.said else saved
 
 
 def _write(folder: DataFolder, wanted: Settings) -> Ok:

@@ -33,16 +33,19 @@ from sapo_desktop.system.installation import can_learn, only_relays
 
 GGUF = ".gguf"
 NO_ENGINE_PACK = sentence(
-    "What learns is not installed here yet, and the settings need it. Get the engine pack (`sapo-desktop engine "
-    "install`), then start the node again."
+    "What learns is not installed here yet, and the settings need it. Get the engine pack, then start the node again.",
+    in_terminal="sapo-desktop engine install",
 )
 ANSWERS_UNTIL_PACK = sentence(
-    "What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack "
-    "(`sapo-desktop engine install`), then start the node again."
+    "What learns is not installed here yet, so this node only answers. To have it learn, "
+    "get the engine pack, then start the node again.",
+    in_terminal="sapo-desktop engine install",
 )
 OTHER_PACK = sentence(
-    "The graphics card of this computer or its driver changed: another engine pack fits now. Get it on the Model page "
-    "or by `sapo-desktop engine install`, then start the node again. Until then it goes on with the one that is here."
+    "The graphics card of this computer or its driver changed: another engine pack fits "
+    "now. Get it, then start the node again. Until then it goes on with the one that is "
+    "here.",
+    in_terminal="sapo-desktop engine install",
 )
 ONLY_RELAYS = sentence(
     "Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup"
@@ -172,8 +175,9 @@ def _fitting_choice(
         generator=found.generator,
         trains=False,
         note=sentence(
-            "There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns "
-            "(`sapo-desktop fit`); to try this one all the same: settings set trainer torch",
+            "There is not enough free memory to learn with {model} now: this node only answers. A "
+            "smaller model learns; to try this one all the same, set trainer to torch.",
+            in_terminal="sapo-desktop fit",
             model=found.model,
         ),
     )

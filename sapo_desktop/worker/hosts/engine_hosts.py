@@ -90,8 +90,9 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
     if not can_learn():
         raise UsageError(
             sentence(
-                "{model} has to be written anew for llama.cpp, which takes the engine pack. Get it (`sapo-desktop "
-                "engine install`), or set model to starter or to a GGUF file.",
+                "{model} has to be written anew for llama.cpp, which takes the engine pack. Get it, "
+                "or set model to starter or to a GGUF file.",
+                in_terminal="sapo-desktop engine install",
                 model=model.path.name,
             )
         )

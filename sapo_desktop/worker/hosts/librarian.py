@@ -41,8 +41,8 @@ def check_network(settings: Settings) -> None:
         raise InSilo(
             sentence(
                 "This node is in silo: no network at all, so nothing is downloaded. Leave it for the "
-                "download (sapo-desktop silo off, and then silo on), or import the model: sapo-desktop "
-                "models import PATH"
+                "download, or import the model.",
+                in_terminal="sapo-desktop silo off, or sapo-desktop models import PATH",
             )
         )
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):

@@ -101,8 +101,8 @@ class Looker:
         if not settings.look_for_updates:
             return UsageError(
                 sentence(
-                    "look_for_updates is off, so nothing looks for newer versions: sapo-desktop settings set "
-                    "look_for_updates on"
+                    "look_for_updates is off, so nothing looks for newer versions.",
+                    in_terminal="sapo-desktop settings set look_for_updates on",
                 )
             )
         if settings.silo:

@@ -109,7 +109,10 @@ class OwnIdentity:
             return found
         if not create:
             raise UsageError(
-                sentence("No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found")
+                sentence(
+                    "No private swarm was founded here, so this node can admit nobody.",
+                    in_terminal="sapo-desktop peers found",
+                )
             )
         keyring = identity.usable_keyring()
         if keyring is None and given is None:

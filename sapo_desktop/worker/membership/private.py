@@ -73,10 +73,15 @@ def admission_link(settings: Settings, admission_key: Signer, own: bytes, member
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise UsageError(sentence("A newcomer is admitted by its key of 64 hex digits: sapo-desktop identity show"))
+        raise UsageError(
+            sentence("A newcomer is admitted by its key of 64 hex digits.", in_terminal="sapo-desktop identity show")
+        )
     if settings.swarm != admission_key.key.hex():
         raise UsageError(
-            sentence("This node is not in the swarm that it founded. To go back there: sapo-desktop peers found")
+            sentence(
+                "This node is not in the swarm that it founded: go back there first.",
+                in_terminal="sapo-desktop peers found",
+            )
         )
     ends = int(now) + days * _DAY if days else NO_END
     return replace(invite(settings, own), admission=admit(admission_key, key, ends).hex())
@@ -91,7 +96,8 @@ def invite(settings: Settings, own: bytes) -> Invite:
     if not settings.swarm:
         raise UsageError(
             sentence(
-                "This node is in the public swarm, which asks for no invite. A private one: sapo-desktop peers found"
+                "This node is in the public swarm, which asks for no invite. Found a private one for that.",
+                in_terminal="sapo-desktop peers found",
             )
         )
     mine = own_address(settings, own)
@@ -100,9 +106,9 @@ def invite(settings: Settings, own: bytes) -> Invite:
     if not peers:
         raise UsageError(
             sentence(
-                "An invite needs an address to begin at. Say where others reach this node (sapo-desktop "
-                "settings set announce wss://HOST:PORT), or name a peer or relay of the swarm (sapo-desktop "
-                "peers add)."
+                "An invite needs an address to begin at. Say where others reach this node (announce), "
+                "or name a peer or relay of the swarm.",
+                in_terminal="sapo-desktop settings set announce wss://HOST:PORT, or sapo-desktop peers add URL",
             )
         )
     return Invite(settings.swarm, peers)

@@ -9,7 +9,7 @@ from sapo_desktop.swarm.addresses.address import Address, is_private
 from sapo_desktop.swarm.addresses.proxies import check_proxy
 from sapo_desktop.system.network import home_addresses
 
-_NO_KEY = sentence("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.")
+_NO_KEY = sentence("A peer is blocked by its key of 64 hex digits.", in_terminal="sapo-desktop peers")
 _READ_WHEN_JOINING = (
     *("silo", "listen", "private_addresses", "label", "swarm", "admission"),
     *("lan", "proxy", "use_seed_list"),

@@ -38,12 +38,12 @@ _MOST, _FEWEST_DRAWN = 0.5, 16
 ANYWHERE = ("0.0.0.0", "[::]")
 """Where one listens at all addresses of a computer, none of which this is."""
 SESSION_IDENTITY = sentence(
-    "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
-    "sapo-desktop identity protect"
+    "This computer has no keyring that keeps secrets: the identity lasts until this node ends. A passphrase keeps it.",
+    in_terminal="sapo-desktop identity protect",
 )
 USED_TWICE = sentence(
-    "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
-    "sapo-desktop identity new"
+    "This node's identity is used in two places at once, and both share one quota. Give one of them its own.",
+    in_terminal="sapo-desktop identity new",
 )
 _SHUT_OUT = sentence("it shut this node out for a while, after messages that broke its rules")
 _PARTINGS = (

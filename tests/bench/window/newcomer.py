@@ -25,6 +25,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from sapo_desktop.gui.home.page import HomePage
+from sapo_desktop.gui.look.screen import settle
 from sapo_desktop.gui.shell.app import App, Desktop
 from sapo_desktop.gui.shell.window import entries
 from sapo_desktop.system.folders import DataFolder
@@ -167,6 +168,7 @@ class Newcomer:
             return
         self._pictures.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
+        settle()
         widget.grab().save(str(self._pictures / f"{name.replace(' ', '-')}.png"))
         self._beat += time.monotonic() - began  # a newcomer takes none
 

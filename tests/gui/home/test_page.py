@@ -1,13 +1,16 @@
 """Home's sentence, and the line below it that says why nothing seems to go on."""
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Training
+from sapo_desktop.gui.home import page as home_page
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.events import StateChanged
+from sapo_desktop.worker.control.messages.requests import ResetSettings
 from tests.gui import scenes, staged_home
 from tests.gui.driving import shown, texts
 from tests.gui.stage import StageBridge
@@ -25,7 +28,9 @@ def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: 
         assert page._hero._busy.isHidden() != bool(why.busy)
 
 
-def test_where_the_settings_file_cannot_be_read_no_page_is_offered(qtbot: QtBot) -> None:
+def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     view = scenes.a_view()
     bridge = StageBridge(view)
     staged_home.stage(bridge)
@@ -34,5 +39,8 @@ def test_where_the_settings_file_cannot_be_read_no_page_is_offered(qtbot: QtBot)
     assert page._banner.button.isVisible() and view.settable
     bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="file"))
     assert "The node cannot start: There is no setting 'colour' in settings.toml." in texts(page)
-    assert "Mend the settings file or move it away, then try again." in texts(page)
-    assert not page._banner.button.isVisible() and not view.settable
+    assert page._banner.button.text() == "Use the defaults" and not view.settable
+    for agreed in (False, True):
+        monkeypatch.setattr(home_page, "confirm", lambda *asked, agreed=agreed: agreed)
+        page._banner.button.click()
+        assert bridge.asked_for(ResetSettings) == [ResetSettings(keys=[])] * agreed

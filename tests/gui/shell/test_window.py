@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from PySide6.QtCore import QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QImage, QPainter, QWheelEvent
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -15,13 +14,13 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Paused, Ready, Training
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import ChartCard, HomePage
-from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.app import Desktop
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.layers import Line
 from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
@@ -63,8 +62,12 @@ def home(window: MainWindow) -> HomePage:
 
 
 def scores_drawn(card: ChartCard) -> list[float]:
-    _, scores = card.chart._scores.getData()
-    return [] if scores is None else list(scores)
+    return [score for line in drawn(card, "chart_held_out") for score in line.y]
+
+
+def drawn(card: ChartCard, colour: str) -> list[Line]:
+    """The lines of this colour, as they are painted."""
+    return [layer for layer in card.chart.layers() if isinstance(layer, Line) and layer.colour == colour]
 
 
 def test_the_large_button_starts_pauses_and_goes_on(qtbot: QtBot) -> None:
@@ -114,23 +117,23 @@ def test_the_first_point_is_drawn(qtbot: QtBot) -> None:
     assert card._stack.currentWidget() is card.chart
     qtbot.waitUntil(lambda: scores_drawn(card) == [0.5])
     card.shown.buttons["reward"].click()
-    qtbot.waitUntil(lambda: len(card.chart._newest.points()) == 1)
+    qtbot.waitUntil(lambda: [len(line.x) for line in drawn(card, "chart_me") if line.mark == "dot"] == [1])
 
 
 def test_what_it_can_do_stands_before_its_reward_where_it_is_measured(qtbot: QtBot) -> None:
     view = a_view(silo_curve())
     window, bridge = a_window(qtbot, view)
     card = home(window)._chart
-    assert card.shown.current == "skill" and card.chart._scores.isVisible() and not card.chart._mine.isVisible()
+    assert card.shown.current == "skill" and drawn(card, "chart_held_out") and not drawn(card, "chart_me")
     view.settings = msgspec.structs.replace(view.settings, validate_every=0)
     bridge.changed.emit(frozenset({"curves", "settings"}))
-    assert card.shown.current == "reward" and card.chart._mine.isVisible() and not card.chart._scores.isVisible()
+    assert card.shown.current == "reward" and drawn(card, "chart_me") and not drawn(card, "chart_held_out")
 
 
 def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view(swarm_curve(200), silo=False))
     card = home(window)._chart
-    card.chart.pointed.emit(149)
+    card.chart.pointed.emit(150.3)
     words = card._words.text()
     assert words.startswith("Round 150 · my reward 0.") and "measured on 11 peers" in words
     card._as_table.click()
@@ -151,54 +154,28 @@ def test_the_table_shows_no_empty_columns_of_a_swarm_that_was_never_measured(qtb
     assert [at for at in range(8) if table.isColumnHidden(at)] == [3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("percent", [100, 150, 200])
-def test_the_chart_has_numbers_at_its_axis_however_large_the_text(qtbot: QtBot, percent: int) -> None:
-    theme.wear(theme.DARK, percent)
-    window, _ = a_window(qtbot, a_view(silo_curve()))
-    plot = home(window)._chart.chart.getPlotItem()
-    plot.setYRange(0.62, 0.78, padding=0)
-    picture = QImage(900, 400, QImage.Format.Format_RGB32)
-    painter = QPainter(picture)
-    painter.setFont(theme.font("caption"))
-    *_, written = plot.getAxis("left").generateDrawSpecs(painter)
-    painter.end()
-    assert {text for *_, text in written} & {"0.65", "0.70", "0.75"}
-
-
 def test_the_first_point_of_the_chart_is_not_cut_off(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view(silo_curve()))
-    box = home(window)._chart.chart.getPlotItem().getViewBox()
-    low, high = box.viewRange()[0]
-    assert -low / (high - low) * box.width() >= 5
+    scale = home(window)._chart.chart.scale()
+    assert scale.point(0, scale.y[0]).x() - scale.frame.left() >= 5
 
 
 def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
     curve = silo_curve()
     window, _ = a_window(qtbot, a_view(curve))
     window.resize(1180, 800)
-    chart = home(window)._chart.chart
-    chart.show_skill(False)
+    card = home(window)._chart
+    card.chart.show_skill(False)
     for shown in (100, 300):
-        chart.show_last(shown)
-        x, y = chart._raw.getData()
-        assert [curve.reward[int(number) - 1] for number in x] == pytest.approx(list(y))
+        card.chart.show_last(shown)
+        (thin,) = [line for line in drawn(card, "chart_me") if line.width == 1]
+        assert [curve.reward[int(number) - 1] for number in thin.x] == pytest.approx(list(thin.y))
     long_one, _ = a_window(qtbot, a_view(swarm_curve(5000)))
-    chart = home(long_one)._chart.chart
-    chart.show_skill(False)
-    chart.show_all()
-    assert not chart._raw.isVisible(), "closer than pixels they are a block of colour"
-
-
-def test_the_chart_zooms_by_keyboard(qtbot: QtBot) -> None:
-    window, _ = a_window(qtbot, a_view(silo_curve()))
-    chart = home(window)._chart.chart
-    chart.show_all()
-    wide = chart.getPlotItem().viewRange()[0]
-    qtbot.keyClick(chart, Qt.Key.Key_Plus)
-    near = chart.getPlotItem().viewRange()[0]
-    assert near[1] - near[0] < 0.8 * (wide[1] - wide[0])
-    qtbot.keyClick(chart, Qt.Key.Key_Home)
-    assert chart.getPlotItem().viewRange()[0] == pytest.approx(wide)
+    card = home(long_one)._chart
+    card.chart.show_skill(False)
+    card.chart.show_all()
+    thin_ones = [line for line in drawn(card, "chart_me") if line.width == 1]
+    assert not thin_ones, "closer than pixels they are a block of colour"
 
 
 def test_what_it_learned_stands_beside_the_chart_with_both_answers(qtbot: QtBot) -> None:
@@ -278,26 +255,6 @@ def test_an_answer_of_the_round_in_hand_is_shown_as_it_was_marked(qtbot: QtBot) 
     home(window)._tick()
     said = {label.text() for label in card.findChildren(QLabel) if label.isVisible()}
     assert "<i>6, 4</i>" in said and card._answer.text() == "2" and card._mark.text().startswith("Right · ")
-
-
-def test_the_wheel_is_left_to_the_page_and_zooms_the_chart_with_ctrl_alone(qtbot: QtBot) -> None:
-    window, _ = a_window(qtbot, a_view(silo_curve()))
-    chart = home(window)._chart.chart
-    chart.show_all()
-    wide = chart.getPlotItem().viewRange()[0]
-
-    def is_taken(modifiers: Qt.KeyboardModifier) -> bool:
-        """Whether the chart keeps a turn of the wheel for itself."""
-        at = QPointF(chart.viewport().rect().center())
-        there, phase = QPointF(chart.viewport().mapToGlobal(at.toPoint())), Qt.ScrollPhase.NoScrollPhase
-        turn = QWheelEvent(at, there, QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton, modifiers, phase, False)
-        QApplication.sendEvent(chart.viewport(), turn)
-        return turn.isAccepted()
-
-    assert not is_taken(Qt.KeyboardModifier.NoModifier) and chart.getPlotItem().viewRange()[0] == wide
-    assert is_taken(Qt.KeyboardModifier.ControlModifier)
-    near = chart.getPlotItem().viewRange()[0]
-    assert near[1] - near[0] < wide[1] - wide[0]
 
 
 def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:

@@ -3,6 +3,7 @@
 The sentences here are made up, with a dictionary of their own, so that no wording of the worker is fixed by this.
 """
 
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from sapo_desktop.worker.control.messages.requests import GetSwarm
 from tests.gui import scenes, staged_log, staged_model, staged_peers
 from tests.gui.stage import StageBridge
 
+ROOT = Path(__file__).resolve().parents[3]
 GERMAN = {
     "The river has {count} fish of {size}: {why}": "Der Fluss hat {count} Fische von {size}: {why}",
     "it is {what}.": "er ist {what}.",
@@ -176,3 +178,26 @@ def test_a_node_that_was_sent_away_says_by_whom_and_why(qtbot: QtBot) -> None:
     assert swarm_sentence(view) == "wss://a:1 refuses its key."
     view.take(SwarmChanged(state="linked", reason="Linked to 1 peer.", peers=1))
     assert swarm_sentence(view) == "Mit 1 Peer verbunden"
+
+
+def test_a_terminal_is_told_the_command_and_the_window_is_not() -> None:
+    said = sentence("There is no {model}.", in_terminal="sapo-desktop models download {model}", model="m")
+    assert str(said) == "There is no m. In a terminal: sapo-desktop models download m"
+    assert in_words(said) == "There is no m."
+    assert in_words(sentence("{reason} So it waits.", reason=said)) == "There is no m. So it waits."
+
+
+COMMANDS_ALONE = (
+    "Tell whoever founded the swarm your key",  # they may sit at a terminal
+    "Then: sapo-desktop peers join",
+    "{url} does not accept the key",  # of a server elsewhere, which only a command keeps
+    "Nothing is installed by itself.",
+    "A folder that `sapo-desktop engine fetch` filled",
+)
+
+
+def test_no_text_of_the_window_sends_its_reader_to_a_terminal_but_where_there_is_no_other_way() -> None:
+    catalogue = ET.parse(ROOT / "resources/translations/sapo_de.ts")
+    texts = [found.text or "" for found in catalogue.iter("source")]
+    assert len(texts) > 1000
+    assert [text for text in texts if "sapo-desktop " in text and not text.startswith(COMMANDS_ALONE)] == []

@@ -83,7 +83,7 @@ class Story:
         self.until(lambda: desktop.window.isVisible(), "the window")
         self.until(lambda: self.at_work, "the first round begins")
         self.until(lambda: len(self.view.curves) >= 1, "the first point")
-        self.until(lambda: len(self.home._chart.chart._scores.getData()[0]) >= 1, "it is drawn")
+        self.until(lambda: self.home._chart.chart.layers(), "it is drawn")
         self.until(lambda: desktop.tray.there, "the tray's icon")
         self.picture(desktop.window, "first-point")
         self.pause_and_go_on()

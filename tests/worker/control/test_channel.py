@@ -235,7 +235,7 @@ async def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -
 
 
 async def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotRunning, match="Start one: sapo-desktop run"):
+    with pytest.raises(NotRunning, match=r"No node runs in .* In a terminal: sapo-desktop run"):
         await connect(tmp_path)
 
 

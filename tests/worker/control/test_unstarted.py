@@ -10,7 +10,7 @@ from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.models import GetModels, ModelsAre
-from sapo_desktop.worker.control.messages.replies import SettingsAre
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, Pause, ResetSettings, SetSettings, SetSilo
 
 
@@ -28,6 +28,19 @@ async def test_a_wrong_value_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(SettingsError):
         await unstarted.answer(DataFolder.open(tmp_path), SetSettings(values={"threads": "many", "model": "other"}))
     assert unstarted.settings(DataFolder.open(tmp_path)).changed == []
+
+
+@pytest.mark.parametrize("text", ["colour = 'red'\n", "threads = 'many'\n", "version = 99\n"])
+async def test_a_file_that_is_refused_is_set_aside_for_the_defaults_of_all(tmp_path: Path, text: str) -> None:
+    folder = DataFolder.open(tmp_path)
+    folder.settings.write_text(text)
+    with pytest.raises(SettingsError):
+        await unstarted.answer(folder, ResetSettings(keys=["threads"]))
+    assert folder.settings.read_text() == text
+    reply = await unstarted.answer(folder, ResetSettings(keys=[]))
+    (aside,) = tmp_path.glob("settings.damaged-*.toml")
+    assert aside.read_text() == text and isinstance(reply, Ok) and aside.name in str(reply.text)
+    assert unstarted.settings(folder).changed == []
 
 
 async def test_models_are_looked_up_where_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ NOT_BUILT = sentence(
     "installers/bootstrap.py llama"
 )
 _MOVES = 0.1
-NO_PACK = sentence("Nothing learns here before the engine pack is there: sapo-desktop engine install")
+NO_PACK = sentence("Nothing learns here before the engine pack is there.", in_terminal="sapo-desktop engine install")
 
 
 class Steady:

@@ -133,7 +133,7 @@ class HumanAnswers:
         if member is None:
             why = self._side.reason
         elif not member.sharing:
-            why = sentence("Sharing needs your consent: sapo-desktop run --share.")
+            why = sentence("Sharing needs your consent.", in_terminal="sapo-desktop run --share")
         elif not member.is_shared(task):
             why = sentence("Answers to this task are not shared.")
         else:

@@ -79,7 +79,9 @@ class OwnTaskRequests:
         # By the list, so that no name leads out of the folder.
         found = next((file for file in own.own_files(self._folder) if file.stem == name), None)
         if found is None:
-            raise UsageError(sentence("There are no own tasks {name}: see `sapo-desktop tasks list`.", name=name))
+            raise UsageError(
+                sentence("There are no own tasks {name}.", in_terminal="sapo-desktop tasks list", name=name)
+            )
         if name in (family_of(word.strip()) for word in self._chosen().split(",")):
             raise UsageError(
                 sentence(

@@ -58,8 +58,8 @@ def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
         models = bytes_in([models_folder(settings)])
         if models > settings.disk_gigabytes * 1e9:
             text = sentence(
-                "The models alone take {size}, and no model is deleted: remove one yourself (sapo-desktop models), or "
-                "allow more.",
+                "The models alone take {size}, and no model is deleted: remove one yourself, or allow more.",
+                in_terminal="sapo-desktop models",
                 size=Size(bytes=models),
             )
             said.append(text)

@@ -94,7 +94,11 @@ class SwarmRequests:
     async def _move(self, values: Mapping[str, str]) -> list[Text]:
         """Go to the swarm of these settings; returns what else a person should know."""
         settings = await self._change(values)
-        return [sentence("It is in silo until `sapo-desktop silo off`.")] if settings.silo else []
+        return (
+            [sentence("It is in silo until you switch that off.", in_terminal="sapo-desktop silo off")]
+            if settings.silo
+            else []
+        )
 
 
 class IdentityRequests:
