@@ -45,7 +45,7 @@ from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.events import Event, SettingsChanged, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
@@ -454,8 +454,6 @@ class Worker:
         if isinstance(event, Notice):
             self._notices.append(event)
         self._server.publish(event)
-        if isinstance(event, SettingsChanged):
-            self._updates.follow()
 
     # -- the control channel's side ------------------------------------------------------------------------
 

@@ -133,6 +133,7 @@ class Requests:
             publish=publish,
             give_way=give_way,
             follow=follow,
+            updates=updates,
         )
         facts = FactRequests(node, side, folder, notices, catalogue)
         rollouts = RolloutRequests(node.keeper, side.refused)

@@ -35,6 +35,7 @@ from sapo_desktop.worker.control.messages.requests import (
 from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO, find_model
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting
+from sapo_desktop.worker.hosts.updates import OF_UPDATES, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
@@ -118,6 +119,7 @@ class SettingsRequests:
         publish: Callable[[Event], None],
         give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
+        updates: Updates,
     ) -> None:
         self._node = node
         self._side = side
@@ -128,6 +130,7 @@ class SettingsRequests:
         self._publish = publish
         self._give_way = give_way
         self._follow = follow
+        self._updates = updates
         self._one_change = asyncio.Lock()
         self._wanted = node.settings
         """Those that are kept, with what this run's command line says."""
@@ -205,6 +208,8 @@ class SettingsRequests:
         node.orders.follow()  # what that means for rates and a metered link, the guest sees to at its next look
         await self._models.follow(node.settings)
         await self._side.follow(node.settings)
+        if keys & OF_UPDATES:
+            self._updates.follow()
         notes = self._notes(keys)
         if node.orders.decision.threads != threads:
             now = node.orders.decision.threads
