@@ -33,7 +33,7 @@ LONGEST = 300  # tokens of question and completion; longer ones are skipped
 # `paper` is never used.
 MIDDLE = 0.03
 MIDDLE_OF: dict[str, float] = {"bf": 0.0}
-# Of a talent's families all levels are shown alike.
+# Of a talent's families all levels are shown alike, if they have more than one.
 TALENT_LEVELS = ("easy", "middle", "hard")
 # How often a family is drawn, 1 unless it needs more or less than the others to learn.
 WEIGHT_OF: dict[str, float] = {
@@ -118,7 +118,7 @@ class Stream:
             (family, level): Source(family, level, held_out=False)
             for family in self.families
             for level in TALENT_LEVELS
-            if level == "easy" or family in self.talent or (level == "middle" and MIDDLE_OF.get(family, MIDDLE))
+            if level == "easy" or (MIDDLE_OF.get(family, MIDDLE) and (level == "middle" or family in self.talent))
         }
 
     def encoded(self, question: str, written: str) -> tuple[list[int], int]:
@@ -144,7 +144,7 @@ class Stream:
 
     def _level(self, rng: random.Random, family: str) -> str:
         if family in self.talent:
-            return rng.choice(TALENT_LEVELS)
+            return rng.choice([level for level in TALENT_LEVELS if (family, level) in self.sources])
         return "middle" if rng.random() < MIDDLE_OF.get(family, MIDDLE) else "easy"
 
     def chunk(self, number: int) -> list[list[tuple[list[int], int]]]:

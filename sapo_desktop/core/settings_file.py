@@ -174,7 +174,8 @@ def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
     if not told:
         return ""
     return sentence(
-        "The settings file has values that there are no more: {values}. Any value that you set takes their place.",
+        "The settings file has values that this version does not have any more: {values}. You need not do anything; "
+        "a value that you set takes their place.",
         values=", ".join(told),
     )
 

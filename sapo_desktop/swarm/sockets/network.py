@@ -48,8 +48,10 @@ from sapo_desktop.swarm.sockets.wire import (
     Connection,
     Wire,
     options,
+    read_into,
     read_tls_in_small_parts,
     remote_host,
+    tls_buffer,
     tls_times,
 )
 
@@ -137,6 +139,7 @@ class Network:
         paces: bool = False,
     ) -> None:
         read_tls_in_small_parts()
+        self._tls_buffer = tls_buffer()
         self.exchange = exchange
         self._me = me
         self.upload, self.download = Pace(), Pace()
@@ -434,6 +437,7 @@ class Network:
         only_greet: bool = False,
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
+        read_into(connection, self._tls_buffer)
         link = self.exchange.attach(session, tag, dialled, lan=lan)
         link.host = host
         wire = self._wires[link] = Wire(connection, session, self.upload)

@@ -243,11 +243,12 @@ def _keys(identified: Identified) -> dict[bytes, TaskKey]:
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:
     """What our catalogue says about a group before it enters the pool: Refused UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 
+    found = {identity: (task, *catalogue.find(task)) for identity, task in keys.items()}
+
     def check(body: GroupBody) -> None:
-        task = keys.get(body.task)
-        if task is None:
+        if body.task not in found:
             raise Refused(Reason.UNKNOWN_TASK)
-        family, level = catalogue.find(task)
+        task, family, level = found[body.task]
         if not level.shared:
             raise Refused(Reason.UNUSED_TASK, task)
         if not all(belongs(answer.text, family.grammar) for answer in body.answers):
