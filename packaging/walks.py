@@ -63,7 +63,7 @@ PEER = {
 """By process, the functions that deal with a peer's group. Each must be met, or the walk says which was not."""
 ROUND = ("Node.run", "Node._prepared_round")
 """What plays rounds."""
-BESIDE = ("Guest.run", "Guest._see", "Ceiling.follow", "FolderLock.until_lost", "Updates.run")
+BESIDE = ("Guest.run", "Guest._see", "Ceiling.follow", "FolderLock.until_lost", "Updates.run", "_keep_bounded")
 """What a worker does again and again, whatever is asked: how often it falls into a walk is chance."""
 HOSTS = ("examiner", "engine", "generator", "librarian")
 NEARLY_EVERY = 0.8

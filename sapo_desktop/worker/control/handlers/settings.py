@@ -102,7 +102,6 @@ class SettingsRequests:
 
     Args:
         overrides: settings that the command line of this run named; those that are to be kept for good leave it.
-        give_way: has every process of this node give way to others, or no longer; False where the system refuses.
         follow: told what is kept now; a node of that takes the place of one that does not hold it all, once its round
             in hand is done.
     """
@@ -117,7 +116,6 @@ class SettingsRequests:
         folder: DataFolder,
         overrides: dict[str, str],
         publish: Callable[[Event], None],
-        give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
         updates: Updates,
     ) -> None:
@@ -128,7 +126,6 @@ class SettingsRequests:
         self._path = folder.settings
         self._overrides = overrides
         self._publish = publish
-        self._give_way = give_way
         self._follow = follow
         self._updates = updates
         self._one_change = asyncio.Lock()
@@ -225,6 +222,12 @@ class SettingsRequests:
         if wanted.low_priority != now.low_priority and not self._give_way(wanted.low_priority):
             late.add(_PRIORITY)
         return taken_over(wanted, now, late)
+
+    def _give_way(self, low: bool) -> bool:
+        """Have what computes let other programs go first, or no longer; False where the system refuses."""
+        hosts = [*self._node.hosts, *self._side.hosts]
+        gave = [host.give_way(low) for host in hosts]  # each, whatever the one before could do
+        return all(gave)
 
     def _notes(self, keys: set[str]) -> list[Text]:
         """What a person should know of these changes."""
