@@ -14,7 +14,8 @@ peer        a peer's group, between two nodes and a relay: what is called by and
 setting     a changed setting that acts at once (low_priority), in the worker: from the request to its reply and event.
 renewal     one that a node is put together by (micro_batch): from the request until the new node stands.
 contribute  a click on the large button, which says Learn alone in silo: window, worker, and back until it says Pause.
-            What the worker does in the round that then begins (under ROUND) is left out.
+            What the worker does in the round that then begins (under ROUND) is left out; here and of a setting
+            what it does again and again (under BESIDE), too.
 sentence    files in which a text of the window stands: the code's and the translations'. The number that is usual, over
             all literals of `tr` and `sentence`.
 add         a new setting: files in which nearly every one of today's settings is named or described.
@@ -62,6 +63,8 @@ PEER = {
 """By process, the functions that deal with a peer's group. Each must be met, or the walk says which was not."""
 ROUND = ("Node.run", "Node._prepared_round")
 """What plays rounds."""
+BESIDE = ("Guest.run", "Guest._see", "Ceiling.follow", "FolderLock.until_lost", "Updates.run", "_keep_bounded")
+"""What a worker does again and again, whatever is asked: how often it falls into a walk is chance."""
 HOSTS = ("examiner", "engine", "generator", "librarian")
 NEARLY_EVERY = 0.8
 PATIENCE = 300.0
@@ -204,7 +207,7 @@ def a_setting(scratch: Path, key: str, value: str, *, renews: bool) -> Walk:
     from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged
     from sapo_desktop.worker.control.messages.requests import SetSettings
 
-    traces = Traces(scratch)
+    traces = Traces(scratch, BESIDE)
 
     async def change() -> tuple[float, float]:
         async with _node(scratch / "node", ["--idle"]) as client:
@@ -220,12 +223,12 @@ def a_setting(scratch: Path, key: str, value: str, *, renews: bool) -> Walk:
 
     with traces.on():
         window = asyncio.run(change())
-    return _walk("renewal" if renews else "setting", traces.entered(["worker"], window=window))
+    return _walk("renewal" if renews else "setting", traces.entered(["worker"], window=window, outside=BESIDE))
 
 
 def a_click(scratch: Path) -> Walk:
     """From the click on Contribute until the button says Pause."""
-    traces = Traces(scratch, ROUND)
+    traces = Traces(scratch, (*ROUND, *BESIDE))
     _settle(scratch / "node")
     line = [sys.executable, __file__, "--click", str(scratch / "node")]
     with traces.on():
@@ -233,7 +236,7 @@ def a_click(scratch: Path) -> Walk:
         done = subprocess.run(line, env=screen, stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True)
     begin, end = json.loads(done.stdout.splitlines()[-1])
     traces.require("worker", ROUND)
-    found = traces.entered(["client", "worker"], window=(begin, end), outside=ROUND)
+    found = traces.entered(["client", "worker"], window=(begin, end), outside=(*ROUND, *BESIDE))
     return _walk("contribute", {"window" if role == "client" else role: files for role, files in found.items()})
 
 

@@ -29,7 +29,6 @@ from sapo_desktop.system.presence.watch import Presence, Watch
 from sapo_desktop.system.processes import Processors, effort, own_memory, processors
 from sapo_desktop.worker.assembly import Assembled
 from sapo_desktop.worker.control.messages.facts import Usage
-from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.patience import others_share
 from sapo_desktop.worker.store.checkpoints import Checkpoint
@@ -398,19 +397,14 @@ class Guest:
         return Taken(spent_by(self._assembled), memory_of(self._assembled), sent, received, self._card_memory)
 
 
-def hosts_of(assembled: Assembled) -> list[Host]:
-    """Every process that computes for a node."""
-    node = assembled.node
-    return [*node.engine.hosts, node.examiner.host, *assembled.side.hosts]
-
-
 def memory_of(assembled: Assembled) -> int:
     """Bytes that the worker and all hosts hold for themselves."""
     return sum(map(own_memory, (os.getpid(), *pids_of(assembled))))
 
 
 def pids_of(assembled: Assembled) -> list[int]:
-    return [host.pid for host in hosts_of(assembled) if host.pid is not None]
+    """Of every process that computes for a node."""
+    return [host.pid for host in (*assembled.node.hosts, *assembled.side.hosts) if host.pid is not None]
 
 
 def spent_by(assembled: Assembled) -> dict[int, float]:

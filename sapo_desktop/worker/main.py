@@ -45,12 +45,12 @@ from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.events import Event, SettingsChanged, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
 from sapo_desktop.worker.governor import NodeState, Wishes
-from sapo_desktop.worker.guest import Guest, hosts_of
+from sapo_desktop.worker.guest import Guest
 from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
@@ -436,7 +436,6 @@ class Worker:
             overrides=self._overrides,
             publish=self._publish,
             notices=lambda: list(self._notices),
-            give_way=lambda low: _give_way(assembled, low),
             follow=self._follow,
             tasks_changed=self._put_together_anew,
             quit=self._quit.set,
@@ -454,8 +453,6 @@ class Worker:
         if isinstance(event, Notice):
             self._notices.append(event)
         self._server.publish(event)
-        if isinstance(event, SettingsChanged):
-            self._updates.follow()
 
     # -- the control channel's side ------------------------------------------------------------------------
 
@@ -542,12 +539,6 @@ class Worker:
             self._publish(self._state_of_start())
         else:
             self._publish(Notice(level="info", text=text, time=time.time()))
-
-
-def _give_way(assembled: Assembled, low: bool) -> bool:
-    """Have what computes let other programs go first, or no longer; False where the system refuses."""
-    gave = [host.give_way(low) for host in hosts_of(assembled)]  # each, whatever the one before could do
-    return all(gave)
 
 
 if __name__ == "__main__":

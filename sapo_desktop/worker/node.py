@@ -47,7 +47,7 @@ from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Eval
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
-from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
+from sapo_desktop.worker.hosts.hosting import PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.orders import Gate, Orders
 from sapo_desktop.worker.recovery import Recovery
@@ -182,6 +182,11 @@ class Node:
         run = await self.keeper.patiently(self.keeper.history.begin_run, manifest)
         self._manifest = manifest
         self.counters = msgspec.structs.replace(self.counters, run=run)
+
+    @property
+    def hosts(self) -> list[Host]:
+        """The processes that compute its rounds."""
+        return [*self.engine.hosts, self.examiner.host]
 
     @property
     def max_tokens(self) -> int:

@@ -39,6 +39,8 @@ LOOK_SECONDS = 60.0
 _STEP_SECONDS = 0.25
 """Within which a look ends where it may no longer be."""
 
+OF_UPDATES = frozenset({"silo", "look_for_updates"})
+"""Settings that say whether anything is looked for."""
 DAY = 86_400.0
 _MORE = 0.25
 """Of a day, at random: not all computers ask at one time."""
@@ -239,7 +241,7 @@ class Updates:
         return self._looker.standing(self._settings())
 
     def follow(self) -> None:
-        """The settings changed: what may be looked for may be another."""
+        """Settings of OF_UPDATES changed: what may be looked for may be another."""
         if (found := self.standing()) != self._told:
             self._told = found
             self._publish(UpdatesAre(standing=found))

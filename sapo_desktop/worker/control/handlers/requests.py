@@ -106,7 +106,6 @@ class Requests:
         overrides: dict[str, str],
         publish: Callable[[Event], None],
         notices: Callable[[], list[Notice]],
-        give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
         tasks_changed: Callable[[], None],
         quit: Callable[[], None],
@@ -131,8 +130,8 @@ class Requests:
             folder=folder,
             overrides=overrides,
             publish=publish,
-            give_way=give_way,
             follow=follow,
+            updates=updates,
         )
         facts = FactRequests(node, side, folder, notices, catalogue)
         rollouts = RolloutRequests(node.keeper, side.refused)

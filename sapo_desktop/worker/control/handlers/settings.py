@@ -35,6 +35,7 @@ from sapo_desktop.worker.control.messages.requests import (
 from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO, find_model
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting
+from sapo_desktop.worker.hosts.updates import OF_UPDATES, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
@@ -101,7 +102,6 @@ class SettingsRequests:
 
     Args:
         overrides: settings that the command line of this run named; those that are to be kept for good leave it.
-        give_way: has every process of this node give way to others, or no longer; False where the system refuses.
         follow: told what is kept now; a node of that takes the place of one that does not hold it all, once its round
             in hand is done.
     """
@@ -116,8 +116,8 @@ class SettingsRequests:
         folder: DataFolder,
         overrides: dict[str, str],
         publish: Callable[[Event], None],
-        give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
+        updates: Updates,
     ) -> None:
         self._node = node
         self._side = side
@@ -126,8 +126,8 @@ class SettingsRequests:
         self._path = folder.settings
         self._overrides = overrides
         self._publish = publish
-        self._give_way = give_way
         self._follow = follow
+        self._updates = updates
         self._one_change = asyncio.Lock()
         self._wanted = node.settings
         """Those that are kept, with what this run's command line says."""
@@ -205,6 +205,8 @@ class SettingsRequests:
         node.orders.follow()  # what that means for rates and a metered link, the guest sees to at its next look
         await self._models.follow(node.settings)
         await self._side.follow(node.settings)
+        if keys & OF_UPDATES:
+            self._updates.follow()
         notes = self._notes(keys)
         if node.orders.decision.threads != threads:
             now = node.orders.decision.threads
@@ -220,6 +222,12 @@ class SettingsRequests:
         if wanted.low_priority != now.low_priority and not self._give_way(wanted.low_priority):
             late.add(_PRIORITY)
         return taken_over(wanted, now, late)
+
+    def _give_way(self, low: bool) -> bool:
+        """Have what computes let other programs go first, or no longer; False where the system refuses."""
+        hosts = [*self._node.hosts, *self._side.hosts]
+        gave = [host.give_way(low) for host in hosts]  # each, whatever the one before could do
+        return all(gave)
 
     def _notes(self, keys: set[str]) -> list[Text]:
         """What a person should know of these changes."""

@@ -63,6 +63,8 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
 
 def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) -> tuple[Scene, Requests]:
     scene = Scene(folder, SETTINGS, 1e9)
+    for host in scene.node.hosts:
+        host.give_way = give_way
     catalogue = load_catalogue(resource("tasks.toml"))
     served = Requests(
         scene.node,
@@ -72,7 +74,6 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         folder=DataFolder.at(folder),
         overrides={},
         publish=scene.publish,
-        give_way=give_way,
         notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
         follow=lambda settings: None,
         tasks_changed=lambda: None,
@@ -248,7 +249,7 @@ async def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
         reply = await served.handle(SetSettings(values={"low_priority": "on" if value else "off"}))
         assert (str(reply.text), it.node.settings.low_priority) == ("Saved.", value)
     await served.handle(SetSettings(values={"answers": "4"}))
-    assert asked == [False, True]
+    assert asked == [False, False, True, True], "engine and examiner"
 
 
 async def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
