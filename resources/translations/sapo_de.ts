@@ -1520,6 +1520,10 @@
         <translation>Fragen in einem Schritt</translation>
     </message>
     <message>
+        <source>Answer beside the step</source>
+        <translation>Neben dem Schritt antworten</translation>
+    </message>
+    <message>
         <source>as many as otherwise</source>
         <translation>so viele wie sonst</translation>
     </message>
@@ -5599,6 +5603,10 @@
     <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
+    </message>
+    <message>
+        <source>In silo, answer the next round beside this one&apos;s step, on two threads or more, with PyTorch. Takes more memory.</source>
+        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, ab zwei Threads, mit PyTorch. Braucht mehr Speicher.</translation>
     </message>
     <message>
         <source>In the swarm, the computers that this one links to see its internet address and its progress.</source>

@@ -135,6 +135,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 0
     updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round."), RENEWS] = 1
+    overlap: Annotated[
+        bool,
+        Meta(
+            description="In silo, answer the next round beside this one's step, on two threads or more, with PyTorch. "
+            "Takes more memory."
+        ),
+        RENEWS,
+    ] = False
     micro_batch: Annotated[
         int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only."), RENEWS
     ] = 16

@@ -94,6 +94,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
             "learning_rate",
             "learning_rate_decay",
             "updates",
+            "overlap",
             "micro_batch",
             "seed",
         ),

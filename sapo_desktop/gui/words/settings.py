@@ -103,6 +103,7 @@ def titles() -> dict[str, str]:
         "learning_rate": tr("Learning rate"),
         "learning_rate_decay": tr("Learning rate's half-life"),
         "updates": tr("Steps in a round"),
+        "overlap": tr("Answer beside the step"),
         "micro_batch": tr("Answers at once"),
         "seed": tr("Seed"),
         "model": tr("Model"),
