@@ -20,7 +20,7 @@ from typing import TextIO
 from installers.environment import alone, environment_python
 from installers.progress import Progress
 from installers.tool import without_foreign_paths
-from installers.trouble import CommandFailed
+from installers.trouble import GET_COMPILER, CommandFailed
 
 VERSION = "0.3.36"
 BUILD = 2
@@ -89,6 +89,7 @@ def _build(root: Path, python: Path, progress: Progress) -> Path | None:
     """Build the wheel, keep it in both folders, and return it; None where there is no compiler."""
     if not any(shutil.which(name) for name in COMPILERS):
         progress.note("No C++ compiler was found, so llama.cpp is left out; everything else works without it.")
+        progress.note(f"To have it: install one ({GET_COMPILER}), then python3 installers/bootstrap.py llama")
         return None
     progress.note("Building it from source: this takes some minutes, once. The wheel is kept for other clones.")
     env = _environment()

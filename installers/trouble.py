@@ -38,10 +38,8 @@ DAMAGED = (
 )
 DISK_FULL = "The disk is full. Free some space, then type the same command again: it goes on where it stopped."
 READ_ONLY = "A folder could not be written. Use a clone in a folder of your own."
-NO_COMPILER = (
-    "A package had to be built and no working C++ compiler was found (Debian or Ubuntu: apt install "
-    "build-essential python3-dev; macOS: xcode-select --install)."
-)
+GET_COMPILER = "Debian or Ubuntu: apt install build-essential python3-dev; macOS: xcode-select --install"
+NO_COMPILER = f"A package had to be built and no working C++ compiler was found ({GET_COMPILER})."
 
 # The order matters: pip that cannot reach its index ends with "no matching distribution".
 _SIGNS = (

@@ -4,8 +4,9 @@
 
 The pages are README.md, its neighbours, docs/, and whatever file of the repository they link to. docs/README.md names
 the readers; the page of each lists what is for them: that is the navigation. A link, an anchor or an image that leads
-nowhere, an image from elsewhere, HTML in a page and a page of docs/ that no other leads to are faults: all are said,
-and nothing is written. docs/decisions/012-own-site-builder.md says why this is no MkDocs.
+nowhere, an image from elsewhere, HTML in a page, words behind a command without a # and a page of docs/ that no other
+leads to are faults: all are said, and nothing is written. docs/decisions/012-own-site-builder.md says why this is no
+MkDocs.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ PAGE = """<!doctype html>
 </main>
 </html>
 """
+
+_ASIDE = re.compile(r"\s*(alias|pip|python3?|sapo-desktop) [^#]*?\S {2,}[^#\s]")
+"""A command that does something else when its line is copied."""
 
 
 @dataclass
@@ -152,6 +156,9 @@ class Site:
                     self._fault(page, f"no such picture: {token.attrs['src']}")
                 else:
                     self.pictures.add(found)
+            elif token.type in ("fence", "code_block") and page.path.suffix == ".md":
+                for line in filter(_ASIDE.match, token.content.splitlines()):
+                    self._fault(page, f"words behind a command, without a #: {line.strip()}")
             elif token.type == "link_open" and not urlsplit(str(token.attrs["href"])).scheme:
                 page.links.append(token)
                 found = self._found(page, str(token.attrs["href"]))

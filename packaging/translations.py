@@ -92,8 +92,9 @@ def catalogue_texts() -> set[str]:
 
 
 def core_texts() -> set[str]:
-    """What each setting does, what a person reads before answers are published, and the phases of a round."""
-    settings = {settings_file.describe(key).description for key in settings_file.known_keys()}
+    """Each setting's name and what it does, what a person reads before answers are published, a round's phases."""
+    known = [settings_file.describe(key) for key in settings_file.known_keys()]
+    settings = {text for info in known for text in (info.title, info.description)}
     return settings | {*WHAT_LEAVES, *IN_SHORT, *WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
 
 

@@ -36,7 +36,11 @@ import times  # noqa: E402
 
 import sapo_desktop  # noqa: E402
 from sapo_desktop.core.errors import SapoError  # noqa: E402
-from sapo_desktop.core.updates.decision import Seen, judge  # noqa: E402
+from sapo_desktop.core.updates.decision import (  # noqa: E402
+    Seen,
+    judge,
+    signed_bytes,
+)
 from sapo_desktop.core.updates.manifest import (  # noqa: E402
     LONGEST,
     NAME,
@@ -47,7 +51,6 @@ from sapo_desktop.core.updates.manifest import (  # noqa: E402
     SystemName,
     read_release,
 )
-from sapo_desktop.core.updates.signature import signed_bytes  # noqa: E402
 
 BUILD = ROOT / "resources" / "updates.toml"
 DAYS = 120

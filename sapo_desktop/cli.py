@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
     except Exception as error:  # noqa: BLE001  the process's edge: a bug is shown as one
         if debug:
             traceback.print_exc()
-        out.warn(f"This is a bug in SAPO Desktop: {type(error).__name__}: {error} (--debug shows where).")
+        what = f"{type(error).__name__}: {error}"
+        out.warn(f"This is a bug in SAPO Desktop: {what}. Please report it, with what the command says with --debug.")
         return 1
 
 
@@ -70,26 +71,29 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
         if not why:
             return _window(args, out, link)
         if link:
-            raise UsageError(f"{why} To follow the link there: sapo-desktop run --invite '{link}'")
-        out.warn(why)
+            raise UsageError(f"{why} To follow the link in the terminal: sapo-desktop run --invite '{link}'")
+        out.warn(f"{why} Playing in the terminal.")
         args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
     asyncio.run(_run_command(args, out, door))
     return 0
 
 
 def _why_in_terminal(args: Namespace) -> str:
-    """Why a start without a command plays in the terminal; empty where it opens the window. SapoError where neither is
-    what was asked for."""
+    """Why a start without a command opens no window, but plays in the terminal; empty where it does.
+
+    Raises:
+        SapoError: neither is what was asked for.
+    """
     from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
 
     if args.tray and args.terminal:
         raise UsageError("--tray is for the window: leave out --terminal, or --tray.")
     if args.terminal or getattr(args, "json", False):
-        return "Playing in the terminal, as asked."
+        return "No window, as asked."
     why = why_no_window()
     if why and args.tray:
         raise SapoError(f"{why} {TERMINAL}")
-    return f"{why} Playing in the terminal." if why else ""
+    return why
 
 
 def _window(args: Namespace, out: Output, link: str) -> int:

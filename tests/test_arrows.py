@@ -20,7 +20,7 @@ PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
 MESSAGES = "worker.control.messages"
-HOSTS = ("worker.hosts.hosting", "worker.hosts.services", "worker.hosts.patience")
+HOSTS = ("worker.hosts.hosting", "worker.hosts.protocol", "worker.hosts.patience")
 DOOR = (
     *(MESSAGES, "worker.control.channel", "worker.control.proof", "worker.control.lock", "worker.control.parent"),
     "worker.hosts.patience",
@@ -38,15 +38,14 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "swarm": ("core",),
     "engines": ("core",),
     MESSAGES: ("core",),
-    "worker.hosts.hosting": (*HOSTS, "worker.hosts.frames", "system", "core"),
-    "worker.hosts.services": ("system", "core"),
+    "worker.hosts.hosting": (*HOSTS, "system", "core"),
+    "worker.hosts.protocol": ("system", "core"),
     "worker.hosts.patience": ("system", "core"),
-    "worker.hosts.frames": ("core",),
     LIBRARIAN: (*HOSTS, "system", "core"),
-    UPDATES: (LIBRARIAN, "system", "core"),
+    UPDATES: (LIBRARIAN, MESSAGES, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
     UNSTARTED: (*CLIENT, LIBRARIAN, "system", "core"),
-    "worker.control.channel": (*DOOR, "worker.hosts.frames", "system", "core"),
+    "worker.control.channel": (*DOOR, "system", "core"),
     "worker.control.proof": ("system", "core"),
     "worker.control.parent": ("core",),
     "worker.control.lock": ("system", "core"),
@@ -55,7 +54,6 @@ ARROWS: dict[str, tuple[str, ...]] = {
         *HOSTS,
         LIBRARIAN,
         UPDATES,
-        "worker.hosts.frames",
         "learning",
         "engines",
         "swarm",
@@ -104,7 +102,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "pynvml": ("system.hardware",),
     "keyring": ("system",),
     "filelock": ("worker.control.lock", "models.files.store"),
-    "nacl": ("swarm.protocol.signing", "swarm.sockets.nkey", "system.identity", "core.updates.signature"),
+    "nacl": ("swarm.protocol.signing", "swarm.sockets.nkey", "system.identity", "core.updates.decision"),
     "cryptography": ("swarm.sockets.certificate",),
     "rich": ("terminal",),
     "PySide6": ("gui",),
@@ -126,7 +124,7 @@ DISTRIBUTIONS = {
 LOADERS = {"import_module", "__import__", "resolve_name", "run_module", "run_path", "exec_module", "load_module"}
 """Functions that import what a text names."""
 HIDDEN = "a name that only shows when it runs"
-LOADED_BY_NAME = {"worker.hosts.services"}
+LOADED_BY_NAME = {"worker.hosts.protocol"}
 """Modules that may import what nobody can read off them: the services of hosts, each in a process of its own."""
 
 MOST_MODULES = 16

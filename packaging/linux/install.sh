@@ -12,12 +12,12 @@ new=$place.new
 fail() { echo "$*" >&2; exit 1; }
 payload() { tail -n "+$((lines + 1))" "$0"; }
 
-[ "$(uname -sm)" = "Linux x86_64" ] || fail "This file is for Linux on x86-64; here is $(uname -sm)."
+[ "$(uname -sm)" = "Linux x86_64" ] || fail "This file is for Linux on x86-64; here is $(uname -sm). A clone of the repository may run here."
 command -v xz >/dev/null || fail "xz is missing, which unpacks this file. On Debian and Ubuntu: sudo apt install xz-utils"
 [ "$(payload | sha256sum | cut -d' ' -f1)" = "$expected" ] || fail "This file is damaged: fetch it again."
 [ "${1:-}" != --check ] || { echo "The file is whole."; exit 0; }
 glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)
-case $glibc in 2.[0-9]|2.[0-2][0-9]|2.3[0-4]) fail "This Linux is too old (glibc $glibc): it takes 2.35, as of Debian 12." ;; esac
+case $glibc in 2.[0-9]|2.[0-2][0-9]|2.3[0-4]) fail "This Linux is too old (glibc $glibc): it takes 2.35 or newer, as Debian 12 and Ubuntu 22.04 have. Update the system first." ;; esac
 
 mkdir -p "$data"
 rm -rf "$new"

@@ -29,4 +29,4 @@ case $program in
         ;;
     *) echo "The program itself came as a package: sudo apt remove sapo-desktop (Fedora: sudo dnf remove sapo-desktop)" ;;
 esac
-if [ -d "$mine" ]; then echo "Kept: $mine"; else echo "Nothing of it is left."; fi
+if [ -d "$mine" ]; then echo "Kept: $mine"; else echo "Your models, checkpoints and history are gone. A key in the keyring, if one is there, is named sapo-desktop."; fi

@@ -1520,10 +1520,6 @@
         <translation>Fragen in einem Schritt</translation>
     </message>
     <message>
-        <source>Answer beside the step</source>
-        <translation>Neben dem Schritt antworten</translation>
-    </message>
-    <message>
         <source>as many as otherwise</source>
         <translation>so viele wie sonst</translation>
     </message>
@@ -4701,6 +4697,10 @@
         <translation>Ein anderer Arbeitsprozess</translation>
     </message>
     <message>
+        <source>Answer beside the step</source>
+        <translation>Neben dem Schritt antworten</translation>
+    </message>
+    <message>
         <source>Answering was cancelled.</source>
         <translation>Das Antworten wurde abgebrochen.</translation>
     </message>
@@ -4913,7 +4913,11 @@
         <translation>Im Silo verlässt nichts diesen Computer.</translation>
     </message>
     <message>
-        <source>In the swarm, the computers that this node links to see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
+        <source>In silo, answer the next round beside this one&apos;s step, on two threads or more, with PyTorch. Takes more memory.</source>
+        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, ab zwei Threads, mit PyTorch. Braucht mehr Speicher.</translation>
+    </message>
+    <message>
+        <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
     </message>
     <message>
@@ -5509,8 +5513,8 @@
         <translation>Der Tokenizer in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>The tokenizer names no end-of-sequence token, so llama.cpp would never stop.</source>
-        <translation>Der Tokenizer nennt kein Endtoken, darum würde llama.cpp nie aufhören.</translation>
+        <source>The tokenizer names no end-of-sequence token, so llama.cpp would never stop; export as `merged`.</source>
+        <translation>Der Tokenizer nennt kein Endtoken, darum würde llama.cpp nie aufhören. Exportiere als `merged`.</translation>
     </message>
     <message>
         <source>The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.</source>
@@ -5605,11 +5609,7 @@
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
-        <source>In silo, answer the next round beside this one&apos;s step, on two threads or more, with PyTorch. Takes more memory.</source>
-        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, ab zwei Threads, mit PyTorch. Braucht mehr Speicher.</translation>
-    </message>
-    <message>
-        <source>In the swarm, the computers that this one links to see its internet address and its progress.</source>
+        <source>In the swarm, the computers to which this one links see its internet address and its progress.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und seinen Fortschritt.</translation>
     </message>
     <message>
@@ -5781,8 +5781,8 @@
         <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
     </message>
     <message>
-        <source>The settings file has values that there are no more: {values}. Any value that you set takes their place.</source>
-        <translation>Die Einstellungsdatei hat Werte, die es nicht mehr gibt: {values}. Jeder Wert, den du setzt, tritt an ihre Stelle.</translation>
+        <source>The settings file has values that this version does not have any more: {values}. You need not do anything; a value that you set takes their place.</source>
+        <translation>Die Einstellungsdatei hat Werte, die es in dieser Version nicht mehr gibt: {values}. Du musst nichts tun; ein Wert, den du setzt, tritt an ihre Stelle.</translation>
     </message>
     <message>
         <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
@@ -5831,8 +5831,8 @@
         <translation>Der Arbeitsprozess ist von einer anderen Version ({error}); beende ihn mit `quit`, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>The worker met a bug ({what}); the traceback is in its log.</source>
-        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}); Näheres steht in seinem Protokoll.</translation>
+        <source>The worker met a bug ({what}). Please report it: sapo-desktop doctor --report FILE writes what helps.</source>
+        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}). Bitte melde ihn: sapo-desktop doctor --report DATEI schreibt, was dabei hilft.</translation>
     </message>
     <message>
         <source>The {host} answered {found} where {expected} was expected.</source>
@@ -5879,8 +5879,8 @@
         <translation>Es gibt {count} eigene Familien, und mehr werden nicht gelesen: Entferne eine.</translation>
     </message>
     <message>
-        <source>There is no GGUF file.</source>
-        <translation>Es gibt keine GGUF-Datei.</translation>
+        <source>There is no GGUF file: name one.</source>
+        <translation>Es gibt keine GGUF-Datei: Nenne eine.</translation>
     </message>
     <message>
         <source>There is no adapter: all weights are trained here. Export as `merged` or `gguf`.</source>
@@ -5995,8 +5995,8 @@
         <translation>Für diese Art von Modell gibt es keine verschmolzene Attention: Auf einer Karte braucht sie mehr Zeit und Speicher.</translation>
     </message>
     <message>
-        <source>This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.</source>
-        <translation>Dieses Modell hat {what}; llama.cpp hat das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
+        <source>This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.</source>
+        <translation>Dieses Modell hat {what}; llama.cpp kennt das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
     </message>
     <message>
         <source>This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the names they came with.</source>
@@ -6407,8 +6407,8 @@
         <translation>das ist kein CSV: {reason}</translation>
     </message>
     <message>
-        <source>it is no UTF-8: save it as such</source>
-        <translation>das ist kein UTF-8: Speichere die Datei so</translation>
+        <source>it is not in UTF-8: save it so</source>
+        <translation>sie ist nicht in UTF-8: Speichere sie so</translation>
     </message>
     <message>
         <source>it is not admitted to this private swarm, or this node is not</source>
@@ -6495,8 +6495,8 @@
         <translation>llama.cpp kann das Gedächtnis eines Modells dieser Art nicht kürzen; wähle ein anderes.</translation>
     </message>
     <message>
-        <source>llama.cpp could not cut a text into tokens; the model&apos;s vocabulary is damaged.</source>
-        <translation>llama.cpp konnte einen Text nicht in Tokens zerlegen; der Wortschatz des Modells ist beschädigt.</translation>
+        <source>llama.cpp could not cut a text into tokens; the model&apos;s vocabulary is damaged: get it again.</source>
+        <translation>llama.cpp konnte einen Text nicht in Tokens zerlegen; der Wortschatz des Modells ist beschädigt: Hole es noch einmal.</translation>
     </message>
     <message>
         <source>llama.cpp found no room for a token in a stream that was made long enough.</source>
@@ -6831,16 +6831,12 @@
         <translation>{file} lässt sich nicht schreiben: {reason}.</translation>
     </message>
     <message>
-        <source>{file} is damaged: its JSON cannot be read.</source>
-        <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen.</translation>
-    </message>
-    <message>
         <source>{file} is not a whole safetensors file; fetch or copy it again.</source>
         <translation>{file} ist keine vollständige safetensors-Datei; hole oder kopiere sie noch einmal.</translation>
     </message>
     <message>
-        <source>{file} is too large to be what its name says.</source>
-        <translation>{file} ist zu groß, um zu sein, was der Name sagt.</translation>
+        <source>{file} is too large to be what its name says. Get the folder again, whole.</source>
+        <translation>{file} ist zu groß, um zu sein, was der Name sagt. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
         <source>{file} makes texts many times as long, which takes endless time and memory: no model of use does that. Choose another one.</source>
@@ -7215,8 +7211,8 @@
         <translation>{path} hat seine Gewichte nur als {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Suche die safetensors- oder GGUF-Fassung des Modells.</translation>
     </message>
     <message>
-        <source>{path} holds no weights in safetensors or GGUF.</source>
-        <translation>{path} enthält keine Gewichte in safetensors oder GGUF.</translation>
+        <source>{path} holds no weights in safetensors or GGUF. Name a folder or file that does.</source>
+        <translation>{path} enthält keine Gewichte in safetensors oder GGUF. Nenne einen Ordner oder eine Datei, wo es welche gibt.</translation>
     </message>
     <message>
         <source>{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.</source>
@@ -7827,8 +7823,8 @@
         <translation>{repository} hat in seinem obersten Ordner keine Datei {name}; sieh auf seiner Seite nach.</translation>
     </message>
     <message>
-        <source>{repository} has no weights in safetensors or GGUF in its first folder.</source>
-        <translation>{repository} hat in seinem obersten Ordner keine Gewichte in safetensors oder GGUF.</translation>
+        <source>{repository} has no weights in safetensors or GGUF in its first folder. Choose another one.</source>
+        <translation>{repository} hat in seinem obersten Ordner keine Gewichte in safetensors oder GGUF. Wähle ein anderes.</translation>
     </message>
     <message>
         <source>{repository} has no {what}; look at {page}</source>

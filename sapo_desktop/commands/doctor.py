@@ -21,7 +21,7 @@ from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import diagnosis, installation, processes
-from sapo_desktop.system.checks import computer_checks, relay_checks
+from sapo_desktop.system.checks import computer_checks, last_written, relay_checks
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
@@ -45,6 +45,7 @@ async def doctor(context: Context, args: Namespace) -> None:
     standing = Looker(folder).standing(settings)
     failure: SapoError | None = None
     relays = installation.only_relays()
+    written = last_written(folder)
     try:
         found = await _of_the_relay(context) if relays else await context.ask(Examine(), Facts)
         facts |= found.values
@@ -54,9 +55,9 @@ async def doctor(context: Context, args: Namespace) -> None:
         heard = [Check(name="node", state="bad", found=f"It did not answer: {error}", advice=_SEND)]
     if relays or "relay" in facts:
         del facts["engine pack"]
-        here = await asyncio.to_thread(relay_checks, folder, standing)
+        here = await asyncio.to_thread(relay_checks, folder, written, standing)
     else:
-        here = await asyncio.to_thread(computer_checks, folder, models_folder(settings), settings, standing)
+        here = await asyncio.to_thread(computer_checks, folder, written, models_folder(settings), settings, standing)
     checks = [*here, *heard]
     if args.report is not None:
         _write_report(context, Path(args.report).expanduser(), checks, facts, kept)

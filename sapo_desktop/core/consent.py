@@ -5,10 +5,10 @@ from __future__ import annotations
 
 IN_SILO = "In silo nothing leaves this computer."
 SEEN = (
-    "In the swarm, the computers that this node links to see its internet address, its key, the version of the program "
-    "and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, "
-    "how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they "
-    "pass its address on."
+    "In the swarm, the computers to which this node links see its internet address, its key, the version of the "
+    "program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean "
+    "reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, "
+    "they pass its address on."
 )
 PUBLISHED = (
     "If you share, the node publishes the answers of its model under its key, and those that you type where it asks "
@@ -23,7 +23,7 @@ FOR_GOOD = (
 HOW_IT_ENDS = (
     "Sharing can be ended at any time. A new identity, with a new random number, cuts the tie to what was shared."
 )
-SEEN_IN_SHORT = "In the swarm, the computers that this one links to see its internet address and its progress."
+SEEN_IN_SHORT = "In the swarm, the computers to which this one links see its internet address and its progress."
 IN_SHORT = (SEEN_IN_SHORT, "If you share, the answers of its model are published, for good.", NEVER)
 """Three lines for who is about to read all of it, or can with a click."""
 WHAT_LEAVES = (IN_SILO, SEEN, PUBLISHED, NEVER)

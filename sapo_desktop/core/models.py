@@ -92,7 +92,7 @@ class Installed(Record, frozen=True):
         return sum(file.bytes for file in self.files.values())
 
 
-# -- what the process that handles model files is asked (worker/hosts/services.py, kind `models`)
+# -- what the process that handles model files is asked (worker/hosts/protocol.py, kind `models`)
 # ---------------------------
 
 

@@ -25,7 +25,7 @@ from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, wr
 from sapo_desktop.core.files.reading import UnfitFile, read_text
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
-from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
+from sapo_desktop.core.settings import SETTINGS_VERSION, GroupName, Settings
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -91,7 +91,11 @@ class SettingInfo(Record, frozen=True):
     """One setting, as a person sees it."""
 
     key: str
+    title: str
+    """Its name for a person."""
+    group: GroupName
     description: str
+    """A sentence: what it does."""
     allowed: Text
     """In words: `a whole number from 2 to 64`."""
     default: bool | int | float | str
@@ -170,7 +174,8 @@ def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
     if not told:
         return ""
     return sentence(
-        "The settings file has values that there are no more: {values}. Any value that you set takes their place.",
+        "The settings file has values that this version does not have any more: {values}. You need not do anything; "
+        "a value that you set takes their place.",
         values=", ".join(told),
     )
 
@@ -419,11 +424,12 @@ def _fields() -> dict[str, _Field]:
 
 def _field_of(field: inspect.Field, hint: Any) -> _Field:
     assert isinstance(field.type, inspect.Metadata), f"the setting {field.name} has no description"
-    description = (field.type.extra_json_schema or {})["description"]
-    extra = field.type.extra or {}
+    words, extra = field.type.extra_json_schema or {}, field.type.extra or {}
     info = SettingInfo(
         key=field.name,
-        description=description,
+        title=words["title"],
+        group=extra["group"],
+        description=words["description"],
         allowed=_allowed(field.type.type),
         default=field.default,
         secret=extra.get("secret", False),

@@ -47,7 +47,7 @@ _COUNTERS, _POOL = "counters.json", "pool.msgpack"
 
 
 class Service(Protocol):
-    """What a host runs (worker/hosts/services.py)."""
+    """What a host runs (worker/hosts/protocol.py)."""
 
     cancelled: threading.Event
 

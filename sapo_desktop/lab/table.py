@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -67,6 +67,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     greedy: float | None
     greedy_against: float | None
     """Of what it is compared with, under the same seeds and as far as that goes."""
+    greedy_median: float | None
+    """Of the median node, beside the best node of what it is compared with: does one gain by being in a swarm?"""
+    greedy_best_against: float | None
     sampled_first: float | None
     sampled: float | None
     sampled_against: float | None
@@ -119,11 +122,11 @@ class Run:
     def cumulative(self) -> float:
         return math.fsum(row.reward for row in self.honest)
 
-    def held_out(self, field: str) -> float | None:
-        """The last mean of a score over the nodes; of the base where there is none yet."""
+    def held_out(self, field: str, over: Callable[[list[float]], float] = statistics.fmean) -> float | None:
+        """The last mean of a score over the nodes, or another figure of theirs; of the base where there is none yet."""
         last = max((score.round for score in self.scores), default=0)
         found = [float(getattr(score, field)) for score in self.scores if score.round == last]
-        return statistics.fmean(found) if last and found else self.base(field)
+        return over(found) if last and found else self.base(field)
 
     def reached(self, score: float, kind: Budget) -> float | None:
         """What was used up when the nodes' mean greedy score was this high at first; None: never, or from the start."""
@@ -208,6 +211,8 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: f
         greedy_first=_mean([run.base("greedy") for run in cut]),
         greedy=_mean([run.held_out("greedy") for run in cut]),
         greedy_against=_mean([run.held_out("greedy") for run in against]),
+        greedy_median=_mean([run.held_out("greedy", statistics.median) for run in cut]),
+        greedy_best_against=_mean([run.held_out("greedy", max) for run in against]),
         sampled_first=_mean([run.base("sampled") for run in cut]),
         sampled=_mean([run.held_out("sampled") for run in cut]),
         sampled_against=_mean([run.held_out("sampled") for run in against]),

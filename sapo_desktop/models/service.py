@@ -1,4 +1,4 @@
-"""The process that handles model files, and asks for newer releases. A service as worker/hosts/services.py says.
+"""The process that handles model files, and asks for newer releases. A service as worker/hosts/protocol.py says.
 
 It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only a download opens a
 socket.

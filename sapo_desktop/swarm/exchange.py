@@ -65,9 +65,10 @@ class Exchange:
     Args:
         own_key, network: ours.
         check: what the catalogue says about a group.
-        rng: chooses tickets and draws; not for secrets.
+        rng: chooses tickets, draws and samples; not for secrets.
         members: of a private swarm, whose groups alone are taken.
         catalogues: by which ids we know the tasks.
+        draws: whether groups of others are kept to be drawn; a relay only serves them.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Exchange:
         *,
         members: Members | None = None,
         catalogues: Catalogues | None = None,
+        draws: bool = True,
     ) -> None:
         self.links: list[Link] = []
         self.past = Traffic()
@@ -89,12 +91,13 @@ class Exchange:
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
-        self.giving = Giving(own_key)
+        self.giving = Giving(own_key, rng)
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
         self.passes_on: PassOn = _to_nobody
         """Told of each group that its author published to us: what a relay has for others."""
         self._own_key = own_key
+        self._draws = draws
         self._network = network
         self._check = check
         self._rng = rng
@@ -210,6 +213,7 @@ class Exchange:
                 else:
                     self._refuse(link, Refused(Reason.MALFORMED, "not the catalogue that HELLO named"), now)
             case events.Published(envelopes):
+                link.published = now.monotonic
                 for envelope in envelopes:
                     self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
             case events.Served(groups=groups):
@@ -323,7 +327,8 @@ class Exchange:
         else:
             relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.tag)
         path = Path(link.source, relay, tag, link.lan, link.told.examiner if link.told else b"")
-        self.pool.add(opened, path, now.monotonic)
+        if self._draws:
+            self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
         if published:
             self.giving.keep(opened, path, now)
@@ -334,7 +339,8 @@ class Exchange:
             raise Refused(Reason.NOT_ITS_OWN, "another relay is its author's home")
         # A relay is one source, however many tags it names, and the same one where we have a link to it too.
         path = Path(relay, relay, tag)
-        self.pool.add(opened, path, now.monotonic)
+        if self._draws:
+            self.pool.add(opened, path, now.monotonic)
         self.giving.keep(opened, path, now)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:

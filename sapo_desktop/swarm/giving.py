@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable
+from random import Random
 
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import MOST_UNSENT, Link
@@ -25,10 +26,11 @@ _MOST_USED = 10_000
 
 
 class Giving:
-    """The giving side of one exchange. `own_key`: whose groups are our own."""
+    """The giving side of one exchange. `own_key`: whose groups are our own. `rng`: chooses what answers a WANT."""
 
-    def __init__(self, own_key: bytes) -> None:
+    def __init__(self, own_key: bytes, rng: Random) -> None:
         self._own_key = own_key
+        self._rng = rng
         self.shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
         """Own groups, those published to us, and other relays'."""
         self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
@@ -44,7 +46,7 @@ class Giving:
         self._own.append(group)
         for link in links:
             if link.knows(group.body.task):
-                link.unsent.append(group)
+                link.offer_later([group])
                 self.offer(link, now)
 
     def keep(self, group: Opened[GroupBody], path: Path, now: Now) -> None:
@@ -53,7 +55,7 @@ class Giving:
 
     def begin(self, link: Link, *, oldest_slot: int) -> None:
         """Have own groups from this slot on ready for a link that opened."""
-        link.unsent.extend(group for group in self._own if group.body.slot >= oldest_slot)
+        link.offer_later(group for group in self._own if group.body.slot >= oldest_slot)
 
     def offer(self, link: Link, now: Now) -> None:
         """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""
@@ -61,7 +63,8 @@ class Giving:
             return
         while link.unsent and link.session.is_open:
             room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now))
-            if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
+            least = min(link.session.groups_together, len(link.unsent))
+            if room < least or link.session.room(now.monotonic) < _LEAST_FRAME:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
             while batch and not link.session.publish([group.envelope for group in batch], now.monotonic):
@@ -76,7 +79,7 @@ class Giving:
         room = self._room(link, now)
         if link.quota is not None:
             room = min(room, link.quota.room_for_want(now.monotonic))
-        entries = [entry for entry in sample(self.shelf, want) if entry.name.author != link.key]
+        entries = [entry for entry in sample(self.shelf, want, self._rng) if entry.name.author != link.key]
         groups = [_sourced(entry, self._own_key) for entry in entries]
         groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:

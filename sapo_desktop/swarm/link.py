@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sapo_desktop.core.network.bucket import Bucket
@@ -16,7 +16,7 @@ MOST_UNSENT = 256
 _WANTS_AT_ONCE = 2.0
 
 
-@dataclass
+@dataclass(slots=True)
 class Traffic:
     """What went over one link."""
 
@@ -33,7 +33,7 @@ class Traffic:
         self.bytes_out += other.bytes_out
 
 
-@dataclass
+@dataclass(slots=True)
 class Quota:
     """What several links under one key get of us together; as much as one fresh link alone."""
 
@@ -52,7 +52,7 @@ class Quota:
         return int(self.groups.level(now)) if self.wants.take(1, now) else 0
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Link:
     """A session and what the exchange knows beside."""
 
@@ -62,7 +62,7 @@ class Link:
     key: bytes = b""
     """The peer's, once it proved it."""
     told: events.Opened | None = None
-    unsent: deque[Opened[GroupBody]] = field(default_factory=lambda: deque(maxlen=MOST_UNSENT))
+    unsent: list[Opened[GroupBody]] = field(default_factory=list)
     """Own groups that this link was not offered yet, the oldest first."""
     goodbye: events.Closed | None = None
     dialled: Address | None = None
@@ -77,6 +77,8 @@ class Link:
     refused: Refusals = field(default_factory=Refusals)
     heard: float = float("-inf")
     """When the last frame came, monotonic seconds."""
+    published: float = float("-inf")
+    """When the peer last sent groups of its own, monotonic seconds."""
     quota: Quota | None = None
     """Shared with the other links that prove this key."""
     twins_told: int = 1
@@ -96,11 +98,14 @@ class Link:
         """Whether the peer takes and has groups of this task, as far as it said."""
         return self.tasks is None or task in self.tasks
 
+    def offer_later(self, groups: Iterable[Opened[GroupBody]]) -> None:
+        """Have own groups wait, as the newest; of too many the oldest are not offered any more."""
+        self.unsent.extend(groups)
+        del self.unsent[:-MOST_UNSENT]
+
     def leave_unknown(self) -> None:
         """Offer no groups of tasks that the peer does not know."""
-        known = [group for group in self.unsent if self.knows(group.body.task)]
-        self.unsent.clear()
-        self.unsent.extend(known)
+        self.unsent = [group for group in self.unsent if self.knows(group.body.task)]
 
     def is_being_asked(self, now: float) -> bool:
         """Whether it may still answer which tasks it knows."""

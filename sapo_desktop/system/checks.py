@@ -57,8 +57,11 @@ _KEYRING_SECONDS = 5.0
 _NVIDIA = "0x10de"
 
 
-def computer_checks(folder: DataFolder, models: Path, settings: Settings, standing: Standing) -> list[Check]:
-    """All of a node. `models`: where models are kept; `standing`: what is known of newer versions."""
+def computer_checks(
+    folder: DataFolder, written: float, models: Path, settings: Settings, standing: Standing
+) -> list[Check]:
+    """All of a node. `written`: see `last_written`; `models`: where models are kept; `standing`: what is known of newer
+    versions."""
     here = probe(_existing(folder.root))
     no_window = why_no_window()
     return [
@@ -69,7 +72,7 @@ def computer_checks(folder: DataFolder, models: Path, settings: Settings, standi
         ),
         display(no_window),
         tray(bool(no_window), _has_tray()),
-        *_shared_checks(folder),
+        *_shared_checks(folder, written),
         disk("disk", folder.root, here.disk_free),
         _models_disk(models, settings),
         memory(here, settings),
@@ -77,21 +80,27 @@ def computer_checks(folder: DataFolder, models: Path, settings: Settings, standi
     ]
 
 
-def relay_checks(folder: DataFolder, standing: Standing) -> list[Check]:
+def relay_checks(folder: DataFolder, written: float, standing: Standing) -> list[Check]:
     """All of a relay, which neither learns nor shows anything."""
     return [
         versions(standing),
         libraries({name: _version(name) for name in OF_A_RELAY}),
-        *_shared_checks(folder),
+        *_shared_checks(folder, written),
         disk("disk", folder.root, probe(_existing(folder.root)).disk_free),
     ]
 
 
-def _shared_checks(folder: DataFolder) -> list[Check]:
+def last_written(folder: DataFolder) -> float:
+    """Unix time at which a node last wrote there, 0 where none did. To be asked before one is started, which writes."""
+    times = [path.stat().st_mtime for path in (folder.history, folder.log("worker")) if path.exists()]
+    return max(times, default=0.0)
+
+
+def _shared_checks(folder: DataFolder, written: float) -> list[Check]:
     return [
         _look_at_keyring(in_file=(folder.control / "identity").is_file()),
         ports(_loopback_error()),
-        clock(time.time(), _newest_file(folder), _is_synchronised()),
+        clock(time.time(), written, _is_synchronised()),
     ]
 
 
@@ -222,7 +231,7 @@ def _look_at_keyring(*, in_file: bool = False) -> Check:
             backend.get_password(SERVICE, "doctor")
             said[0] = ""
         except KeyringError as error:
-            said[0] = f"{error}."
+            said[0] = f"{str(error).rstrip('.')}."
 
     reading = threading.Thread(target=read, daemon=True)
     reading.start()
@@ -253,17 +262,17 @@ def _loopback_error() -> str:
         return error.strerror or str(error)
 
 
-def clock(now: float, newest: float, synchronised: bool | None) -> Check:
-    """`now`: Unix time; `newest`: when the node last wrote, 0: never; `synchronised`: whether the system says that its
+def clock(now: float, written: float, synchronised: bool | None) -> Check:
+    """`now`: Unix time; `written`: when the node last wrote, 0: never; `synchronised`: whether the system says that its
     clock was set from the network, None: it does not say."""
     shown = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(now))
     if now < _FIRST_RELEASE:
         return Check(name="clock", state="bad", found=f"It shows {shown}, which is long ago.", advice=SET_CLOCK)
-    if newest > now + _CLOCK_ERROR:
+    if written > now + _CLOCK_ERROR:
         return Check(
             name="clock",
             state="bad",
-            found=f"It shows {shown}, and the node wrote a file {(newest - now) / 60:,.0f} minutes later: it was put "
+            found=f"It shows {shown}, and the node wrote a file {(written - now) / 60:,.0f} minutes later: it was put "
             "back. Peers refuse answers whose time is wrong.",
             advice=SET_CLOCK,
         )
@@ -285,11 +294,6 @@ def _is_synchronised() -> bool | None:
         return bool(bus.get_property("SYSTEM", name, "/org/freedesktop/timedate1", name, "NTPSynchronized"))
     except SapoError:
         return None
-
-
-def _newest_file(folder: DataFolder) -> float:
-    times = [path.stat().st_mtime for path in (folder.history, folder.log("worker")) if path.exists()]
-    return max(times, default=0.0)
 
 
 def disk(name: str, folder: Path, free: int) -> Check:

@@ -29,7 +29,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     config: dict[str, ConfigValue]
     keep: dict[str, float] = {}
-    """Right answers that come too often, and the share of their questions that is set (choosing.py)."""
+    """Right answers that come too often, and the share of their questions that is set (questions.py)."""
     shared: bool = True
     """Whether its groups may travel: quick to make and mark (tests/bench/tasks/speed.py), equal on every machine, and
     not solved by always saying or copying the same (tests/bench/tasks/cheapest.py)."""

@@ -196,7 +196,7 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise _unfit(name, sentence("it is no UTF-8: save it as such"), line) from error
+        raise _unfit(name, sentence("it is not in UTF-8: save it so"), line) from error
     header, _, _ = text.partition("\n")
     delimiter = next((sign for sign in ",;\t" if _named(header, sign) in _HEADERS), None)
     if delimiter is None:

@@ -145,7 +145,7 @@ async def assemble(
     if before:
         node.human_groups = before.node.human_groups
     side = SwarmSide(around, node.show.notice, node.join, publish, node.progress, keeper.lasting, identity)
-    node.gate.others = lambda: side.hosts if side.member else ()  # one that joins yet is not stopped halfway
+    node.gate.others = side.hosts_of_member
     return Assembled(node, side)
 
 

@@ -51,11 +51,10 @@ from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStat
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
 from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.guest import Guest, hosts_of
-from sapo_desktop.worker.hosts.updates import Looker
+from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.updates import Updates
 
 log = logging.getLogger("sapo_desktop.worker")
 

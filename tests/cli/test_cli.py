@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from sapo_desktop.cli import main
 from sapo_desktop.commands.line import context as context_module
+from sapo_desktop.commands.line.context import Attached
 from sapo_desktop.commands.line.parser import build_parser
 from sapo_desktop.commands.relay import _arguments
 from sapo_desktop.core import settings_file
@@ -15,6 +18,7 @@ from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis, remote_key
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence import sensors
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
@@ -484,6 +488,29 @@ def test_doctor_tells_what_it_found_even_where_the_node_fails(run: Words, door: 
     door.node.fail = SapoError("The starter is missing.")
     assert run("doctor", "--report", str(tmp_path / "report.txt")) == 1
     assert "did not answer: The starter is missing." in (tmp_path / "report.txt").read_text()
+
+
+def test_doctor_sees_that_the_clock_was_put_back_though_the_node_it_starts_writes(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, later = DataFolder.open(run.folder).history, 4e9
+    history.touch()
+    os.utime(history, (later, later))
+    seen: list[float] = []
+    started = door.running_or_started
+
+    async def writing(folder: Path, overrides: Mapping[str, str]) -> Attached:
+        history.touch()
+        return await started(folder, overrides)
+
+    def looked(folder: DataFolder, written: float, *about: object) -> list[Check]:
+        seen.append(written)
+        return []
+
+    monkeypatch.setattr(door, "running_or_started", writing)
+    monkeypatch.setattr("sapo_desktop.commands.doctor.computer_checks", looked)
+    assert run("doctor") == 0
+    assert seen == [later]
 
 
 @pytest.mark.usefixtures("gone")

@@ -55,8 +55,8 @@ def test_on_a_display_it_opens(
     ("words", "why", "said"),
     [
         ((), NO_DISPLAY, f"{NO_DISPLAY} Playing in the terminal."),
-        (("--terminal",), "", "Playing in the terminal, as asked."),
-        (("--json",), "", "Playing in the terminal, as asked."),
+        (("--terminal",), "", "No window, as asked. Playing in the terminal."),
+        (("--json",), "", "No window, as asked. Playing in the terminal."),
     ],
 )
 def test_else_rounds_are_played_in_the_terminal_and_it_is_said_why(
@@ -97,4 +97,5 @@ def test_a_link_that_was_opened_goes_to_the_window(
     assert opened == [(tmp_path, False)] and links == [link]
     monkeypatch.setattr(display, "why_no_window", lambda: NO_DISPLAY)
     assert start(tmp_path, link)[0] == 2
-    assert f"run --invite '{link}'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"run --invite '{link}'" in said and "Playing" not in said

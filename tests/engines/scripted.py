@@ -23,7 +23,7 @@ Script = Callable[[str, int, int], str]
 
 STATE_FILE = "scripted.json"
 REQUEST, REPLY, PROGRESS = p.EngineRequest, p.EngineReply, p.EngineProgress
-"""What a host that runs it speaks (worker/hosts/services.py)."""
+"""What a host that runs it speaks (worker/hosts/protocol.py)."""
 _PIECE = 4
 """Characters told at once of a single answer."""
 

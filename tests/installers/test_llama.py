@@ -89,7 +89,7 @@ def test_without_a_compiler_it_is_left_out_with_a_plain_word(tmp_path: Path, mon
     monkeypatch.setattr(llama.shutil, "which", lambda _program: None)
     out = io.StringIO()
     assert provide(tmp_path, out) is False
-    assert "No C++ compiler was found" in out.getvalue()
+    assert "No C++ compiler was found" in out.getvalue() and "bootstrap.py llama" in out.getvalue()
 
 
 def test_a_build_that_fails_leaves_llama_out_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

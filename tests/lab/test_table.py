@@ -37,6 +37,13 @@ def test_a_line_adds_up_rewards_and_takes_the_means_of_scores() -> None:
     assert (first.answers, first.samples, first.tokens, first.cpu_seconds, first.refused) == (256, 240, 4000, 4, 12)
 
 
+def test_the_median_node_stands_beside_the_best_of_those_it_is_compared_with() -> None:
+    three = Run(shared().arm, shared().rounds, [*BASE, *(score(2, n, at, 0.5) for n, at in enumerate((0.9, 0.2, 0.7)))])
+    first, second = table([silo(), three])
+    assert (second.greedy_median, second.greedy_best_against) == (0.7, 0.6)
+    assert (first.greedy_median, first.greedy_best_against) == (0.55, 0.6)
+
+
 def test_ratios_are_taken_seed_by_seed() -> None:
     runs = [silo(1), silo(2), shared(1, 0.5), shared(2, 0.75)]
     line = table(runs)[1]
@@ -64,7 +71,7 @@ def test_what_nobody_played_is_not_compared_with_but_the_silo_may_be_missing() -
 
 def test_an_arm_without_its_silo_has_no_ratio() -> None:
     (line,) = table([shared(seed=2)])
-    assert line.ratio is None and line.greedy_against is None
+    assert line.ratio is None and line.greedy_against is None and line.greedy_best_against is None
 
 
 @pytest.mark.parametrize("first", [True, False])

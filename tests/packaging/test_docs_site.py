@@ -42,6 +42,7 @@ def faults(tmp_path: Path, scripts: None) -> Faults:
         ("![x](https://example.org/x.png)", "docs/readers.md: no such picture: https://example.org/x.png"),
         ("a <b>bold</b> word", "docs/readers.md: HTML: <b>"),
         ("<script src='x.js'></script>", "docs/readers.md: HTML: <script src='x.js'></script>"),
+        ("    python x.py  makes x", "docs/readers.md: words behind a command, without a #: python x.py  makes x"),
     ],
 )
 def test_what_leads_nowhere_is_said(faults: Faults, text: str, said: str) -> None:
@@ -51,7 +52,8 @@ def test_what_leads_nowhere_is_said(faults: Faults, text: str, said: str) -> Non
 def test_what_leads_somewhere_is_not(faults: Faults) -> None:
     headings = "# The `Node`, twice!\n\n## Again\n\n## Again\n\n"
     links = "[a](#the-node-twice) [b](#again-1) [c](../code.py) [d](README.md#start) [e](https://example.org) [f](.)"
-    assert faults(f"<!-- Written by a script -->\n\n{headings}{links}\n\n![plot](../plot.svg)\n") == []
+    command = "    python x.py 'a b'    # makes x  and y\n"
+    assert faults(f"<!-- Written by a script -->\n\n{headings}{links}\n\n![plot](../plot.svg)\n\n{command}") == []
 
 
 def test_a_page_that_nobody_leads_to_is_said(faults: Faults, tmp_path: Path) -> None:

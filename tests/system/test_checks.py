@@ -105,23 +105,23 @@ class Keyring:
 
     def get_password(self, service: str, user: str) -> None:
         if self.locked:
-            raise KeyringLocked("Locked")
+            raise KeyringLocked("Prompt dismissed..")
 
 
 @pytest.mark.parametrize(("locked", "state"), [(False, "good"), (True, "bad")])
 def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: bool, state: str) -> None:
     monkeypatch.setattr(checks, "usable_keyring", lambda: Keyring(locked))
-    assert checks._look_at_keyring().state == state
+    assert checks._look_at_keyring().state == state and ".." not in checks._look_at_keyring().found
     monkeypatch.setattr(checks, "usable_keyring", lambda: None)
     assert checks._look_at_keyring().state == "limited"
 
 
 def test_a_file_of_the_node_dates_the_clock(tmp_path: Path) -> None:
     folder = DataFolder.open(tmp_path)
-    assert checks._newest_file(folder) == 0.0
+    assert checks.last_written(folder) == 0.0
     folder.history.touch()
     os.utime(folder.history, (NOW, NOW))
-    assert checks._newest_file(folder) == NOW
+    assert checks.last_written(folder) == NOW
 
 
 def test_all_checks_together_name_each_thing_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_all_checks_together_name_each_thing_once(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(checks, "_has_tray", lambda: True)
     monkeypatch.setattr(checks, "_is_synchronised", lambda: None)
     found = checks.computer_checks(
-        DataFolder.at(tmp_path / "node"), tmp_path, Settings(), standing("unknown", "Not looked yet.")
+        DataFolder.at(tmp_path / "node"), 0.0, tmp_path, Settings(), standing("unknown", "Not looked yet.")
     )
     assert [check.name for check in found] == [
         *("versions", "libraries", "engine pack", "display", "tray", "keyring", "ports", "clock", "disk"),
@@ -144,7 +144,7 @@ def test_a_relay_is_looked_at_for_what_a_relay_needs(tmp_path: Path, monkeypatch
     monkeypatch.setattr(checks, "usable_keyring", lambda: None)
     lock = (ROOT / "packaging" / "requirements" / "relay.txt").read_text().lower()
     assert [name for name in checks.OF_A_RELAY if f"{name.lower().replace('_', '-')}==" not in lock] == []
-    found = checks.relay_checks(DataFolder.at(tmp_path / "relay"), standing("unknown", "Not looked yet."))
+    found = checks.relay_checks(DataFolder.at(tmp_path / "relay"), 0.0, standing("unknown", "Not looked yet."))
     assert [check.name for check in found] == ["versions", "libraries", "keyring", "ports", "clock", "disk"]
 
 

@@ -106,7 +106,7 @@ def test_a_bad_file_is_refused_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "this name is taken" in refused(*ROWS, name=name)
     for name in ("a/b", "..", "", "größe", "a" * 41):
         assert "the file's name is the family's" in refused(*ROWS, name=name)
-    with pytest.raises(TaskError, match="line 2: it is no UTF-8"):
+    with pytest.raises(TaskError, match="line 2: it is not in UTF-8"):
         own.parse_family("sums", b"question,answer\nGr\xf6\xdfe?,1", set())
     monkeypatch.setattr(own, "MOST_ROWS", 50)
     assert "line 52: it has more than 50 questions" in refused(*ROWS)

@@ -166,7 +166,8 @@ async def _last_word(node: Node) -> SapoError | None:
         async with asyncio.timeout(_LAST_WORD_SECONDS):
             async for event in node.events():
                 if isinstance(event, Stopping):
-                    return SapoError(event.reason) if event.failed else NotRunning("The node was ended meanwhile.")
+                    ended = "The node was ended meanwhile. Start it again: sapo-desktop run"
+                    return SapoError(event.reason) if event.failed else NotRunning(ended)
     return None
 
 

@@ -106,7 +106,7 @@ def _run(commands: Commands[Parser]) -> None:
     run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
     run.add_argument("--nearby", action="store_true", help="the invite may lead to this computer or a local network")
     run.add_argument("--lan", action="store_true", help="join the swarm, and find nodes on the local network")
-    run.add_argument("--weighting", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
+    run.add_argument("--weighting", metavar="NAME", help="how external groups are weighed: guarded or paper")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4 or 2/6")
     run.add_argument("--model", metavar="ID", help="'starter', an installed model, or a transformers folder")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")

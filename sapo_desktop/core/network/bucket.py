@@ -6,6 +6,8 @@ from __future__ import annotations
 class Bucket:
     """A rate: holds at most `capacity`, gains `rate` a second; `now` is any monotonic clock."""
 
+    __slots__ = ("_level", "_rate", "_time", "capacity")  # a relay has a dozen for each of 2,000 sessions
+
     def __init__(self, capacity: float, rate: float, now: float) -> None:
         self.capacity = capacity
         self._rate = rate
@@ -24,6 +26,16 @@ class Bucket:
             return False
         self._level -= amount
         return True
+
+    def turn(self, capacity: float, rate: float, now: float) -> None:
+        """From now on hold at most `capacity`, and gain `rate` a second."""
+        self.level(now)
+        self.capacity, self._rate = capacity, rate
+
+    @property
+    def rate(self) -> float:
+        """What it gains a second."""
+        return self._rate
 
     def grant(self, amount: float, most: float) -> None:
         """Add to it beyond its capacity, which grows with it up to `most`."""

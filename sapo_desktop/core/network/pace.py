@@ -34,6 +34,9 @@ class Pace:
 
     async def take(self, size: int) -> None:
         """Return once so many bytes may pass."""
+        if not self.rate and not self._turn.locked():
+            self.passed += size  # nobody waits, and nothing is to be remembered
+            return
         async with self._turn:
             while (wait := self.wait()) > 0:
                 await self._sleep(min(wait, _STEP_SECONDS))

@@ -1,4 +1,5 @@
-"""What a manifest means to this version, now: one pure decision. What it refuses is offered nowhere.
+"""Who signed a manifest (Ed25519; the secret keys are nowhere in the product), and what it means to this version, now:
+one pure decision. What it refuses is offered nowhere.
 
 Refused are, in this order: what no key of the build signed; what is no manifest; what an older key signed once a newer
 one has; a list older than one seen before, or another one of the same number; a list from the future (this computer's
@@ -9,16 +10,41 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
+from nacl.exceptions import BadSignatureError
+from nacl.signing import VerifyKey
 
 from sapo_desktop.core.plain_text import clean
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.updates.manifest import Manifest, Release, Standing, decode, order
-from sapo_desktop.core.updates.signature import signer
+
+_LABEL = b"sapo-desktop/updates/1\0"
+
+
+def signed_bytes(document: bytes) -> bytes:
+    """What is signed for a manifest of these bytes."""
+    return _LABEL + document
+
+
+def signer(document: bytes, signature: bytes, keys: Sequence[str]) -> int | None:
+    """The place of the key that signed it, or None. `signature`: 128 hex digits; `keys`: 64 each."""
+    text = signature.decode("ascii", "replace").strip()
+    if not re.fullmatch(r"[0-9a-f]{128}", text):
+        return None
+    for place, key in enumerate(keys):
+        try:
+            VerifyKey(bytes.fromhex(key)).verify(signed_bytes(document), bytes.fromhex(text))
+        except (BadSignatureError, ValueError):  # ValueError: the key is no point of the curve
+            continue
+        return place
+    return None
+
 
 _DAY = datetime.timedelta(days=1)
 

@@ -1,6 +1,6 @@
 """The manifest of a release, `updates.json`, what a build knows of its release address, and how things stand.
 
-A manifest is read only once its signature holds (signature.py). Its format is fixed: a build that is years old has to
+A manifest is read only once its signature holds (decision.py). Its format is fixed: a build that is years old has to
 read it, so an unknown field is refused.
 """
 

@@ -141,7 +141,7 @@ def _supported(config: Any) -> gguf.MODEL_ARCH:
         if differs:
             raise ModelError(
                 sentence(
-                    "This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.",
+                    "This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.",
                     what=what,
                 )
             )

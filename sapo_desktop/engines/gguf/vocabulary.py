@@ -183,7 +183,9 @@ def _is_nfc(normalizer: dict[str, Any]) -> bool:
 def _special_ids(writer: gguf.GGUFWriter, tokenizer: Any) -> None:
     end = tokenizer.eos_token_id
     if end is None:
-        raise ModelError(sentence("The tokenizer names no end-of-sequence token, so llama.cpp would never stop."))
+        raise ModelError(
+            sentence("The tokenizer names no end-of-sequence token, so llama.cpp would never stop; export as `merged`.")
+        )
     writer.add_eos_token_id(end)
     if tokenizer.pad_token_id is not None:
         writer.add_pad_token_id(tokenizer.pad_token_id)

@@ -73,7 +73,9 @@ class Vocabulary:
         room = (c.llama_token * (len(raw) + 4))()
         count = c.llama_tokenize(self._vocab, raw, len(raw), room, len(room), beginning, special)
         if count < 0:
-            raise ModelError(sentence("llama.cpp could not cut a text into tokens; the model's vocabulary is damaged."))
+            raise ModelError(
+                sentence("llama.cpp could not cut a text into tokens; the model's vocabulary is damaged: get it again.")
+            )
         return list(room[:count])
 
     def _piece(self, token: int) -> bytes:

@@ -1,6 +1,6 @@
-"""Every setting in its place: groups, what control fits it, what a search finds, what is shown of it. No Qt.
+"""The groups of settings, what control fits each, what a search finds, what is shown of it. No Qt.
 
-The names and sentences that a person reads are words/settings.py's.
+A setting's name, group and sentence stand on its field in core/settings.py.
 """
 
 from __future__ import annotations
@@ -14,93 +14,15 @@ from msgspec import inspect
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings import GroupName, Settings
 from sapo_desktop.worker.control.messages.replies import SettingsAre
 
-GroupName = Literal["window", "gentle", "when", "network", "learning", "model", "remote", "storage"]
 Value = bool | int | float | str
 
 GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
     {
-        "window": (
-            "language",
-            "theme",
-            "text_size",
-            "close_to_tray",
-            "when_window_closes",
-            "start_at_login",
-            "notify",
-            "quiet_hours",
-        ),
-        "gentle": (
-            "threads",
-            "threads_away",
-            "processor_percent",
-            "processor_percent_away",
-            "low_priority",
-            "memory_most",
-            "card_memory_most",
-            "memory_reserve",
-            "memory_back_after",
-            "core_watts",
-            "price_per_kwh",
-        ),
-        "when": (
-            "when_in_use",
-            "away_after",
-            "schedule",
-            "on_battery",
-            "battery_least",
-            "on_metered",
-            "pause_for",
-            "card_share",
-            "hottest",
-            "keep_awake",
-        ),
-        "network": (
-            "silo",
-            "share",
-            "label",
-            "use_seed_list",
-            "look_for_updates",
-            "lan",
-            "private_addresses",
-            "upload_kilobytes",
-            "upload_kilobytes_away",
-            "download_kilobytes",
-            "download_kilobytes_away",
-            "peers",
-            "invited",
-            "blocked",
-            "listen",
-            "announce",
-            "proxy",
-            "swarm",
-            "admission",
-        ),
-        "learning": (
-            "tasks",
-            "curriculum",
-            "mix",
-            "weighting",
-            "answers",
-            "questions",
-            "max_tokens",
-            "temperature",
-            "reward",
-            "validate_every",
-            "method",
-            "lora_rank",
-            "learning_rate",
-            "learning_rate_decay",
-            "updates",
-            "overlap",
-            "micro_batch",
-            "seed",
-        ),
-        "model": ("model", "generator", "generator_weights", "trainer", "device"),
-        "remote": ("remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"),
-        "storage": ("models_folder", "hub_endpoint", "disk_gigabytes", "keep_checkpoints", "write_gigabytes_a_day"),
+        name: tuple(key for key in settings_file.known_keys() if settings_file.describe(key).group == name)
+        for name in get_args(GroupName)
     }
 )
 """In the order in which they are shown; the most asked for first."""

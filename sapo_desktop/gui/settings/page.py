@@ -13,8 +13,9 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import GroupName
 from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.settings.groups import GROUPS, GroupName, Wanted, found
+from sapo_desktop.gui.settings.groups import GROUPS, Wanted, found
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page

@@ -1,10 +1,10 @@
-"""What the settings are called and what their choices mean, in the window's language; what each does is said in
-core/settings.py, whose sentences packaging/translations.py collects."""
+"""What the groups of settings are called and what choices and numbers mean, in the window's language. What a setting is
+called and what it does is said in core/settings.py, whose texts packaging/translations.py collects."""
 
 from __future__ import annotations
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.gui.settings.groups import GroupName
+from sapo_desktop.core.settings import GroupName
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import LANGUAGES, catalogued, tr
 from sapo_desktop.gui.words.learning import WEIGHTINGS, weighting_name
@@ -39,88 +39,7 @@ def group_sentences() -> dict[GroupName, str]:
 
 def titles() -> dict[str, str]:
     """A setting's name for a person."""
-    return {
-        "language": tr("Language"),
-        "theme": tr("Colours"),
-        "text_size": tr("Text size"),
-        "close_to_tray": tr("Close to the tray"),
-        "when_window_closes": tr("When the window goes away"),
-        "start_at_login": tr("Start at login"),
-        "notify": tr("Notifications"),
-        "quiet_hours": tr("Quiet hours"),
-        "threads": tr("Threads"),
-        "threads_away": tr("Threads while you are away"),
-        "processor_percent": tr("Share of the threads' time"),
-        "processor_percent_away": tr("Share while you are away"),
-        "low_priority": tr("Low priority"),
-        "memory_back_after": tr("Memory given back after"),
-        "core_watts": tr("Power of a core"),
-        "price_per_kwh": tr("Price of a kilowatt-hour"),
-        "when_in_use": tr("While the computer is used"),
-        "away_after": tr("Away after"),
-        "schedule": tr("Schedule"),
-        "on_battery": tr("On battery"),
-        "battery_least": tr("Least charge"),
-        "on_metered": tr("On a metered link"),
-        "pause_for": tr("Programs to pause for"),
-        "card_share": tr("Graphics card taken by others"),
-        "hottest": tr("Highest temperature"),
-        "keep_awake": tr("Keep awake"),
-        "memory_most": tr("Most memory"),
-        "card_memory_most": tr("Most of the card's memory"),
-        "memory_reserve": tr("Memory left free"),
-        "silo": tr("Silo"),
-        "share": tr("Share answers"),
-        "label": tr("Label"),
-        "use_seed_list": tr("Seed list"),
-        "look_for_updates": tr("Look for updates"),
-        "lan": tr("Local network"),
-        "private_addresses": tr("Private addresses"),
-        "upload_kilobytes": tr("Sent at most"),
-        "upload_kilobytes_away": tr("Sent while you are away"),
-        "download_kilobytes": tr("Received at most"),
-        "download_kilobytes_away": tr("Received while you are away"),
-        "peers": tr("Peers"),
-        "invited": tr("Peers by invite"),
-        "blocked": tr("Blocked peers"),
-        "listen": tr("Listen at"),
-        "announce": tr("Announced address"),
-        "proxy": tr("Proxy"),
-        "swarm": tr("Private swarm"),
-        "admission": tr("Admission"),
-        "tasks": tr("Tasks"),
-        "curriculum": tr("Curriculum"),
-        "mix": tr("Own and peers' answers"),
-        "weighting": tr("Weight of peers' answers"),
-        "answers": tr("Answers to a question"),
-        "questions": tr("Questions in a step"),
-        "max_tokens": tr("Longest answer"),
-        "temperature": tr("Temperature"),
-        "reward": tr("Reward"),
-        "validate_every": tr("Held-out questions every"),
-        "method": tr("What is trained"),
-        "lora_rank": tr("Adapter's rank"),
-        "learning_rate": tr("Learning rate"),
-        "learning_rate_decay": tr("Learning rate's half-life"),
-        "updates": tr("Steps in a round"),
-        "overlap": tr("Answer beside the step"),
-        "micro_batch": tr("Answers at once"),
-        "seed": tr("Seed"),
-        "model": tr("Model"),
-        "generator": tr("What answers"),
-        "generator_weights": tr("Weights for answering"),
-        "trainer": tr("What learns"),
-        "device": tr("Device"),
-        "remote_url": tr("Server's address"),
-        "remote_model": tr("Server's model"),
-        "remote_adapters": tr("Folder for what is learned"),
-        "remote_key_in_clear": tr("Key over plain http"),
-        "models_folder": tr("Models folder"),
-        "hub_endpoint": tr("Source of models"),
-        "disk_gigabytes": tr("Most disk"),
-        "keep_checkpoints": tr("Checkpoints kept"),
-        "write_gigabytes_a_day": tr("Written in a day"),
-    }
+    return {key: catalogued(settings_file.describe(key).title) for key in settings_file.known_keys()}
 
 
 def sentence(key: str) -> str:

@@ -121,4 +121,7 @@ def _nothing(repository: str, listed: Sequence[Listed]) -> Text:
             repository=repository,
             name=programs[0],
         )
-    return sentence("{repository} has no weights in safetensors or GGUF in its first folder.", repository=repository)
+    return sentence(
+        "{repository} has no weights in safetensors or GGUF in its first folder. Choose another one.",
+        repository=repository,
+    )

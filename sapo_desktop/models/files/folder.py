@@ -216,7 +216,9 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
     try:
         times = math.prod(_growth(members.get(name)) for name in ("normalizer", "decoder"))
     except (ValueError, RecursionError) as error:
-        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(tokenizer))) from error
+        raise ModelError(
+            sentence("{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(tokenizer))
+        ) from error
     if times > _MOST_GROWTH:
         raise ModelError(
             sentence(
@@ -322,7 +324,9 @@ def _read(file: Path, longest: int) -> bytes:
 
 
 def _too_large(file: Path) -> ModelError:
-    return ModelError(sentence("{file} is too large to be what its name says.", file=str(file)))
+    return ModelError(
+        sentence("{file} is too large to be what its name says. Get the folder again, whole.", file=str(file))
+    )
 
 
 def _positive(config: dict[str, Any], key: str) -> int:

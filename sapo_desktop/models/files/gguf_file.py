@@ -95,7 +95,7 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
     """
     found = {path: read_gguf(path) for path in sorted(files)}
     if not found:
-        raise ModelError(sentence("There is no GGUF file."))
+        raise ModelError(sentence("There is no GGUF file: name one."))
     first, count = next(iter(found.values())), len(found)
     expected = [(number, count) for number in range(count)]
     if [(file.part, file.parts) for file in found.values()] != expected:

@@ -161,7 +161,7 @@ def _no_weights(path: Path, names: Sequence[str]) -> Text:
             path=str(path),
             name=programs[0],
         )
-    return sentence("{path} holds no weights in safetensors or GGUF.", path=str(path))
+    return sentence("{path} holds no weights in safetensors or GGUF. Name a folder or file that does.", path=str(path))
 
 
 def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Callable[[str, int], None]:

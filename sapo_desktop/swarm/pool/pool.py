@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -41,8 +40,7 @@ class Path(NamedTuple):
     """Which library the peer says it makes questions with; explains those that come out otherwise here."""
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """What may be published once: one question, whatever instance its author names."""
 
     author: bytes
@@ -51,8 +49,7 @@ class Name:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One group in the pool."""
 
     name: Name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -120,7 +121,7 @@ class Opened(Generic[BodyType]):
     body: BodyType
     envelope: bytes
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """Names exactly these bytes (32 bytes)."""
         return hashlib.sha256(self.envelope).digest()
@@ -130,6 +131,10 @@ _Parts: TypeAlias = tuple[int, Annotated[bytes, Meta(max_length=limits.MAX_FRAME
 _PARTS: msgspec.msgpack.Decoder[_Parts] = msgspec.msgpack.Decoder(_Parts)
 _ENCODER = msgspec.msgpack.Encoder()
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+
+
+_MOST_OF_A_SIGN = 4
+"""Bytes in UTF-8."""
 
 
 class _Author(msgspec.Struct, frozen=True):
@@ -219,4 +224,6 @@ def _check_group(body: GroupBody) -> None:
 
 def may_be_shared(text: str) -> bool:
     """Whether a text may be an answer: 4 KiB in UTF-8, no control or bidirectional signs but line ends and tabs."""
-    return not _CONTROL.search(text) and len(text.encode("utf-8")) <= limits.MAX_ANSWER
+    if _CONTROL.search(text):
+        return False
+    return len(text) <= limits.MAX_ANSWER // _MOST_OF_A_SIGN or len(text.encode("utf-8")) <= limits.MAX_ANSWER

@@ -51,6 +51,10 @@ OTHERS_SECONDS = 2.0
 FIRST_GROUPS, GROUPS_PER_SECOND = 32.0, 1.0
 FIRST_BYTES, BYTES_PER_SECOND = 256.0 * KIB, 8.0 * KIB
 """Credit of a fresh link, each way, and how it grows back."""
+FASTEST_MS, SLOWEST_MS = 1000, 60_000
+"""Between two groups of one link, where a relay takes fewer; what is told is brought within these bounds."""
+PACED_GROUPS = 8.0
+"""The least that a link may save up, however few are taken."""
 MOST_GRANTED_GROUPS, MOST_GRANTED_BYTES = 4096.0, 32.0 * KIB * KIB
 """However much a peer grants, no more is counted on."""
 
@@ -61,7 +65,7 @@ MOST_CLOCK_ERROR = 1200.0
 SHARED_INDICES = 64
 
 
-@dataclass
+@dataclass(slots=True)
 class Allowance:
     """Groups and bytes that one side may send."""
 
@@ -74,6 +78,13 @@ class Allowance:
             Bucket(FIRST_GROUPS, GROUPS_PER_SECOND, now),
             Bucket(FIRST_BYTES, BYTES_PER_SECOND, now),
         )
+
+    def slow(self, ms_per_group: int, now: float) -> float:
+        """From now on let so many milliseconds pass for each group, with as many seconds' worth saved up as before.
+        Returns the share of the protocol's own rate that this is."""
+        share = FASTEST_MS / min(SLOWEST_MS, max(FASTEST_MS, ms_per_group))
+        self.groups.turn(max(PACED_GROUPS, share * FIRST_GROUPS), share * GROUPS_PER_SECOND, now)
+        return share
 
     def grant(self, groups: float, size: float) -> None:
         self.groups.grant(groups, MOST_GRANTED_GROUPS)

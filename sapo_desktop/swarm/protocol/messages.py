@@ -91,6 +91,11 @@ class Credit(Message, frozen=True, kw_only=True):
     bytes: Number
     links: Number = 0
     """How many links prove the receiver's key here, sharing one quota; 0: nothing is said of it."""
+    ms_per_group: Number = 0
+    """In how many milliseconds credit for one group comes back to the receiver from now on, more than the protocol's
+    own 1,000 where the sender has too much to do; 0: nothing is said of it, nor of what is next."""
+    together: Number = 0
+    """How many groups the receiver is to put into one PUBLISH, where so many wait or will; 0: it is as it likes."""
 
 
 class Publish(Message, frozen=True, kw_only=True):

@@ -57,10 +57,14 @@ class Session:
         self.is_closed = False
         self.backlog = 0
         """Bytes that the driver took and could not send yet; kept by it."""
+        self.groups_together = 1
+        """Of several that wait, so many at least are to go in one PUBLISH: a peer with too much to do has most of it
+        with the messages, not with what is in them."""
         self.latency: float | None = None
         """Seconds until the last request was answered, a WANT or a PING; None before the first."""
         self._me = me
-        self._greeting = Greeting(role, me, nonce, unix_time, certificate, expected_key)
+        self._greeting: Greeting | None = Greeting(role, me, nonce, unix_time, certificate, expected_key)
+        """Until it is over."""
         self._out: list[bytes] = []
         self._deadline = now + limits.HANDSHAKE_SECONDS
         self._heard = now
@@ -73,6 +77,8 @@ class Session:
         self._ping_sent: float | None = None
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
+        self._paced: Bucket | None = None
+        """What a peer that was told to send less may still send; below 0 it did not heed that."""
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
         self._rates: dict[type[m.Message], Bucket] = {
             m.Want: Bucket(2, 1 / limits.WANT_SECONDS, now),
@@ -91,20 +97,8 @@ class Session:
         self._peers_asked = False
         self._wants: dict[bytes, tuple[int, float]] = {}
         """Ticket -> groups asked for, and when."""
-        self._handlers: dict[type[m.Message], Callable[[Any, int, float], list[Event]]] = {
-            m.CatalogueReq: self._on_catalogue_req,
-            m.Catalogue: self._on_catalogue,
-            m.Credit: self._on_credit,
-            m.Publish: self._on_publish,
-            m.Want: self._on_want,
-            m.Groups: self._on_groups,
-            m.PeersReq: self._on_peers_req,
-            m.Peers: self._on_peers,
-            m.Stats: self._on_stats,
-            m.Ping: self._on_ping,
-            m.Pong: self._on_pong,
-        }
         if role == "client":
+            assert self._greeting is not None
             self._say(self._greeting.hello)
 
     # -- in --------------------------------------------------------------------------------------------------
@@ -124,7 +118,7 @@ class Session:
                 return self._greet(message)
             if isinstance(message, m.Hello | m.Auth):
                 raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
-            return self._handlers[type(message)](message, len(frame), now)
+            return _HANDLERS[type(message)](self, message, len(frame), now)
         except Refused as refused:
             return self.fault(refused.reason, now, str(refused))
 
@@ -213,6 +207,26 @@ class Session:
         """Say how many links prove the peer's key here; False before it is time again."""
         return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
 
+    def pace(self, ms_per_group: int, together: int, now: float) -> None:
+        """Tell the peer to let so many milliseconds pass for each group that it sends, and to send so many together;
+        and send it no more."""
+        if not self._may_say:
+            return
+        self._say(m.Credit(groups=0, bytes=0, ms_per_group=ms_per_group, together=together))
+        share = self._sending.slow(ms_per_group, now)
+        # What the peer sent before it heard of this is taken, too.
+        most = self._sending.groups.capacity + limits.FIRST_GROUPS
+        if share >= 1:
+            self._paced = None
+        elif self._paced is None:
+            self._paced = Bucket(most, self._sending.groups.rate, now)
+        else:
+            self._paced.turn(most, self._sending.groups.rate, now)
+
+    def overdue(self, now: float) -> float:
+        """Seconds for which nothing more is to be read from a peer that sends more than it was told to."""
+        return max(0.0, -self._paced.level(now) / self._paced.rate) if self._paced else 0.0
+
     def may_want(self, now: float) -> bool:
         """Whether it is time for a WANT."""
         return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1
@@ -269,6 +283,7 @@ class Session:
         return events.Closed(reason, retry_after, by_peer)
 
     def _greet(self, message: m.Any) -> list[Event]:
+        assert self._greeting is not None
         try:
             answers, opened = self._greeting.take(message)
         except Parting as parting:
@@ -280,7 +295,7 @@ class Session:
             self._say(answer)
         if opened is None:
             return []
-        self.is_open = True
+        self.is_open, self._greeting = True, None
         return [opened]
 
     # -- messages --------------------------------------------------------------------------------------------
@@ -310,12 +325,20 @@ class Session:
     def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
         self._sending.grant(message.groups, message.bytes)
+        if message.ms_per_group:
+            share = self._sending.slow(message.ms_per_group, now)
+            self.groups_together = max(1, min(message.together, int(limits.PACED_GROUPS)))
+            # Asked sooner, it would answer with fewer: its credit to us comes back no faster.
+            seconds = self.groups_together / (share * limits.GROUPS_PER_SECOND)
+            self._own_rates[m.Want].turn(1, 1 / max(limits.WANT_SECONDS, seconds), now)
         return [events.SameKey(message.links)] if message.links else []
 
     def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
         envelopes = codec.unpack_published(message.batch)
         self._within_credit(len(envelopes), 0, now)
+        if self._paced:
+            self._paced.take(len(envelopes), now, slack=float("inf"))
         return [events.Published(envelopes)]
 
     def _on_want(self, message: m.Want, size: int, now: float) -> list[Event]:
@@ -358,3 +381,19 @@ class Session:
         if message.number == self._pings and self._ping_sent is not None:
             self.latency, self._ping_sent = now - self._ping_sent, None
         return []
+
+
+_HANDLERS: dict[type[m.Message], Callable[[Session, Any, int, float], list[Event]]] = {
+    m.CatalogueReq: Session._on_catalogue_req,
+    m.Catalogue: Session._on_catalogue,
+    m.Credit: Session._on_credit,
+    m.Publish: Session._on_publish,
+    m.Want: Session._on_want,
+    m.Groups: Session._on_groups,
+    m.PeersReq: Session._on_peers_req,
+    m.Peers: Session._on_peers,
+    m.Stats: Session._on_stats,
+    m.Ping: Session._on_ping,
+    m.Pong: Session._on_pong,
+}
+"""By the type of message, once the greeting is over."""

@@ -93,6 +93,11 @@ class FairQueue:
             turn.cancel()
             leaving.cancel()
 
+    @property
+    def waiting(self) -> int:
+        """How many stand in line."""
+        return len(self._turns)
+
     def spent(self, seconds: float) -> None:
         """Of the processor's time."""
         self._turns.spent(seconds, time.monotonic())

@@ -40,6 +40,7 @@ from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.dialling import Allows, client_tls, dialling, peer_certificate, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue
+from sapo_desktop.swarm.sockets.load_control import LoadControl
 from sapo_desktop.swarm.sockets.wire import (
     PARTING_SECONDS,
     BoundedClient,
@@ -47,8 +48,10 @@ from sapo_desktop.swarm.sockets.wire import (
     Connection,
     Wire,
     options,
+    read_into,
     read_tls_in_small_parts,
     remote_host,
+    tls_buffer,
     tls_times,
 )
 
@@ -62,6 +65,10 @@ _LONGEST_ABSENCE = 86400.0
 """However long a peer asks to be left alone."""
 _ANSWER_SECONDS = 10.0
 """Within which a peer that was only greeted says that it takes our key, or not."""
+_LONGEST_WAIT = limits.IDLE_SECONDS
+"""Of whoever sends more than it was told to, so that its link is not taken for dead."""
+_SENT_LATELY = 10.0
+"""Seconds for which whoever sent groups counts among those that share what can be taken."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
 _HUNG_UP = Closed("", 0, False)
@@ -115,6 +122,7 @@ class Network:
         at_home: private addresses are no part of the internet that may only have its share.
         most_memory: bytes; see MOST_MEMORY.
         share: seconds of work for peers in each second.
+        paces: tell peers to send less where they send more than can be taken.
     """
 
     def __init__(
@@ -128,8 +136,10 @@ class Network:
         at_home: bool = False,
         most_memory: int = MOST_MEMORY,
         share: float = SHARE,
+        paces: bool = False,
     ) -> None:
         read_tls_in_small_parts()
+        self._tls_buffer = tls_buffer()
         self.exchange = exchange
         self._me = me
         self.upload, self.download = Pace(), Pace()
@@ -143,6 +153,8 @@ class Network:
         self._door = Door(most_links + MOST_UNPROVEN, at_home=at_home)
         self._most_memory = most_memory
         self._gate = FairQueue(share)
+        self.load = LoadControl(time.monotonic(), time.thread_time()) if paces else None
+        """What peers may send, where that is bounded by what can be taken."""
         self._certificate = NO_TLS
         self._tls: ssl.SSLContext | None = None
         self._turns_away = False
@@ -235,6 +247,11 @@ class Network:
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
+
+    def waiting(self, link: Link) -> int:
+        """Bytes of a link that wait in this process, to be sent or to be looked at."""
+        wire = self._wires.get(link)
+        return wire.memory if wire is not None else 0
 
     def publish(self, envelope: bytes) -> None:
         """Offer an own group to every link."""
@@ -420,6 +437,7 @@ class Network:
         only_greet: bool = False,
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
+        read_into(connection, self._tls_buffer)
         link = self.exchange.attach(session, tag, dialled, lan=lan)
         link.host = host
         wire = self._wires[link] = Wire(connection, session, self.upload)
@@ -430,6 +448,8 @@ class Network:
             while not session.is_closed:
                 frame = await connection.recv()
                 await self.download.take(len(frame))
+                if (overdue := session.overdue(time.monotonic())) and await _ended(connection, overdue):
+                    break
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
                 if not await self._gate.turn(tag, connection.wait_closed, is_new=is_new):
                     break
@@ -475,6 +495,8 @@ class Network:
         for event in told:
             if isinstance(event, Opened):
                 log.info("A link opened.")
+                if self.load is not None and self.load.together > 1:
+                    link.session.pace(self.load.ms_per_group, self.load.together, time.monotonic())
             self.heard(link, event)
 
     def _flush(self, link: Link) -> None:
@@ -501,13 +523,29 @@ class Network:
 
     async def _tick(self) -> None:
         while True:
+            due = time.monotonic() + TICK_SECONDS
             await asyncio.sleep(TICK_SECONDS)
+            self._keep_up(time.monotonic(), due)
             self.exchange.tick(now())
             self._flush_all()
             self._keep_within_memory()
             for link, wire in list(self._wires.items()):
                 if link.session.is_closed:
                     wire.end_soon()
+
+    def _keep_up(self, at: float, due: float) -> None:
+        """Where peers send more than can be taken, or could send more than they may, tell them. `due`: when this was
+        to be looked at."""
+        if self.load is None:
+            return
+        links = self.exchange.links
+        taken = self.exchange.past.groups_in + sum(link.traffic.groups_in for link in links)
+        senders = sum(link.published > at - _SENT_LATELY for link in links)
+        waiting, processor = self._gate.waiting, time.thread_time()
+        if self.load.look(at, processor, taken, senders=senders, waiting=waiting, late=at - due):
+            log.info("Peers may send a group in %d ms, %d together.", self.load.ms_per_group, self.load.together)
+            for link in links:
+                link.session.pace(self.load.ms_per_group, self.load.together, at)
 
     def _tag(self, host: str) -> bytes:
         """Our name of the day for the part of the internet that the peer is in."""
@@ -523,6 +561,16 @@ class Network:
 
 def _nobody_listens(link: Link, event: Event) -> None:
     """Until somebody is to be told."""
+
+
+async def _ended(connection: Connection, seconds: float) -> bool:
+    """Wait so long; whether the connection ended meanwhile."""
+    try:
+        async with asyncio.timeout(min(seconds, _LONGEST_WAIT)):
+            await connection.wait_closed()
+    except TimeoutError:
+        return False
+    return True
 
 
 async def _never() -> None:

@@ -396,7 +396,12 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
 
 def _error(failure: Failure) -> SapoError:
     if failure.kind == "Bug":
-        return SapoError(sentence("The worker met a bug ({what}); the traceback is in its log.", what=failure.text))
+        return SapoError(
+            sentence(
+                "The worker met a bug ({what}). Please report it: sapo-desktop doctor --report FILE writes what helps.",
+                what=failure.text,
+            )
+        )
     return error_class(failure.kind)(failure.text)
 
 

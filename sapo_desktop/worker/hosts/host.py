@@ -5,7 +5,7 @@ before anything heavy is imported these are moved away, so that whatever librari
 log. Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes
 frames in and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel
 where it can (system/processes.py). A service with an attribute `between` calls it at every step of long work: what was
-asked aside meanwhile is answered then. What a service owes stands in worker/hosts/services.py. `--service
+asked aside meanwhile is answered then. What a service owes stands in worker/hosts/protocol.py. `--service
 MODULE:FUNCTION` instead of KIND runs a service that is not in the table there.
 """
 
@@ -32,11 +32,13 @@ from sapo_desktop.core.errors import HostError, OutOfMemory, SapoError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.confinement import confine
-from sapo_desktop.worker.hosts.frames import FrameError, FrameReader, FrameWriter
-from sapo_desktop.worker.hosts.services import (
+from sapo_desktop.worker.hosts.protocol import (
     KINDS,
     Cancel,
     Failed,
+    FrameError,
+    FrameReader,
+    FrameWriter,
     HostKind,
     Progress,
     Ready,

@@ -25,12 +25,12 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.desktop import ceiling
 from sapo_desktop.system.logs import last_lines, open_log
-from sapo_desktop.worker.hosts.frames import FrameError, pack, read_frame
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, Sight, look
-from sapo_desktop.worker.hosts.services import (
+from sapo_desktop.worker.hosts.protocol import (
     KINDS,
     Cancel,
     Failed,
+    FrameError,
     FromHost,
     HostOptions,
     Progress,
@@ -42,7 +42,9 @@ from sapo_desktop.worker.hosts.services import (
     encode,
     environment,
     kind_of_service,
+    pack,
     pack_body,
+    read_frame,
 )
 
 GRACE = 0.6

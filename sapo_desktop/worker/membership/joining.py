@@ -32,7 +32,7 @@ from sapo_desktop.swarm.sockets.fair_queue import SHARE
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.swarm.trust.standing import Standing
-from sapo_desktop.system.descriptors import room_for_sockets
+from sapo_desktop.system.network import room_for_sockets
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
@@ -141,10 +141,16 @@ class Joined(Linked):
 
 
 def link_up(
-    identified: Identified, *, most_links: int = LEAF_LINKS, found_links: int = FOUND_LINKS, share: float = SHARE
+    identified: Identified,
+    *,
+    most_links: int = LEAF_LINKS,
+    found_links: int = FOUND_LINKS,
+    share: float = SHARE,
+    relays: bool = False,
 ) -> Linked:
     """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs. `share`:
-    seconds of work for peers in each second."""
+    seconds of work for peers in each second. `relays`: it draws nothing, and tells its peers to send less where they
+    send more than it can take."""
     signer = Signer(identified.seed)
     tasks = identified.known_tasks.values()
     catalogues = Catalogues(tasks, identified.previous.values())
@@ -170,6 +176,7 @@ def link_up(
         random.SystemRandom(),
         members=identified.members,
         catalogues=catalogues,
+        draws=not relays,
     )
     book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
     sockets = room_for_sockets(most_links + MOST_UNPROVEN)
@@ -180,6 +187,7 @@ def link_up(
         proxy=identified.proxy,
         at_home=identified.private_addresses,
         share=share,
+        paces=relays,
     )
     links = Links(
         network,
@@ -235,11 +243,12 @@ def _keys(identified: Identified) -> dict[bytes, TaskKey]:
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:
     """What our catalogue says about a group before it enters the pool: Refused UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 
+    found = {identity: (task, *catalogue.find(task)) for identity, task in keys.items()}
+
     def check(body: GroupBody) -> None:
-        task = keys.get(body.task)
-        if task is None:
+        if body.task not in found:
             raise Refused(Reason.UNKNOWN_TASK)
-        family, level = catalogue.find(task)
+        task, family, level = found[body.task]
         if not level.shared:
             raise Refused(Reason.UNUSED_TASK, task)
         if not all(belongs(answer.text, family.grammar) for answer in body.answers):

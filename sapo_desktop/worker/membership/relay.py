@@ -236,7 +236,7 @@ class Relay:
             admission=bytes.fromhex(options.admission) if members else b"",
         )
         check_environment()
-        linked = link_up(identified, most_links=SESSIONS, found_links=0, share=SHARE)
+        linked = link_up(identified, most_links=SESSIONS, found_links=0, share=SHARE, relays=True)
         ban(linked, read_bans(options.bans))
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)

@@ -7,7 +7,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address, is_private
 from sapo_desktop.swarm.addresses.proxies import check_proxy
-from sapo_desktop.system.interfaces import home_addresses
+from sapo_desktop.system.network import home_addresses
 
 _NO_KEY = sentence("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.")
 _READ_WHEN_JOINING = (

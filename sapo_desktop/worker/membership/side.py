@@ -56,7 +56,7 @@ from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.private import members_of
-from sapo_desktop.worker.membership.settings import addresses, check, rejoins
+from sapo_desktop.worker.membership.settings import addresses, rejoins
 from sapo_desktop.worker.membership.view import (
     DRAWS_ONLY,
     SESSION_IDENTITY,
@@ -145,8 +145,7 @@ class SwarmSide:
     # -- what is asked of it ---------------------------------------------------------------------------------
 
     async def follow(self, settings: Settings) -> None:
-        """Make what these settings say true: leave within a second, join in the background."""
-        check(settings)
+        """Make what these settings say true: leave within a second, join in the background. They were checked."""
         async with self._following:
             before, self._settings = self._settings, settings
             if settings.silo:
@@ -231,6 +230,10 @@ class SwarmSide:
     def hosts(self) -> list[Host]:
         """The processes behind it."""
         return [] if self._foreign is None else [self._foreign]
+
+    def hosts_of_member(self) -> list[Host]:
+        """The same once it has joined: one that joins yet is not stopped halfway."""
+        return self.hosts if self.member else []
 
     async def look(self, tasks: Collection[TaskKey]) -> None:
         """Have the reward on these tasks measured, for `info`."""

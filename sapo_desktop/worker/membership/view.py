@@ -111,8 +111,11 @@ def linked_info(
         kept=kept,
         address=address,
         sharing=sharing,
-        links=[link_info(link, time.monotonic(), (shares or {}).get(link.source, 0.0)) for link in links],
-        pool=len(exchange.pool),
+        links=[
+            link_info(link, time.monotonic(), (shares or {}).get(link.source, 0.0), linked.network.waiting(link))
+            for link in links
+        ],
+        pool=len(exchange.giving.shelf if relay else exchange.pool),
         published=counts.published,
         drawn=counts.drawn,
         taken=counts.taken,
@@ -127,8 +130,8 @@ def linked_info(
     )
 
 
-def link_info(link: Link, now: float, share: float = 0.0) -> LinkInfo:
-    """One link as it is shown. `share`: of the groups drawn lately, those from its source."""
+def link_info(link: Link, now: float, share: float = 0.0, waiting: int = 0) -> LinkInfo:
+    """One link as it is shown. `share`: of the groups drawn lately, those from its source. `waiting`: bytes of it."""
     latency = link.session.latency
     return LinkInfo(
         key=link.key.hex(),
@@ -142,6 +145,8 @@ def link_info(link: Link, now: float, share: float = 0.0) -> LinkInfo:
         refused=link.refused.by_kind(),
         claim=_claim(link.claim) if link.claim else None,
         latency_ms=None if latency is None else 1000 * latency,
+        waiting=waiting,
+        unsent=len(link.unsent),
         draw_share=share,
     )
 

@@ -151,6 +151,16 @@ def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:
         ),
         GaugeMetricFamily("sapo_relay_served_groups", "Groups that are served.", len(exchange.giving.shelf)),
         GaugeMetricFamily("sapo_relay_held_bytes", "What groups cost in memory.", exchange.held_bytes),
+        GaugeMetricFamily(
+            "sapo_relay_waiting_bytes",
+            "What waits on links, to be sent or to be looked at.",
+            sum(map(linked.network.waiting, opened)),
+        ),
+        GaugeMetricFamily(
+            "sapo_relay_seconds_per_group",
+            "In which each peer may send one group; more than 1 where they would send more than can be taken.",
+            1 / linked.network.load.share if linked.network.load else 1,
+        ),
         GaugeMetricFamily("sapo_relay_banned_keys", "Keys that nothing is taken from.", len(exchange.blocked)),
         GaugeMetricFamily("sapo_relay_clock_offset_seconds", "Peers' clocks against ours.", exchange.clock.offset),
         _refused("sapo_relay_refused", "What was not taken from links.", exchange.refusals),

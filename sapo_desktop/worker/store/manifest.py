@@ -116,4 +116,11 @@ def _versions() -> dict[str, str]:
 
 
 def _change(what: Text, old: object, new: object) -> Text:
-    return sentence("{what}: {now} instead of {before}", what=what, now=str(new), before=str(old))
+    return sentence("{what}: {now} instead of {before}", what=what, now=_said(new), before=_said(old))
+
+
+def _said(value: object) -> Text:
+    """As it is typed; nothing at all would be read over."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value) or sentence("nothing")

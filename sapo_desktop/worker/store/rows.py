@@ -1,7 +1,7 @@
 """The rows behind `worker/store/history.py`: what is inserted for a round, read back, drawn as curves, and pruned.
 
 Functions on an open transaction; when one begins and ends is decided there. The tables stand in
-`worker/store/migrations.py`.
+`worker/store/database.py`.
 """
 
 from __future__ import annotations

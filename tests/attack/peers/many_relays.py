@@ -109,7 +109,7 @@ def _group(author: bytes, slot: int, index: int) -> Opened[GroupBody]:
 def _asked(pool: Pool, shelves: dict[bytes, Pool], now: int, rng: Random) -> None:
     """The node asks each of its relays for as many groups as it draws."""
     for relay, shelf in shelves.items():
-        for entry in sample(shelf, m.Want(ticket=rng.randbytes(16), n=DRAWN, tasks=[TASK])):
+        for entry in sample(shelf, m.Want(ticket=rng.randbytes(16), n=DRAWN, tasks=[TASK]), rng):
             name, path = entry.name, entry.path
             with contextlib.suppress(Refused):  # the other relay had it, too
                 pool.add(_group(name.author, name.slot, name.index), Path(relay, path.relay, path.tag), now)

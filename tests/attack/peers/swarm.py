@@ -159,10 +159,10 @@ async def play(folder: Path, nodes: int, rounds: int, seed: int, *, calm: bool) 
     return outcome, talker
 
 
-async def start_relay(data: Path, where: str, *words: str) -> tuple[Program, Address]:
-    """A relay that listens, and where. `words`: more of its command line."""
+async def start_relay(data: Path, where: str, *words: str, within: float = READY_SECONDS) -> tuple[Program, Address]:
+    """A relay that listens, and where. `words`: more of its command line. `within`: seconds."""
     program = Program(["relay", "--listen", where, *words], data)
-    async with asyncio.timeout(READY_SECONDS):
+    async with asyncio.timeout(within):
         while True:
             for event in list(program.events):
                 if event["event"] == "swarm" and event["address"]:

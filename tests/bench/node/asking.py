@@ -27,7 +27,7 @@ QUESTION = "What is 7 + 5 - 3?"
 FIRST_SECONDS, WHOLE_SECONDS = 0.5, 2.0
 LOOPS = 8
 HASTE_SECONDS = 120.0
-"""After which a host that was loaded gives way (worker/hosts/services.py)."""
+"""After which a host that was loaded gives way (worker/hosts/protocol.py)."""
 PAUSE_SECONDS = 1.3
 """Between two questions: it falls into every phase of a round."""
 

@@ -147,7 +147,7 @@ async def play(folder: Path, seed: int, nodes: int, seconds: float, *, shared: b
     running = [Running(start(folder / f"node-{number}", seed * 100 + number, way)) for number in range(nodes)]
     try:
         began = time.monotonic()
-        while any(node.look() < seconds for node in running):
+        while min([node.look() for node in running]) < seconds:  # all are looked at, each time
             await asyncio.sleep(LOOK_SECONDS)
             if time.monotonic() - began > READY_SECONDS + 20 * seconds * nodes:
                 raise SystemExit("The nodes take twenty times as long as their CPU-seconds: is the computer busy?")

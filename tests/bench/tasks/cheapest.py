@@ -25,10 +25,10 @@ import msgspec
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, load_catalogue, parse_tasks
-from sapo_desktop.tasks.choosing import COPIED, is_copied
 from sapo_desktop.tasks.conclusions import clauses
 from sapo_desktop.tasks.examiner import Examiner
 from sapo_desktop.tasks.formulas import AND, IFF, IMPLIES, NOT, OR, parse_formula, sides
+from sapo_desktop.tasks.questions import COPIED, is_copied
 from tests.bench.figure import Figure, arguments, show, tell
 
 GOAL = 0.20
@@ -145,7 +145,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def balance(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> dict[str, float]:
-    """A `keep` table (tasks/choosing.py) under which no policy exceeds TARGET, as far as such a table can do that.
+    """A `keep` table (tasks/questions.py) under which no policy exceeds TARGET, as far as such a table can do that.
 
     The policy that earns most has the entry lowered that most of the questions it solves fall under, a little each
     time, as that makes all others earn more.

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 from nacl.signing import SigningKey
 
+from sapo_desktop.core.updates.decision import signed_bytes
 from sapo_desktop.core.updates.manifest import NAME, SIGNATURE_NAME, Manifest, Release, ReleaseFile
-from sapo_desktop.core.updates.signature import signed_bytes
 
 DAY = 86_400.0
 NOW = datetime.datetime(2026, 6, 15, 12, tzinfo=datetime.UTC).timestamp()

@@ -1,8 +1,10 @@
-"""A WANT is answered by the same sample as if everything had been looked at, without looking at everything."""
+"""A WANT is answered by a sample that is fair on every level, without looking at everything."""
 
-import hashlib
+from collections import Counter
 from collections.abc import Callable
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,24 +29,15 @@ def add(pool: Pool, author: int, task: int, index: int, tag: int, relay: int = 0
     pool.add(opened, Path(b"l" * 32, bytes([relay // 2, relay]) * 16, bytes([tag // 2, tag])), 0.0)
 
 
-def naive(pool: Pool, want: Want) -> list[Entry]:
-    """docs/protocol.md, read word for word."""
-
-    def rank(name: bytes) -> bytes:
-        return hashlib.blake2b(name, digest_size=16, key=want.ticket).digest()
-
-    def turns(queues: list[list[Entry]]) -> list[Entry]:
-        return [queue[turn] for turn in range(999) for queue in queues if turn < len(queue)]
-
-    wanted = [e for e in pool if e.name.task in want.tasks and not held_filter.holds(want.held, e.digest, want.ticket)]
-
-    def of(entries: list[Entry], levels: list[Callable[[Entry], bytes]]) -> list[Entry]:
-        if not levels:
-            return sorted(entries, key=lambda e: rank(e.digest))
-        names = sorted({levels[0](e) for e in entries}, key=lambda name: (rank(name[:1]), rank(name)))
-        return turns([of([e for e in entries if levels[0](e) == name], levels[1:]) for name in names])
-
-    return of(wanted, [lambda e: e.path.relay, lambda e: e.path.tag, lambda e: e.name.author])[: want.n]
+def assert_fair(chosen: list[Entry], wanted: list[Entry], levels: list[Callable[[Entry], bytes]]) -> None:
+    """Whoever gives less than another by more than one has given all it has; so on every level."""
+    if not levels:
+        return
+    given, has = (Counter(map(levels[0], entries)) for entries in (chosen, wanted))
+    for name, count in has.items():
+        assert given[name] == count or given[name] >= max(given.values(), default=0) - 1
+        inside = [[entry for entry in entries if levels[0](entry) == name] for entries in (chosen, wanted)]
+        assert_fair(inside[0], inside[1], levels[1:])
 
 
 places = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 5))
@@ -52,22 +45,37 @@ places = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 5))
 
 @given(
     st.dictionaries(places, st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=40),
-    st.binary(min_size=16, max_size=16),
+    st.integers(0, 2**32),
     st.integers(1, 16),
     st.sets(st.sampled_from(TASKS)),
     st.integers(0, 10),
 )
-def test_as_documented(
-    held: dict[tuple[int, int, int], tuple[int, int]], ticket: bytes, n: int, tasks: set[bytes], told: int
+def test_relays_tags_and_authors_take_turns(
+    held: dict[tuple[int, int, int], tuple[int, int]], seed: int, n: int, tasks: set[bytes], told: int
 ) -> None:
     pool = Pool(b"")
     for (author, task, index), (tag, relay) in held.items():
         add(pool, author, task, index, tag, relay)
-    digests = [entry.digest for entry in pool][:told]
+    digests, ticket = [entry.digest for entry in pool][:told], bytes(16)
     want = Want(ticket=ticket, n=n, tasks=sorted(tasks), held=held_filter.build(digests, ticket))
-    assert serve.sample(pool, want) == naive(pool, want)
+    wanted = [e for e in pool if e.name.task in tasks and not held_filter.holds(want.held, e.digest, ticket)]
+    chosen = serve.sample(pool, want, Random(seed))
+    assert len(chosen) == len(set(chosen)) == min(n, len(wanted)) and set(chosen) <= set(wanted)
+    assert_fair(chosen, wanted, [lambda e: e.path.relay, lambda e: e.path.tag, lambda e: e.name.author])
     pool.take([entry.name for entry in pool])
-    assert serve.sample(pool, want) == [] and not pool.relays
+    assert serve.sample(pool, want, Random(seed)) == [] and not pool.relays
+
+
+def test_each_group_is_as_likely_as_any_other_of_its_author() -> None:
+    pool, rng = Pool(b""), Random(1)
+    for author in range(2):
+        for index in range(2 + 2 * author):
+            add(pool, author, 0, index, author)
+    want = Want(ticket=bytes(16), tasks=[TASKS[0]], n=1)
+    drawn = Counter(entry.name for _ in range(1200) for entry in serve.sample(pool, want, rng))
+    for author, groups in ((0, 2), (1, 4)):
+        counts = [count for name, count in drawn.items() if name.author == SIGNERS[author].key]
+        assert len(counts) == groups and all(abs(count - 600 / groups) < 90 for count in counts)
 
 
 def test_an_exact_one_is_found_under_its_author_alone() -> None:
@@ -76,10 +84,10 @@ def test_an_exact_one_is_found_under_its_author_alone() -> None:
         add(pool, author, 0, 4, 0)
     slot = next(iter(pool)).name.slot
     exact = Exact(author=SIGNERS[1].key, slot=slot, task=TASKS[0], index=4)
-    (found,) = serve.sample(pool, Want(ticket=bytes(16), exact=exact))
+    (found,) = serve.sample(pool, Want(ticket=bytes(16), exact=exact), Random(1))
     assert found.name.author == SIGNERS[1].key
     other = Exact(author=SIGNERS[1].key, slot=slot, task=TASKS[0], index=5)
-    assert serve.sample(pool, Want(ticket=bytes(16), exact=other)) == []
+    assert serve.sample(pool, Want(ticket=bytes(16), exact=other), Random(1)) == []
 
 
 def test_a_rare_task_does_not_cost_a_walk_through_everything() -> None:
@@ -88,9 +96,17 @@ def test_a_rare_task_does_not_cost_a_walk_through_everything() -> None:
         for index in range(40):
             add(pool, author, 0, index, author)
     add(pool, 0, 1, 0, 0)
-    walk = serve._Walk(Want(ticket=bytes(16), tasks=[TASKS[1]]), {TASKS[1]}, 50)
-    walk.relay(pool.under(bytes(32)))
-    assert -41 <= walk._looks <= 0  # the last author may go beyond
+    looked = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serve, "_LOOKED_AT_OF_ONE", 50)
+        patch.setattr(serve, "_MOST_LOOKED_AT", 50)
+        patch.setattr(held_filter, "holds", lambda bits, digest, ticket: looked.append(digest))
+        serve.sample(pool, Want(ticket=bytes(16), tasks=TASKS[:2]), Random(1))
+        assert len(looked) == 16, "as many as were asked for"
+        looked.clear()
+        patch.setattr(held_filter, "holds", lambda bits, digest, ticket: looked.append(digest) or True)
+        serve.sample(pool, Want(ticket=bytes(16), tasks=TASKS[:2]), Random(1))
+        assert len(looked) == 50
 
 
 def test_a_relay_that_names_many_tags_leaves_the_others_their_turns() -> None:
@@ -99,5 +115,5 @@ def test_a_relay_that_names_many_tags_leaves_the_others_their_turns() -> None:
         add(pool, 0, 0, index, tag=index, relay=1)
     add(pool, 1, 0, 0, tag=0, relay=2)
     add(pool, 2, 0, 0, tag=0, relay=3)
-    found = serve.sample(pool, Want(ticket=bytes(16), tasks=[TASKS[0]], n=4))
+    found = serve.sample(pool, Want(ticket=bytes(16), tasks=[TASKS[0]], n=4), Random(1))
     assert {entry.path.relay[1] for entry in found[:3]} == {1, 2, 3}

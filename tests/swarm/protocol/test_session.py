@@ -1,5 +1,7 @@
 """One link, message by message."""
 
+import itertools
+
 import msgspec
 import pytest
 
@@ -149,6 +151,51 @@ def test_credit_can_be_granted(link: Link) -> None:
     assert link.client.credit(0) == (limits.FIRST_GROUPS + 10, limits.FIRST_BYTES + 100_000)
     link.client.receive(codec.encode(m.Credit(groups=2**53, bytes=2**53)), 0)
     assert link.client.credit(0) == (limits.MOST_GRANTED_GROUPS, limits.MOST_GRANTED_BYTES)
+
+
+def test_a_peer_that_is_told_to_send_less_does_so_and_is_read_all_the_while(link: Link) -> None:
+    link.server.pace(4000, 8, 0.0)
+    link.run()
+    assert link.client.credit(0.0)[0] == limits.FIRST_GROUPS / 4
+    sent = 0
+    for second in range(120):
+        now = float(second)
+        while link.client.publish([group(index=sent % 64)], now):
+            sent += 1
+        link.run(now)
+        assert link.server.overdue(now) == 0 and not refusals(link.events("server")), second
+    assert sent == limits.FIRST_GROUPS / 4 + 119 // 4
+    assert link.client.groups_together == 8
+    assert link.server.credit(119.0)[0] <= limits.FIRST_GROUPS / 4, "and it sends no more itself"
+    link.server.pace(1000, 1, 120.0)
+    link.run(120.0)
+    assert link.client.credit(200.0)[0] == limits.FIRST_GROUPS and link.client.groups_together == 1
+
+
+def test_a_peer_that_does_not_heed_it_is_not_read_for_a_while(link: Link) -> None:
+    link.server.pace(10_000, 8, 0.0)
+    link.server.take()  # it never hears of it, as programs before this one
+    for now in range(120):
+        link.client.publish([group(index=now % 64)], float(now))
+        link.run(float(now))
+    assert not refusals(link.events("server")), "what was sent is taken, and no fault"
+    assert 400 < link.server.overdue(120.0) < 1200
+    assert link.server.overdue(1400.0) == 0
+
+
+def test_a_paced_peer_asks_less_often(link: Link) -> None:
+    link.server.pace(3000, 5, 0.0)
+    link.run()
+    asked = [now for now in range(60) if link.client.want(want(bytes([now]) * 16), float(now))]
+    assert len(asked) == 4 and all(15 <= after - before <= 16 for before, after in itertools.pairwise(asked))
+
+
+@pytest.mark.parametrize("told", [1, 2**53])
+def test_however_little_is_allowed_a_link_goes_on(link: Link, told: int) -> None:
+    link.server._say(m.Credit(groups=0, bytes=0, ms_per_group=told, together=told))
+    link.run()
+    assert 1 / 60 <= link.client._sending.groups.rate <= 1
+    assert link.client.credit(0.0)[0] >= limits.PACED_GROUPS >= link.client.groups_together >= 1
 
 
 def test_overdrawn_credit_counts_against_the_link_until_it_is_closed(link: Link) -> None:

@@ -275,7 +275,7 @@ async def test_what_waits_has_one_ceiling_and_the_largest_ends_first(monkeypatch
         links = {link.key: link for link in host.network.exchange.links}
         wires = host.network._wires
         for other, frames in zip(others, (1, 3, 9), strict=True):
-            monkeypatch.setattr(wires[links[other.signer.key]], "_changed", asyncio.Event())  # nothing is sent
+            monkeypatch.setattr(wires[links[other.signer.key]], "_asleep", None)  # nothing is sent
             wires[links[other.signer.key]].put([bytes(30_000)] * frames)
         assert sum(one.memory for one in wires.values()) >= 390_000
         await until(lambda: len(host.network.exchange.links) < 3)
@@ -490,3 +490,38 @@ async def test_all_that_is_sent_and_received_goes_through_the_caps() -> None:
         envelope = first.share()
         await until(lambda: envelope in second.held)
         assert len(envelope) < second.network.download.passed <= first.network.upload.passed
+
+
+async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    async with nodes(1, paces=True) as (relay,), nodes(2) as (early, late):
+        load = relay.network.load
+        assert load is not None
+        busy = iter([False, True])
+
+        def look(*seen: float, **more: float) -> bool:
+            load.share, load.together = 0.25, 8
+            return next(busy, False)
+
+        early.network.dial(relay.address(relay.signer.key))
+        await until(lambda: early.heard and relay.heard)
+        (link,) = early.network.exchange.links
+        assert link.session.groups_together == 1
+        monkeypatch.setattr(load, "look", look)
+        await until(lambda: link.session.groups_together == 8)
+        assert link.session.credit(now().monotonic)[0] <= limits.FIRST_GROUPS / 4
+        late.network.dial(relay.address(relay.signer.key))
+        await until(lambda: any(link.session.groups_together == 8 for link in late.network.exchange.links))
+
+
+async def test_who_does_not_heed_it_is_read_when_it_may_send_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address(bob.signer.key))
+        await until(lambda: alice.heard and bob.heard)
+        (theirs,) = bob.network.exchange.links
+        waits = iter([0.2, 0.2, 0.0])
+        asked: list[float] = []
+        monkeypatch.setattr(theirs.session, "overdue", lambda at: asked.append(at) or next(waits, 0.0), raising=True)
+        sent = [alice.share(index) for index in range(3)]
+        await until(lambda: len(bob.held) == 3)
+        assert bob.held == sent and asked[1] - asked[0] >= 0.2

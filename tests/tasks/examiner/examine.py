@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of, load_catalogue
-from sapo_desktop.tasks.choosing import draw_seed
 from sapo_desktop.tasks.examiner import Examiner, load_library
 from sapo_desktop.tasks.heldout import held_out_set
+from sapo_desktop.tasks.questions import draw_seed
 from sapo_desktop.tasks.split import canonical, held_out_side
 from tests.tasks.examiner.twins import TWINS, other_families
 

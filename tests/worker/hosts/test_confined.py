@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.worker.hosts.services import KINDS
+from sapo_desktop.worker.hosts.protocol import KINDS
 from tests.attack.node.escape import WRITING, escapes
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids it below Python")

@@ -11,10 +11,10 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.worker.hosts.frames import FrameReader, pack
 from sapo_desktop.worker.hosts.host import Desk, failure
-from sapo_desktop.worker.hosts.services import (
+from sapo_desktop.worker.hosts.protocol import (
     Cancel,
+    FrameReader,
     FromHost,
     HostOptions,
     Ready,
@@ -22,14 +22,15 @@ from sapo_desktop.worker.hosts.services import (
     command,
     environment,
     kind_of_service,
+    pack,
 )
 
 HERE = Path(__file__).parent
 PARENT = """
 import subprocess, sys
 from pathlib import Path
-from sapo_desktop.worker.hosts.services import HostOptions, command, environment
-from sapo_desktop.worker.hosts.services import kind_of_service
+from sapo_desktop.worker.hosts.protocol import HostOptions, command, environment
+from sapo_desktop.worker.hosts.protocol import kind_of_service
 options = HostOptions(kind=kind_of_service("hosted_service:create"), log=Path("unused"))
 pipe = subprocess.PIPE
 child = subprocess.Popen(command(options), env=environment(options), stdin=pipe, stdout=pipe)

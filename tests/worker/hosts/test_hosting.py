@@ -22,7 +22,7 @@ from sapo_desktop.system.processes import Effort, Processors
 from sapo_desktop.worker.hosts import hosting
 from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.hosts.patience import Sight
-from sapo_desktop.worker.hosts.services import KINDS, HostOptions, command, environment
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, command, environment
 
 HERE = Path(__file__).parent
 OWN_NICE = str(os.getpriority(os.PRIO_PROCESS, 0)) if sys.platform != "win32" else "0"

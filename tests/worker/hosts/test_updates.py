@@ -16,8 +16,7 @@ from sapo_desktop.core.updates.manifest import Release
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import GetUpdates, Notice, UpdatesAre
-from sapo_desktop.worker.hosts.updates import Looker, Memory, is_due
-from sapo_desktop.worker.updates import Updates
+from sapo_desktop.worker.hosts.updates import Looker, Memory, Updates, is_due
 from tests.core.updates.signing import DAY, FILE, INSTALLER, NOW, RELEASE, manifest, public, served, signed
 from tests.models.hub_server import with_a_network
 

@@ -9,9 +9,8 @@ import pytest
 
 from sapo_desktop.core.records import Group, Origin, RoundReport, SwarmReward, TaskMark
 from sapo_desktop.worker.store.ahas import FEWEST_TRIES
-from sapo_desktop.worker.store.database import Database
+from sapo_desktop.worker.store.database import STEPS, Database
 from sapo_desktop.worker.store.history import History
-from sapo_desktop.worker.store.migrations import STEPS
 from tests import builders
 from tests.builders import round_report, run_manifest
 

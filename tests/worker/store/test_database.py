@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import HistoryError
-from sapo_desktop.worker.store.database import Database
-from sapo_desktop.worker.store.migrations import STEPS
+from sapo_desktop.worker.store.database import STEPS, Database
 
 
 def test_a_newer_database_is_refused_and_stays(tmp_path: Path) -> None:

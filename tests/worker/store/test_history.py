@@ -20,9 +20,8 @@ from sapo_desktop.core.records import (
     TaskMark,
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
-from sapo_desktop.worker.store.database import Database
+from sapo_desktop.worker.store.database import STEPS, Database
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
-from sapo_desktop.worker.store.migrations import STEPS
 from tests import builders
 from tests.builders import eval_report, round_report, step_report
 from tests.builders import run_manifest as manifest

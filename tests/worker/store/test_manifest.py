@@ -30,6 +30,14 @@ def test_what_changed_is_named() -> None:
     ]
 
 
+def test_a_switch_and_an_empty_value_are_said_as_they_are_typed() -> None:
+    changed = differs(manifest(), manifest(silo=False, peers="wss://a:1"))
+    assert [str(text) for text in changed] == [
+        "setting silo: off instead of on",
+        "setting peers: wss://a:1 instead of nothing",
+    ]
+
+
 def test_settings_that_change_no_number_do_not_count() -> None:
     assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False, theme="dark", text_size=150)) == []
     assert {field.name for field in msgspec.structs.fields(Settings)} >= _WITHOUT_EFFECT

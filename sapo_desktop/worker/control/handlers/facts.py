@@ -17,7 +17,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.fit.fit import available
 from sapo_desktop.system import diagnosis, processes
-from sapo_desktop.system.checks import computer_checks
+from sapo_desktop.system.checks import computer_checks, last_written
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import probe
 from sapo_desktop.system.logs import log_tail
@@ -87,7 +87,9 @@ class FactRequests:
         log = await asyncio.to_thread(log_tail, self._folder.log("worker"), diagnosis.LOG_LINES)
         standing = Looker(self._folder).standing(self._node.settings)
         settings, private = self._node.settings, diagnosis.private_words(self._folder.root)
-        here = await asyncio.to_thread(computer_checks, self._folder, models_folder(settings), settings, standing)
+        here = await asyncio.to_thread(
+            computer_checks, self._folder, last_written(self._folder), models_folder(settings), settings, standing
+        )
         checks = [*here, *await self._checks()]
         await asyncio.to_thread(diagnosis.write_report, path, checks, facts, settings, log, private)
         return Exported(folder=str(path.parent), files=[path.name])

@@ -7,11 +7,12 @@ request that needs a host wakes it for as long as it takes, paused or not (worke
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
@@ -34,30 +35,9 @@ from sapo_desktop.worker.control.handlers.preview import Preview
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.handlers.swarm import IdentityRequests, SwarmRequests
-from sapo_desktop.worker.control.messages.asking import Ask, PreviewEnvelope, SetQuestion, TryTask
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.facts import (
-    Diagnose,
-    Examine,
-    GetLog,
-    GetModelInfo,
-    GetNotices,
-    GetUpdates,
-    GetUsage,
-    Notice,
-    Usage,
-)
-from sapo_desktop.worker.control.messages.models import (
-    CancelModelWork,
-    DownloadModel,
-    FitRequest,
-    GetCatalogue,
-    GetFit,
-    GetModels,
-    ImportModel,
-    RemoveModel,
-    SetHubToken,
-)
+from sapo_desktop.worker.control.messages.facts import GetUsage, Notice, Usage
+from sapo_desktop.worker.control.messages.models import FitRequest
 from sapo_desktop.worker.control.messages.replies import (
     Ahas,
     CheckpointInfo,
@@ -75,9 +55,6 @@ from sapo_desktop.worker.control.messages.replies import (
     Tasks,
 )
 from sapo_desktop.worker.control.messages.requests import (
-    AddTasks,
-    AdmitPeer,
-    AskForQuestion,
     ChangeIdentity,
     CreateSwarm,
     Evaluate,
@@ -86,21 +63,14 @@ from sapo_desktop.worker.control.messages.requests import (
     GetAhas,
     GetCurve,
     GetHistory,
-    GetIdentity,
-    GetInvite,
-    GetSettings,
     GetSources,
     GetStatus,
     GetSwarm,
-    GetUnsupported,
-    GiveAnswer,
     JoinSwarm,
     ListCheckpoints,
     ListTasks,
     Pause,
     Quit,
-    ReadTasks,
-    RemoveTasks,
     Request,
     ResetSettings,
     Resume,
@@ -108,26 +78,17 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
     SetSilo,
     StartRounds,
-    TestPeer,
 )
-from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRefused, GetRollouts
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.hosts.updates import Updates
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.updates import Updates
 from sapo_desktop.worker.validation import BASE_NUMBER
 
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
-_TO_THE_END = (
-    SetSettings,
-    ResetSettings,
-    SetSilo,
-    CreateSwarm,
-    JoinSwarm,
-    ChangeIdentity,
-)
+_TO_THE_END = (SetSettings, ResetSettings, SetSilo, CreateSwarm, JoinSwarm, ChangeIdentity)
 """Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
 
 
@@ -181,68 +142,14 @@ class Requests:
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
-        self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[Reply]]] = {
-            GetStatus: self._status,
-            StartRounds: self._start_rounds,
-            Pause: self._pause,
-            Resume: self._resume,
-            Finish: self._finish,
-            Quit: self._end,
-            SetSilo: settings.silo,
-            GetSwarm: self._swarm,
-            TestPeer: swarm.test_peer,
-            GetIdentity: identity.show,
-            CreateSwarm: swarm.create,
-            AdmitPeer: swarm.admit,
-            GetInvite: swarm.invite,
-            JoinSwarm: swarm.join,
-            ChangeIdentity: identity.change,
-            GetSettings: settings.show,
-            GetUnsupported: settings.unsupported,
-            SetSettings: settings.change,
-            ResetSettings: settings.reset,
-            PreviewEnvelope: preview.show,
-            ListCheckpoints: self._checkpoints,
-            RollBack: self._roll_back,
-            Evaluate: self._evaluate,
-            Ask: asking.ask,
-            ExportModel: self._export,
-            ListTasks: self._tasks,
-            ReadTasks: own_tasks.read,
-            AddTasks: own_tasks.add,
-            RemoveTasks: own_tasks.remove,
-            TryTask: asking.try_task,
-            SetQuestion: asking.set_question,
-            AskForQuestion: human.pose,
-            GiveAnswer: human.give,
-            GetHistory: self._history,
-            GetCurve: self._curve,
-            GetAhas: self._ahas,
-            GetRollouts: rollouts.page,
-            GetRefused: rollouts.refused,
-            ExportRollouts: rollouts.export,
-            GetSources: self._sources,
-            Examine: facts.facts,
-            GetUsage: self._used,
-            GetModelInfo: facts.model,
-            GetNotices: facts.notices,
-            GetLog: facts.log,
-            Diagnose: facts.diagnose,
-            DownloadModel: models.download,
-            ImportModel: models.import_,
-            CancelModelWork: models.cancel,
-            RemoveModel: models.remove,
-            GetModels: models.list,
-            SetHubToken: models.set_token,
-            GetFit: self._appraise,
-            GetCatalogue: self._appraise,
-            GetUpdates: updates.answer,
-        }
+        self._handlers = _by_request(
+            self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates
+        )
 
-    async def handle(self, request: Request) -> Reply:
+    async def handle(self, asked: Request) -> Reply:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
-        work = self._handlers[type(request)](request)
-        if not isinstance(request, _TO_THE_END):
+        work = self._handlers[type(asked)](asked)
+        if not isinstance(asked, _TO_THE_END):
             return await work
         task = asyncio.ensure_future(work)
         self._changing.add(task)
@@ -264,7 +171,7 @@ class Requests:
         """The settings in force."""
         return self._node.settings
 
-    async def _appraise(self, request: FitRequest) -> Reply:
+    async def appraise(self, request: FitRequest) -> Reply:
         node = self._node
         return await asyncio.to_thread(
             appraise, request, node.settings, self._folder.root, node.engine.held, self._memory
@@ -272,7 +179,7 @@ class Requests:
 
     # -- state ---------------------------------------------------------------------------------------------
 
-    async def _status(self, request: GetStatus) -> Status:
+    async def get_status(self, request: GetStatus) -> Status:
         await self._look()
         return self.status()
 
@@ -312,26 +219,26 @@ class Requests:
             updates=msgspec.structs.replace(self._updates.standing(), changelog="", files=[]),
         )
 
-    async def _used(self, request: GetUsage) -> Usage:
+    async def usage(self, request: GetUsage) -> Usage:
         return self._usage()
 
-    async def _start_rounds(self, request: StartRounds) -> Ok:
+    async def start_rounds(self, request: StartRounds) -> Ok:
         self._node.orders.start(request.rounds)
         return Ok(text=self._node.gate.reason)
 
-    async def _pause(self, request: Pause) -> Ok:
+    async def pause(self, request: Pause) -> Ok:
         self._node.orders.pause(request.seconds)
         return Ok(text=self._node.gate.reason)
 
-    async def _resume(self, request: Resume) -> Ok:
+    async def resume(self, request: Resume) -> Ok:
         self._node.orders.resume(request.anyway)
         return Ok(text=self._node.gate.reason)
 
-    async def _finish(self, request: Finish) -> Ok:
+    async def finish(self, request: Finish) -> Ok:
         self._node.orders.finish()
         return Ok(text=self._node.gate.reason)
 
-    async def _end(self, request: Quit) -> Ok:
+    async def end(self, request: Quit) -> Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
             return Ok(text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1)))
@@ -340,7 +247,7 @@ class Requests:
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
-    async def _swarm(self, request: GetSwarm) -> SwarmIs:
+    async def get_swarm(self, request: GetSwarm) -> SwarmIs:
         await self._look()
         return SwarmIs(info=self._swarm_info())
 
@@ -359,7 +266,7 @@ class Requests:
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
 
-    async def _checkpoints(self, request: ListCheckpoints) -> Checkpoints:
+    async def checkpoints(self, request: ListCheckpoints) -> Checkpoints:
         node = self._node
         scores = await node.keeper.call(node.keeper.history.checkpoint_scores)
         best = node.counters.guard.best_checkpoint
@@ -388,7 +295,7 @@ class Requests:
         ]
         return Checkpoints(items=[base, *items])
 
-    async def _roll_back(self, request: RollBack) -> Ok:
+    async def roll_back(self, request: RollBack) -> Ok:
         written = await self._node.roll_back(request.to)
         return Ok(
             text=sentence(
@@ -398,11 +305,11 @@ class Requests:
             )
         )
 
-    async def _evaluate(self, request: Evaluate) -> Evaluated:
+    async def evaluate(self, request: Evaluate) -> Evaluated:
         report = await self._node.evaluate(request.checkpoint, request.which, request.samples, request.temperature)
         return Evaluated(report=report)
 
-    async def _export(self, request: ExportModel) -> Exported:
+    async def export(self, request: ExportModel) -> Exported:
         to = Path(request.to)
         if not to.is_absolute():
             raise UsageError(sentence("The folder to export to must be a full path."))
@@ -415,7 +322,7 @@ class Requests:
 
     # -- tasks ---------------------------------------------------------------------------------------------
 
-    async def _tasks(self, request: ListTasks) -> Tasks:
+    async def list_tasks(self, request: ListTasks) -> Tasks:
         node = self._node
         totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
         recent = {mark.task: mark for mark in totals}
@@ -453,18 +360,29 @@ class Requests:
 
     # -- history -------------------------------------------------------------------------------------------
 
-    async def _history(self, request: GetHistory) -> History:
+    async def history(self, request: GetHistory) -> History:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
 
-    async def _curve(self, request: GetCurve) -> Curve:
+    async def curve(self, request: GetCurve) -> Curve:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.curve, request.after, request.limit)
 
-    async def _ahas(self, request: GetAhas) -> Ahas:
+    async def ahas(self, request: GetAhas) -> Ahas:
         keeper = self._node.keeper
         return Ahas(items=await keeper.call(keeper.history.ahas))
 
-    async def _sources(self, request: GetSources) -> Sources:
+    async def sources(self, request: GetSources) -> Sources:
         keeper = self._node.keeper
         return Sources(items=await keeper.call(keeper.history.sources))
+
+
+def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[Reply]]]:
+    """The public methods of these that take a `request`, by its type: a method more is a request more."""
+    found: dict[type, Callable[[Any], Awaitable[Reply]]] = {}
+    for part in parts:
+        for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction):
+            kind = get_type_hints(method).get("request")
+            if kind is not None and not name.startswith("_"):
+                found |= dict.fromkeys(get_args(kind) or (kind,), getattr(part, name))
+    return found

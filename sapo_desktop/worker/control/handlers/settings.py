@@ -202,11 +202,9 @@ class SettingsRequests:
         self._wanted = wanted
         node.take_settings(self._in_force(wanted))
         self._publish(SettingsChanged(now=self._are()))
-        node.orders.follow()
-        self._models.at_rate(node.orders.decision.download)
+        node.orders.follow()  # what that means for rates and a metered link, the guest sees to at its next look
         await self._models.follow(node.settings)
         await self._side.follow(node.settings)
-        await self._side.obey(node.orders.decision)
         notes = self._notes(keys)
         if node.orders.decision.threads != threads:
             now = node.orders.decision.threads

@@ -30,6 +30,10 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     claim: Claim | None = None
     latency_ms: float | None = None
     """Of the last request that was answered over it; None before the first."""
+    waiting: int = 0
+    """Bytes on their way through this node over the link: not sent yet, or not looked at."""
+    unsent: int = 0
+    """Own groups that the peer was not offered yet."""
     draw_share: float = 0.0
     """Of the groups that were drawn lately, those that came over it. Links that peers dialled from one part of the
     internet count as one source, and each is given the share of all of them."""

@@ -40,9 +40,8 @@ from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.examiner import KeptIds
 from sapo_desktop.worker.hosts.loading import Fitting
-from sapo_desktop.worker.hosts.updates import Looker
+from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
-from sapo_desktop.worker.updates import Updates
 from tests.builders import round_report
 from tests.worker.test_node import SETTINGS, Scene
 

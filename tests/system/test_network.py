@@ -1,11 +1,13 @@
-"""What sockets leave to files."""
+"""What sockets leave to files; which of this computer's addresses are on a network at home."""
 
+import socket
 import sys
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
-from sapo_desktop.system.descriptors import RESERVE, room_for_sockets
+from sapo_desktop.system.network import RESERVE, home_addresses, room_for_sockets
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, *, fixed: bool = False) -> list[tuple[int, int]]:
@@ -49,3 +51,24 @@ def test_a_limit_that_stays_as_it_is_is_kept_to(monkeypatch: pytest.MonkeyPatch)
 def test_where_files_and_sockets_are_apart_nothing_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resource", None)
     assert room_for_sockets(2064) == 2064
+
+
+def test_private_addresses_of_what_is_up_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(*hosts: str) -> list[SimpleNamespace]:
+        return [
+            SimpleNamespace(family=socket.AF_INET6 if ":" in host else socket.AF_INET, address=host) for host in hosts
+        ]
+
+    there = {
+        "lo": of("127.0.0.1", "::1"),
+        "eth0": of("192.168.1.7", "fd00::1"),
+        "wlan0": of("10.0.0.7"),
+        "wan": of("8.8.8.8", "192.0.2.2"),
+    }
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: there)
+    monkeypatch.setattr(psutil, "net_if_stats", lambda: {name: SimpleNamespace(isup=name != "wlan0") for name in there})
+    assert home_addresses() == ["192.168.1.7"]
+
+
+def test_this_computer_can_be_asked() -> None:
+    assert not any(host.startswith("127.") for host in home_addresses())

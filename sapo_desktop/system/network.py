@@ -1,8 +1,27 @@
-"""How many sockets this process may open without taking from its files what they need."""
+"""What the system says of its network: own addresses on local networks, and how many sockets this process may open."""
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import socket
+
+import psutil
+
+from sapo_desktop.core.network.ranges import is_of_a_home
+
+
+def home_addresses() -> list[str]:
+    """Private IPv4 addresses of the interfaces that are up, loopback left out."""
+    up = {name for name, state in psutil.net_if_stats().items() if state.isup}
+    found = {
+        address.address
+        for name, addresses in psutil.net_if_addrs().items()
+        for address in addresses
+        if name in up and address.family == socket.AF_INET
+    }
+    return sorted(host for host in found if is_of_a_home(ipaddress.IPv4Address(host)))
+
 
 RESERVE = 128
 """Descriptors that sockets of peers never get: hosts, history, checkpoints, logs, clients, and what is opened next."""

@@ -14,7 +14,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Training, in_english
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
-from sapo_desktop.terminal.render import plot, render, squeeze
+from sapo_desktop.terminal.live import plot, render, squeeze
 from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,

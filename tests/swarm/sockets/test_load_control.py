@@ -1,0 +1,78 @@
+"""A relay allows what it can take: less at once, more step by step, and nothing else moves it."""
+
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.sockets.load_control import LoadControl
+
+
+class Core:
+    """A relay with so many senders that can take so many groups a second, each in a message of its own. `each`: the
+    share of such a message's work that is the group's."""
+
+    def __init__(self, capacity: float, senders: int, each: float = 1.0) -> None:
+        self.alone, self.senders, self.each = capacity, senders, each
+        self.control = LoadControl(0.0, 0.0)
+        self.now = self.processor = self.groups = self.waiting = 0.0
+        self.told: list[float] = []
+
+    def play(self, seconds: int, *, wanted: float = 1.0) -> None:
+        """`wanted`: groups a second of each sender, as far as it may."""
+        for _ in range(seconds):
+            self.now += 1
+            capacity = self.alone / (self.each + (1 - self.each) / self.control.together)
+            self.waiting += self.senders * min(wanted, self.control.share)
+            taken = min(self.waiting, capacity)
+            self.waiting -= taken
+            self.groups += taken
+            self.processor += taken / capacity
+            senders = self.senders if wanted else 0
+            waits = int(self.waiting)
+            if self.control.look(self.now, self.processor, int(self.groups), senders=senders, waiting=waits, late=0.0):
+                self.told.append(self.control.share)
+
+
+def test_who_can_take_all_tells_nobody_anything() -> None:
+    core = Core(2000, 500)
+    core.play(600)
+    assert core.told == [] and core.control.share == 1 and core.control.ms_per_group == 1000
+
+
+def test_what_is_allowed_is_soon_taken_at_once_and_hardly_ever_told_anew() -> None:
+    core = Core(700, 2000)
+    core.play(60)
+    assert core.waiting == 0, "what piled up before is taken"
+    core.told.clear()
+    core.play(600)
+    assert core.waiting == 0 and len(core.told) <= 3
+    assert 0.7 * 700 < 2000 * core.control.share < 700, "and the core is used"
+
+
+def test_once_there_is_time_again_more_is_allowed() -> None:
+    core = Core(700, 2000)
+    core.play(60)
+    core.senders = 20
+    core.play(300)
+    assert (core.control.share, core.control.together) == (1, 1)
+
+
+def test_where_messages_are_the_work_fewer_of_them_are_enough() -> None:
+    core = Core(700, 2000, each=0.15)
+    core.play(300)
+    assert (core.control.share, core.control.together, core.waiting) == (1, 8, 0)
+    core.told.clear()
+    core.play(600)
+    assert not core.told, "it does not go to and fro"
+
+
+def test_a_busy_moment_or_one_without_senders_changes_nothing() -> None:
+    control = LoadControl(0.0, 0.0)
+    assert not control.look(1.0, 1.0, 500, senders=10, waiting=99, late=3.0)
+    assert not control.look(2.0, 1.1, 510, senders=10, waiting=0, late=0.0)
+    for second in range(3, 60):  # thousands shake hands, nobody sends
+        assert not control.look(float(second), float(second), 510, senders=0, waiting=99, late=1.0)
+
+
+def test_there_is_a_least_that_is_always_allowed() -> None:
+    control = LoadControl(0.0, 0.0)
+    for second in range(1, 60):
+        control.look(float(second), 0.0, 0, senders=2000, waiting=999, late=2.0)
+    assert control.ms_per_group == limits.SLOWEST_MS
