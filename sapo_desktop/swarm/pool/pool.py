@@ -46,7 +46,7 @@ class Name(NamedTuple):
     author: bytes
     slot: int
     task: bytes
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple has a method of that name, which nobody calls here
 
 
 class Entry(NamedTuple):
