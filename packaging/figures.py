@@ -1,6 +1,6 @@
 """Writes the pages of docs/ that hold figures, from what the scripts in tests/bench and tests/attack recorded.
 
-    python packaging/figures.py          reads docs/data/, writes docs/figures.md, fit.md, learning.md and learning.svg
+    python packaging/figures.py          reads docs/data/, writes figures.md, speed.md, fit.md, learning.md and .svg
     python packaging/figures.py --measure first_answer kills ...    runs these scripts first, keeps what they print
     python packaging/figures.py --measure strangers --options "--wscat wscat"
 
@@ -54,7 +54,10 @@ without a goal, dates, notes, profiles. Unless said otherwise the machine was {u
 INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 """What of a figure's note is shown."""
 LARGEST_ALONE = {"tasks", "cheapest"}
-ON_PAGES_OF_THEIR_OWN = {"memory"}  # fit.md
+OF_SPEED = ("round", "overlap", "train", "precision", "generate", "generate_large", "session", "imports", "growth")
+"""On docs/speed.md, in this order."""
+ON_PAGES_OF_THEIR_OWN = {"memory", *OF_SPEED}  # fit.md, speed.md
+SPEED_PAGE = Path(__file__).with_name("speed_page.md")
 
 SCRIPTS = {
     "first_answer": "tests.bench.node.first_answer",
@@ -67,7 +70,7 @@ SCRIPTS = {
     "train": "tests.bench.engines.train",
     "precision": "tests.bench.engines.precision",
     "memory": "tests.bench.engines.memory",
-    "session_memory": "tests.bench.node.session_memory",
+    "session": "tests.bench.node.session",
     "tasks": "tests.bench.tasks.speed",
     "cheapest": "tests.bench.tasks.cheapest",
     "guard": "tests.bench.swarm.guard",
@@ -95,6 +98,8 @@ SCRIPTS = {
     "together": "tests.bench.swarm.together",
     "round": "tests.bench.engines.round",
     "growth": "tests.bench.engines.growth",
+    "overlap": "tests.bench.engines.overlap",
+    "imports": "tests.bench.engines.imports",
     "pace": "tests.bench.engines.pace",
     "window": "tests.bench.window.cost",
     "window_profile": "tests.bench.window.profile",
@@ -118,6 +123,7 @@ def main() -> None:
         page = WRITTEN + "\n" + fit_page(made, measured, table)
         (ROOT / "docs" / "fit.md").write_text(page, encoding="utf-8")
     (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
+    (ROOT / "docs" / "speed.md").write_text(speed_page(), encoding="utf-8")
 
 
 def measure(name: str, options: Sequence[str]) -> None:
@@ -325,8 +331,19 @@ def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
     shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
     usual = Counter(recorded(file)[0]["machine"] for file in shown).most_common(1)[0][0]
-    parts = [WRITTEN, "# Figures", "", NOISY.format(usual=usual)]
-    for _, of_script in itertools.groupby(shown, lambda file: SCRIPTS[file.stem]):
+    return "\n".join([WRITTEN, "# Figures", "", NOISY.format(usual=usual), *sections(shown, usual)]) + "\n"
+
+
+def speed_page() -> str:
+    """What speed_page.md says, then the figures of the engines."""
+    files = [file for name in OF_SPEED if (file := DATA / f"{name}.jsonl").is_file()]
+    return "\n".join([WRITTEN, SPEED_PAGE.read_text(encoding="utf-8").strip(), *sections(files, "")]) + "\n"
+
+
+def sections(files: Sequence[Path], usual: str) -> list[str]:
+    """A heading, the commands and a table of each script; its machine, where it is not the `usual` one."""
+    parts = []
+    for _, of_script in itertools.groupby(files, lambda file: SCRIPTS[file.stem]):
         recordings = list(of_script)
         script = recordings[0].stem
         runs = [recorded(file) for file in recordings]
@@ -338,7 +355,7 @@ def figures_page(files: Sequence[Path]) -> str:
             parts += ["Of each the family where it is largest:", ""]
             measured = largest(measured)
         parts.append(figures_table(script, measured))
-    return "\n".join(parts) + "\n"
+    return parts
 
 
 def largest(figures: Sequence[Figure]) -> list[Figure]:

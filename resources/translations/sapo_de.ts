@@ -4697,6 +4697,10 @@
         <translation>Ein anderer Arbeitsprozess</translation>
     </message>
     <message>
+        <source>Answer beside the step</source>
+        <translation>Neben dem Schritt antworten</translation>
+    </message>
+    <message>
         <source>Answering was cancelled.</source>
         <translation>Das Antworten wurde abgebrochen.</translation>
     </message>
@@ -4907,6 +4911,10 @@
     <message>
         <source>In silo nothing leaves this computer.</source>
         <translation>Im Silo verlässt nichts diesen Computer.</translation>
+    </message>
+    <message>
+        <source>In silo, answer the next round beside this one&apos;s step, on two threads or more, with PyTorch. Takes more memory.</source>
+        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, ab zwei Threads, mit PyTorch. Braucht mehr Speicher.</translation>
     </message>
     <message>
         <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>

@@ -157,6 +157,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     updates: Annotated[
         int, Meta(ge=1, le=16), in_learning("Steps in a round", "Optimiser steps per round."), RENEWS
     ] = 1
+    overlap: Annotated[
+        bool,
+        in_learning(
+            "Answer beside the step",
+            "In silo, answer the next round beside this one's step, on two threads or more, with PyTorch. Takes more "
+            "memory.",
+        ),
+        RENEWS,
+    ] = False
     micro_batch: Annotated[
         int,
         Meta(ge=1, le=1024),

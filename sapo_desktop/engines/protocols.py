@@ -99,10 +99,14 @@ class Encoded(EngineMessage, frozen=True):
 
 class Step(EngineMessage, frozen=True):
     batch: list[TrainingSequence]
+    beside: Generate | None = None
+    """Answered meanwhile, with the adapter as it is before the step, where the engine can."""
 
 
 class Stepped(EngineMessage, frozen=True):
     report: StepReport
+    beside: Generated | None = None
+    """What was answered meanwhile."""
 
 
 class Save(EngineMessage, frozen=True):

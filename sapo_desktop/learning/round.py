@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -142,8 +142,17 @@ class Watcher(Protocol):
     def answered(self, groups: Sequence[Group]) -> None: ...
 
 
+Ahead = Callable[[RoundResult], Awaitable[None]]
+"""Called before the step with the round as it would be without one: what is asked next is known from here on."""
+
+
 async def run_round(
-    plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher, swarm: Swarm | None = None
+    plan: RoundPlan,
+    examiner: Examiner,
+    engine: Engine,
+    watcher: Watcher,
+    swarm: Swarm | None = None,
+    ahead: Ahead | None = None,
 ) -> RoundResult:
     """Play one round: draw, questions, answers, marks, share, mix, step. Without a swarm: in silo."""
     course = _Course(watcher)
@@ -158,7 +167,7 @@ async def run_round(
         plan = _without_spared(plan, len(foreign))
 
     await course.enter("questions")
-    questions = await _sample_batch(plan, examiner, swarm)  # 1.
+    questions = await sample_batch(plan, examiner, swarm)  # 1.
 
     await course.enter("generate")
     answered = await _generate(plan, engine, watcher, questions)  # 2. L answers to each
@@ -177,7 +186,37 @@ async def run_round(
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
     weights = _advantages(plan, mixed)
 
+    def result(step: StepReport | None, swarm_reward: SwarmReward | None) -> RoundResult:
+        report = RoundReport(
+            round=plan.number,
+            **_means(own),
+            swarm_reward=swarm_reward,
+            local_groups=mixed.local,
+            external_groups=mixed.external,
+            zero_advantage_groups=sum(not any(row) for row in weights),
+            answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
+            truncated=_share_truncated(own),
+            tasks=task_marks(own),
+            step=step,
+            **course.report(),
+            silo=swarm is None,
+            mix=str(plan.share),
+            weighting=plan.weighting,
+            checkpoint=None,
+            note=_note(mixed, len(plan.human), step),
+            external_dropped=sieve.dropped,
+        )
+        return RoundResult(
+            report=report,
+            groups=mixed.groups,
+            advantages=weights,
+            outcomes=[_outcome(group) for group in own],
+            reasoning=lengths_in(own),
+        )
+
     step = None
+    if ahead is not None:
+        await ahead(result(None, None))
     if plan.trains:
         await course.enter("train")
         prompts = _prompts(plan, mixed, answered, foreign)
@@ -186,32 +225,7 @@ async def run_round(
         course.leave()
 
     swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
-    report = RoundReport(
-        round=plan.number,
-        **_means(own),
-        swarm_reward=swarm_reward,
-        local_groups=mixed.local,
-        external_groups=mixed.external,
-        zero_advantage_groups=sum(not any(row) for row in weights),
-        answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
-        truncated=_share_truncated(own),
-        tasks=task_marks(own),
-        step=step,
-        **course.report(),
-        silo=swarm is None,
-        mix=str(plan.share),
-        weighting=plan.weighting,
-        checkpoint=None,
-        note=_note(mixed, len(plan.human), step),
-        external_dropped=sieve.dropped,
-    )
-    return RoundResult(
-        report=report,
-        groups=mixed.groups,
-        advantages=weights,
-        outcomes=[_outcome(group) for group in own],
-        reasoning=lengths_in(own),
-    )
+    return result(step, swarm_reward)
 
 
 def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
@@ -223,7 +237,7 @@ def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
     return dataclasses.replace(plan, again=again, tasks=plan.tasks[: answered - len(again)])
 
 
-async def _sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None) -> list[Question]:
+async def sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None) -> list[Question]:
     """In silo the round is the slot: questions follow from seed and round alone. In the swarm they follow from our key,
     the time and a number used once, so that whoever draws our answers can ask them too. Those asked again come first;
     one that cannot be made any more, or is another one now and held out, is left out."""

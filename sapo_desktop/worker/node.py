@@ -40,7 +40,7 @@ from sapo_desktop.learning.plan import (
     trainer_settings,
 )
 from sapo_desktop.learning.reasoning import medians
-from sapo_desktop.learning.round import EncodedGroup, RoundResult, Swarm, run_round
+from sapo_desktop.learning.round import EncodedGroup, RoundResult, Swarm, run_round, sample_batch
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, EvalFinished, Event, RoundFinished
@@ -410,7 +410,18 @@ class Node:
         if self.swarm is not None:
             self.swarm.want(tasks_of_interest(self.settings, self.counters, self.levels), plan.share.external)
         watcher = RoundWatcher(self.show, self.gate, self.unsettle)
-        return await run_round(plan, self.examiner, self.engine, watcher, self.swarm)
+        # With peers, what is drawn from them decides how much is asked, and their questions follow the time.
+        overlaps = self.settings.overlap and self.engine.answers_ahead and self.swarm is None
+        ahead = self._answer_ahead if overlaps and not self.orders.is_last_round else None
+        return await run_round(plan, self.examiner, self.engine, watcher, self.swarm, ahead)
+
+    async def _answer_ahead(self, result: RoundResult) -> None:
+        """Have the questions of the round after this one answered beside its step. Should they be others in the end, as
+        after a rollback, they are answered in their turn."""
+        counters = after_round(self.counters, result, self.levels)
+        plan = plan_round(self.settings, counters, self.levels, self.engine.parameters)
+        questions = await sample_batch(plan, self.examiner, None)
+        self.engine.answer_ahead([question.text for question in questions], plan.answers, plan.sampling)
 
     async def _follow_threads(self) -> None:
         """Compute with as many threads as was decided, under a new run: their number is part of what repeats one."""

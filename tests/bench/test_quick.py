@@ -16,7 +16,7 @@ SCRIPTS = [
     "tests.bench.engines.train",
     "tests.bench.engines.precision",
     "tests.bench.engines.memory",
-    "tests.bench.node.session_memory",
+    "tests.bench.node.session",
     "tests.bench.node.first_answer",
     "tests.bench.node.busy",
     "tests.bench.node.asking",

@@ -101,6 +101,10 @@ class FakeEngine:
         self.held = 0
         self.trains = True
         self.can_change_model = True
+        self.answers_ahead = True
+        self.ahead: list[tuple[list[str], int, Sampling]] = []
+        """What is to be answered beside a step, and with what the round that follows asks."""
+        self.asked: list[tuple[list[str], int, Sampling]] = []
         self.off_policy = False
         """Whether answers come from another sampler than the trainer's model."""
 
@@ -121,6 +125,7 @@ class FakeEngine:
     async def generate(
         self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended | None = None
     ) -> Generated:
+        self.asked.append((list(questions), answers, sampling))
         if ended is not None:
             ended(len(questions) * answers - 1, "wrong")
         if self.hold is not None:
@@ -129,6 +134,9 @@ class FakeEngine:
             raise self.errors.pop(0)
         progress(len(questions) * answers, len(questions) * answers)
         return msgspec.structs.replace(generated(questions, answers, self.skill), off_policy=self.off_policy)
+
+    def answer_ahead(self, questions: Sequence[str], answers: int, sampling: Sampling) -> None:
+        self.ahead.append((list(questions), answers, sampling))
 
     async def generate_with(
         self,

@@ -109,6 +109,21 @@ async def playing(
         await scene.node.close()
 
 
+@pytest.mark.parametrize("curriculum", [False, True])
+async def test_what_the_next_round_asks_is_known_before_the_step(tmp_path: Path, curriculum: bool) -> None:
+    settings = msgspec.structs.replace(SETTINGS, overlap=True, curriculum=curriculum)
+    async with playing(tmp_path, settings, rounds=4) as scene:
+        await scene.until(RoundFinished, count=4)
+    # Of each round but the first, and nothing after the last.
+    assert scene.engine.ahead == scene.engine.asked[1:] and len(scene.engine.ahead) == 3
+
+
+async def test_nothing_is_answered_ahead_by_default(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=2) as scene:
+        await scene.until(RoundFinished, count=2)
+    assert scene.engine.ahead == []
+
+
 async def test_rounds_are_counted_kept_and_checkpointed(tmp_path: Path) -> None:
     async with playing(tmp_path, rounds=3) as it:
         await it.until_state(NodeState.IDLE)

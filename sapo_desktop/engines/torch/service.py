@@ -12,13 +12,15 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
 import torch
 
-from sapo_desktop.core.errors import HostError, TooBig, UsageError
-from sapo_desktop.core.records import Sampling, StepReport
+from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
+from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
@@ -36,6 +38,9 @@ from sapo_desktop.engines.torch.trainer import GrpoTrainer
 _MOST_ON_CPU = 64
 """Sequences at once: beyond that a CPU only waits for its memory."""
 
+_LOOK_SECONDS = 0.05
+"""Between two looks whether somebody wants something while answers are waited for."""
+
 _SLOW_ATTENTION = sentence("This kind of model has no fused attention: it takes more time and memory on a card.")
 
 PROMPT_TOKENS_AT_ONCE = 4096
@@ -46,7 +51,8 @@ class TorchEngine:
     """A loaded model that answers and learns."""
 
     def __init__(self, request: p.Load) -> None:
-        torch.set_num_threads(max(1, request.threads))
+        self.threads = max(1, request.threads)
+        torch.set_num_threads(self.threads)
         if request.device in ("auto", "cuda"):
             bound_card(request.card_memory)
         self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
@@ -84,10 +90,58 @@ class TorchEngine:
             watch.token = Speaker(self.lm.text, progress)
         with self.trainer.averaged() if request.averaged and not request.base else contextlib.nullcontext():
             answers = self._answer(job, request.base, watch)
+        return self._generated(request, job, answers, began)
+
+    @property
+    def answers_beside(self) -> bool:
+        """Whether what answers can be a snapshot of what learns: packed weights are, and an adapter beside fixed ones;
+        two threads or more are allowed."""
+        apart = self.trainer.written_out and (is_packed(self.lm.model) or self.trainer.settings.method == "lora")
+        return apart and self.threads > 1
+
+    def step(self, batch: Sequence[TrainingSequence], beside: p.Generate | None = None) -> p.Stepped:
+        """Take a step; meanwhile answer, with the adapter as it was before, by half of the threads. Where the memory
+        is too short for both, or it cannot be done, nothing is answered. A cancel that comes after the step ends the
+        answers alone."""
+        if beside is None or not self.answers_beside:
+            return p.Stepped(report=self.trainer.step(batch))
+        began = time.monotonic()
+        job = self.job([self.lm.prompt_tokens(text) for text in beside.prompts], beside.answers, beside.sampling)
+        half, ended = self.threads // 2, threading.Event()
+        torch.set_num_threads(half)
+        try:
+            with ThreadPoolExecutor(1) as other:
+                answering = other.submit(self._answer_apart, job, self.starter(base=False), half, ended)
+                try:
+                    report = self.trainer.step(batch)
+                    while not wait([answering], _LOOK_SECONDS).done:
+                        if self.trainer.should_stop():
+                            ended.set()
+                except BaseException:
+                    ended.set()
+                    raise
+        finally:
+            torch.set_num_threads(self.threads)
+        answers = answering.result()
+        if answers is None:
+            return p.Stepped(report=report)
+        made = self._generated(beside, job, answers, began)
+        return p.Stepped(report=report, beside=msgspec.structs.replace(made, off_policy=True))
+
+    def _answer_apart(self, job: GenerationJob, start: Start, threads: int, ended: threading.Event) -> Answers | None:
+        """In a thread of its own, with weights that nobody changes meanwhile; None where there is not enough memory
+        beside what learns, or it was ended."""
+        torch.set_num_threads(threads)
+        try:
+            return generate(job, start, self.lm.device, GenerationMonitor(should_stop=ended.is_set))
+        except (OutOfMemory, HostCancelled):
+            return None
+
+    def _generated(self, request: p.Generate, job: GenerationJob, answers: Answers, began: float) -> p.Generated:
         if job.total and answers.batch < min(self._batch or job.total, job.total):
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(
-            prompt_tokens=prompts,
+            prompt_tokens=[list(prompt) for prompt in job.prompts],
             completions=answers.completions(request.answers, self.lm.text),
             seconds=time.monotonic() - began,
             batch=answers.batch,
@@ -101,7 +155,8 @@ class TorchEngine:
     def configure(self, request: p.Configure) -> None:
         """Change what needs no reload."""
         if request.threads is not None:
-            torch.set_num_threads(max(1, request.threads))
+            self.threads = max(1, request.threads)
+            torch.set_num_threads(self.threads)
         self.trainer.configure(request.learning_rate, request.micro_batch)
 
     def export(self, request: p.Export) -> list[str]:
@@ -193,8 +248,7 @@ class Service:
                 )
             case p.Step():
                 engine.trainer.should_stop = self._stopped
-                report: StepReport = engine.trainer.step(request.batch)
-                return p.Stepped(report=report)
+                return engine.step(request.batch, request.beside)
             case p.Save():
                 return p.Done(files=save_trainer(engine.trainer, Path(request.folder), averaged=request.averaged))
             case p.Restore(folder=None):

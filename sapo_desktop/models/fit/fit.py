@@ -466,6 +466,7 @@ class _Sketch:
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
         self.rate = settings.learning_rate or tier.learning_rate
         self.method = settings.method
+        self.overlap = settings.overlap
         self.questions = settings.questions
         self.micro_batch = settings.micro_batch
         if torch.device == "cpu" and not torch.written_out:
@@ -484,6 +485,7 @@ class _Sketch:
             method=self.method,
             rank=self.rank,
             recompute=recompute,
+            overlap=self.overlap,
         )
 
     def answers_take_more(self, batch: int, micro_batch: int, tokens: int, recompute: bool) -> bool:

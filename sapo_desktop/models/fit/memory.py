@@ -83,6 +83,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     rank: int = 8
     recompute: bool = False
     """Whether the backward pass makes each layer's tensors again."""
+    overlap: bool = False
+    """Whether a process that answers and learns does both at once."""
 
     @property
     def length(self) -> int:
@@ -160,10 +162,13 @@ def learning(model: TorchModel, work: Work) -> Parts:
 
 def both(model: TorchModel, work: Work) -> Parts:
     """Peak of a torch process that answers and learns in turns: the greater of the two, adapter and optimiser beside
-    it."""
-    learn = learning(model, work)
+    it. Where they overlap, what both hold."""
+    learn, answer = learning(model, work), answering(model, work)
+    if work.overlap:
+        moving = Parts(activations=answer.activations, logits=answer.logits, kv_cache=answer.kv_cache)
+        return learn + moving + Parts(weights=_packed(model))  # each with packed weights of its own
     standing = Parts(adapter=learn.adapter, optimiser=learn.optimiser)
-    return max(learn, answering(model, work) + standing, key=lambda parts: parts.total)
+    return max(learn, answer + standing, key=lambda parts: parts.total)
 
 
 def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_width: int = 2) -> Parts:

@@ -98,6 +98,8 @@ class Engine:
     """Whether a person's question can be answered between two steps of other work."""
     can_change_model = True
     """Whether a smaller model can take the place of one that does not fit."""
+    answers_ahead = True
+    """Whether it can answer beside a step."""
 
     def __init__(self, host: Host, plan: EnginePlan) -> None:
         self.host = host
@@ -107,6 +109,10 @@ class Engine:
         """Held while a question is answered beside what the other lock is held for."""
         self._elsewhere = False
         """Whether the engine holds another state than the live one."""
+        self._ahead: Generate | None = None
+        """What is to be answered beside the next step."""
+        self._made_ahead: tuple[Generate, Generated] | None = None
+        """What was answered beside the last one, for whoever asks just that next."""
         self.loaded: Loaded | None = None
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
@@ -188,8 +194,16 @@ class Engine:
         ended: Ended | None = None,
     ) -> Generated:
         """Answer each question `answers` times; `ended` is told now and then of one that is finished."""
+        made, self._made_ahead = self._made_ahead, None
+        if made is not None and made[0] == _request(questions, answers, sampling):
+            return made[1]
         async with self.exclusive():
             return await self._generate(questions, answers, sampling, progress, ended=ended)
+
+    def answer_ahead(self, questions: Sequence[str], answers: int, sampling: Sampling) -> None:
+        """Answer this beside the next step, with the adapter as it is before; who asks just this next has it."""
+        if self.answers_ahead and self.plan.threads > 1:
+            self._ahead = _request(questions, answers, sampling)
 
     async def generate_with(
         self,
@@ -231,9 +245,12 @@ class Engine:
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():
-            report = (await self._call(Step(batch=list(batch)), Stepped)).report
-            self.steps = report.steps
-            return report
+            beside, self._ahead, self._made_ahead = self._ahead, None, None
+            stepped = await self._call(Step(batch=list(batch), beside=beside), Stepped)
+            if beside is not None and stepped.beside is not None:
+                self._made_ahead = beside, stepped.beside
+            self.steps = stepped.report.steps
+            return stepped.report
 
     async def save(self, folder: Path) -> None:
         async with self.exclusive():
@@ -295,6 +312,7 @@ class Engine:
         )
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
         self.loaded = expect(reply, Loaded)
+        self._ahead = self._made_ahead = None
         self.steps = 0
         if checkpoint is not None:
             await self._restore(checkpoint)
@@ -333,7 +351,7 @@ class Engine:
             elif isinstance(message, TokenText):
                 said.add(message)
 
-        request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base, averaged=averaged)
+        request = _request(questions, answers, sampling, base=base, averaged=averaged)
         if aside:
             return expect(await self.host.call_aside(request, WORK_SECONDS, told), Generated)
         return await self._answer(request, told)
@@ -348,6 +366,7 @@ class Engine:
     async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         if folder is not None and (folder / UNTRAINED).exists():
             folder = None
+        self._ahead = self._made_ahead = None  # answers of an adapter that is none of this one's past
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
         self.steps = (await self._call(request, Done)).steps
 
@@ -388,6 +407,12 @@ class Engine:
     ) -> ReplyType:
         """The reply of that kind; `told` of what comes before it."""
         return expect(await self.host.call(request, timeout=WORK_SECONDS, on_progress=told), kind)
+
+
+def _request(
+    questions: Sequence[str], answers: int, sampling: Sampling, *, base: bool = False, averaged: bool = False
+) -> Generate:
+    return Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base, averaged=averaged)
 
 
 class _Trained(msgspec.Struct, frozen=True):

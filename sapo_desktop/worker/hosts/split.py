@@ -88,7 +88,7 @@ FindBase = Callable[[ModelFolder], GgufBase]
 class SplitEngine(Engine):
     """torch learns in `host`, llama.cpp answers in `generator`."""
 
-    answers_aside = False
+    answers_aside = answers_ahead = False
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class AnswerEngine(Engine):
     """llama.cpp answers with the base model; nothing learns, and no torch is loaded."""
 
     trains = False
-    answers_aside = False
+    answers_aside = answers_ahead = False
     can_change_model = False
     """A model in transformers' layout is written as a GGUF file before this engine is made."""
 

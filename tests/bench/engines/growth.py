@@ -2,13 +2,16 @@
 
     python -m tests.bench.engines.growth                    some ten minutes of one core
     python -m tests.bench.engines.growth --quick            fewer and smaller points, two minutes
+    python -m tests.bench.engines.growth --only pools       one part of it: answers, tokens, models, pools, memory
     python -m tests.bench.engines.growth --plot growth.svg  the points, log-log; needs matplotlib (the extra `lab`)
 
 A figure is the exponent of the growth: the slope of a line through the points, both axes logarithmic. 1 is linear. The
 points are CPU seconds on one thread, the median of rounds after the first, random weights; a pool's are those of
-putting in all groups, and of drawing 16.
+putting in all groups, and of drawing 16: each group of an author of its own, by as many links, relays and tags as a
+node of a large swarm has.
 """
 
+import argparse
 import math
 import statistics
 import tempfile
@@ -33,6 +36,8 @@ MODELS = {"starter": 2.0, "50M": 54.0, "135M": 134.0}
 """Millions of parameters."""
 GROUPS = (1_000, 10_000, 100_000)
 DRAWN, DRAWS, GROUP_BYTES = 16, 5, 500
+LINKS, RELAYS = 16, 64
+PARTS = ("answers", "tokens", "models", "pools", "memory")
 ROUNDS = 1_000
 LINEAR = 1.1
 """The largest exponent that passes for linear."""
@@ -43,29 +48,44 @@ Points = Mapping[float, float]
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     given = parser.parse_args()
-    few = 3 if given.quick else len(ANSWERS)
+    found: dict[str, Points] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        from tests.bench.engines.models import model_for_both_engines
-
-        models = list(MODELS)[: 2 if given.quick else len(MODELS)]
-        folders = {name: model_for_both_engines(Path(scratch) / name, name, given.seed) for name in models}
-        starter = folders["starter"]
-        found: dict[str, Points] = {
-            "a round, answers to a question": {n: a_round(starter, given.seed, answers=n) for n in ANSWERS[:few]},
-            "a round, tokens of an answer": {n: a_round(starter, given.seed, tokens=n) for n in LENGTHS[:few]},
-            "a round, millions of parameters": {MODELS[n]: a_round(folders[n], given.seed) for n in models},
-        }
+        if set(given.only) - {"pools"}:
+            found |= rounds(Path(scratch), given)
+    if "pools" in given.only:
         found |= pools(GROUPS[: 2 if given.quick else len(GROUPS)], given.seed)
-        early, late = memory_of_rounds(starter, given.seed, ROUNDS // 20 if given.quick else ROUNDS)
     for name, points in found.items():
         show(exponent_of(name, points), given.json)
-    grown = (late - early) / early
-    note = f"{early / 1e6:.0f} MB after a tenth of them, {late / 1e6:.0f} MB in the end"
-    gained = Figure(name="memory gained, rounds", value=100 * grown, unit="%", goal="< 5", held=grown < 0.05, note=note)
-    show(gained, given.json)
-    if given.plot:
+    if given.plot and found:
         plot(found, given.plot)
+
+
+def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
+    """Those parts of it that need models; what memory does is shown at once, as it is no growth with a size."""
+    from tests.bench.engines.models import model_for_both_engines
+
+    few = 3 if given.quick else len(ANSWERS)
+    models = list(MODELS)[: 2 if given.quick else len(MODELS)] if "models" in given.only else ["starter"]
+    folders = {name: model_for_both_engines(scratch / name, name, given.seed) for name in models}
+    starter = folders["starter"]
+    found: dict[str, Points] = {}
+    if "answers" in given.only:
+        found["a round, answers to a question"] = {n: a_round(starter, given.seed, answers=n) for n in ANSWERS[:few]}
+    if "tokens" in given.only:
+        found["a round, tokens of an answer"] = {n: a_round(starter, given.seed, tokens=n) for n in LENGTHS[:few]}
+    if "models" in given.only:
+        found["a round, millions of parameters"] = {MODELS[n]: a_round(folders[n], given.seed) for n in models}
+    if "memory" in given.only:
+        early, late = memory_of_rounds(starter, given.seed, ROUNDS // 20 if given.quick else ROUNDS)
+        grown = (late - early) / early
+        note = f"{early / 1e6:.0f} MB after a tenth of them, {late / 1e6:.0f} MB in the end"
+        gained = Figure(
+            name="memory gained, rounds", value=100 * grown, unit="%", goal="< 5", held=grown < 0.05, note=note
+        )
+        show(gained, given.json)
+    return found
 
 
 def a_round(folder: Path, seed: int, answers: int = 8, tokens: int = 32) -> float:
@@ -100,7 +120,7 @@ def opened(random: Random) -> Opened[GroupBody]:
 def fill(pool: Pool, bodies: list[Opened[GroupBody]]) -> None:
     for body in bodies:
         key = body.body.key
-        pool.add(body, Route(key, key, key[:2]), 0.0)
+        pool.add(body, Route(bytes([key[0] % LINKS]), bytes([key[1] % RELAYS]), key[2:3]), 0.0)
 
 
 def draw(pool: Pool, random: Random) -> None:
@@ -131,7 +151,8 @@ def plot(found: Mapping[str, Points], path: Path) -> None:
     """A panel each."""
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, len(found), figsize=(3.2 * len(found), 3), layout="constrained")
+    figure, rows = pyplot.subplots(1, len(found), figsize=(3.2 * len(found), 3), layout="constrained", squeeze=False)
+    axes = rows[0]
     for axis, (name, points) in zip(axes, found.items(), strict=True):
         axis.loglog([*points], [*points.values()], marker="o")
         axis.set_xlabel(name.split(", ")[1])

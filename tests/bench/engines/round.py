@@ -20,11 +20,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tests.bench.figure import Figure, arguments, show, tell
+
+if TYPE_CHECKING:
+    from sapo_desktop.core.records import TrainingSequence
 
 QUESTIONS, ANSWERS, TOKENS, RANK = 8, 8, 64, 8
 OURS, *TRL = WAYS = ("ours", "TRL", "TRL in bfloat16")
@@ -122,19 +125,37 @@ def ours(
     folder: Path, rounds: int, seed: int, bfloat16: bool, answers: int = ANSWERS, tokens: int = TOKENS
 ) -> Iterator[None]:
     """Generate, reward, normalise, step."""
-    from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-    from sapo_desktop.engines.protocols import Generate, Load
-    from sapo_desktop.engines.torch.service import TorchEngine
-    from sapo_desktop.learning.advantage import group_advantages
-
     del bfloat16  # as the engine chooses
-    trainer = TrainerSettings(lora_rank=RANK, lora_alpha=2 * RANK, learning_rate=1e-5)
-    engine = TorchEngine(Load(model=str(folder), trainer=trainer, threads=1))
+    phases = Phases(folder, seed, answers=answers, tokens=tokens)
     yield
     for number in range(rounds):
-        sampling = Sampling(max_tokens=tokens, seed=seed + number)
-        request = Generate(prompts=questions(seed), answers=answers, sampling=sampling)
-        made = engine.generate(request, lambda _: None, threading.Event().is_set)
+        phases.learn(phases.answer(number))
+        yield
+
+
+class Phases:
+    """Our engine, and what it does in a round."""
+
+    def __init__(
+        self, folder: Path, seed: int, *, answers: int = ANSWERS, tokens: int = TOKENS, threads: int = 1
+    ) -> None:
+        from sapo_desktop.core.records import TrainerSettings
+        from sapo_desktop.engines.protocols import Load
+        from sapo_desktop.engines.torch.service import TorchEngine
+
+        trainer = TrainerSettings(lora_rank=RANK, lora_alpha=2 * RANK, learning_rate=1e-5)
+        self._engine = TorchEngine(Load(model=str(folder), trainer=trainer, threads=threads))
+        self._seed, self._answers, self._tokens = seed, answers, tokens
+
+    def answer(self, number: int) -> "list[TrainingSequence]":
+        """Generate; what is learned from then."""
+        from sapo_desktop.core.records import Sampling, TrainingSequence
+        from sapo_desktop.engines.protocols import Generate
+        from sapo_desktop.learning.advantage import group_advantages
+
+        sampling = Sampling(max_tokens=self._tokens, seed=self._seed + number)
+        request = Generate(prompts=questions(self._seed), answers=self._answers, sampling=sampling)
+        made = self._engine.generate(request, lambda _: None, threading.Event().is_set)
         batch = []
         for prompt, completions in zip(made.prompt_tokens, made.completions, strict=True):
             advantages = group_advantages([reward(each.tokens) for each in completions])
@@ -142,8 +163,11 @@ def ours(
                 TrainingSequence(prompt=prompt, tokens=each.tokens, advantage=advantage)
                 for each, advantage in zip(completions, advantages, strict=True)
             ]
-        assert not engine.trainer.step(batch).skipped
-        yield
+        return batch
+
+    def learn(self, batch: "list[TrainingSequence]") -> None:
+        """One step."""
+        assert not self._engine.trainer.step(batch).skipped
 
 
 def trl(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]:

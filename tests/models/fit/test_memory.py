@@ -94,6 +94,15 @@ def test_one_process_for_both_takes_the_greater_of_the_two() -> None:
     assert parts.kv_cache > 0 and parts.optimiser == learn.optimiser and parts.gradients == 0
 
 
+@pytest.mark.parametrize("model", [LARGE, TorchModel(shape=SHAPE, architecture="LlamaForCausalLM", width=4)])
+def test_where_answers_overlap_the_step_what_both_hold_counts(model: TorchModel) -> None:
+    learn, answer = learning(model, WORK), answering(model, WORK)
+    parts = both(model, msgspec.structs.replace(WORK, overlap=True))
+    moving = answer.activations + answer.logits + answer.kv_cache
+    packed = 4 * SHAPE.linear_weights if model.packed else 0  # a copy for each of the two
+    assert parts.total == learn.total + moving + packed
+
+
 def test_llama_cpp_rounds_its_streams_up() -> None:
     short, longer, next_step = (
         llama_answering(SHAPE, 1000, msgspec.structs.replace(WORK, max_tokens=tokens)) for tokens in (20, 246, 247)

@@ -9,10 +9,11 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, TokenText
+from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, Step, Stepped, TokenText
 from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
 from sapo_desktop.worker.hosts.hosting import Host
+from tests.builders import step_report
 from tests.worker.fakes import FakeHost, generated
 from tests.worker.hosts.test_split import LOADED
 
@@ -124,6 +125,73 @@ async def test_a_question_that_was_given_up_with_the_work_waits_for_its_turn() -
     host.done.set()
     await asyncio.gather(work, asking)
     assert host.asides == 1 and asking.result().completions
+
+
+class BesideHost(CalledHost):
+    """Answers beside a step what it is asked to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answered: list[list[str]] = []
+        self.beside: list[Generate | None] = []
+
+    async def call(
+        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
+    ) -> msgspec.Struct:
+        if isinstance(request, Load):
+            return LOADED
+        if isinstance(request, Generate):
+            self.answered.append(request.prompts)
+        if isinstance(request, Step):
+            self.beside.append(request.beside)
+            made = generated(request.beside.prompts, 2, 1) if request.beside else None
+            return Stepped(report=step_report(skipped=False), beside=made)
+        return await super().call(request, timeout, on_progress, loading=loading)
+
+
+async def overlapping(threads: int = 2) -> tuple[Engine, BesideHost]:
+    """An engine that was told what is asked next, and took a step."""
+    host = BesideHost()
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=threads, device="cpu"))  # type: ignore[arg-type]
+    await engine.load(None)
+    engine.answer_ahead(["next?"], 2, Sampling(seed=4))
+    await engine.step([])
+    return engine, host
+
+
+async def ask_next(engine: Engine, question: str = "next?", seed: int = 4) -> None:
+    made = await engine.generate([question], 2, Sampling(seed=seed), lambda done, total: None)
+    assert len(made.completions) == 1
+
+
+async def test_what_was_answered_beside_the_step_is_there_once() -> None:
+    engine, host = await overlapping()
+    await ask_next(engine)
+    assert host.answered == []
+    await ask_next(engine)
+    assert host.answered == [["next?"]]
+    await engine.step([])
+    assert [beside is None for beside in host.beside] == [False, True]
+
+
+@pytest.mark.parametrize(("question", "seed"), [("another?", 4), ("next?", 5)])
+async def test_what_is_asked_otherwise_is_answered_in_its_turn(question: str, seed: int) -> None:
+    engine, host = await overlapping()
+    await ask_next(engine, question, seed)
+    await ask_next(engine)
+    assert host.answered == [[question], ["next?"]]
+
+
+async def test_answers_of_an_adapter_that_was_gone_back_from_are_dropped() -> None:
+    engine, host = await overlapping()
+    await engine.restore(CHECKPOINT, weights_only=True)
+    await ask_next(engine)
+    assert host.answered == [["next?"]]
+
+
+async def test_one_thread_answers_nothing_ahead() -> None:
+    _, host = await overlapping(threads=1)
+    assert host.beside == [None]
 
 
 async def answer(host: CalledHost) -> None:
