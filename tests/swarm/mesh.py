@@ -30,10 +30,14 @@ def check(body: GroupBody) -> None:
 class Peer:
     """An exchange with a key."""
 
-    def __init__(self, name: int, tasks: Sequence[bytes] = (TASK,), before: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self, name: int, tasks: Sequence[bytes] = (TASK,), before: Sequence[bytes] = (), *, draws: bool = True
+    ) -> None:
         self.signer = Signer(name.to_bytes(32, "big"))
         known = Catalogues(tasks, before)
-        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name), catalogues=known)
+        self.exchange = Exchange(
+            self.signer.key, NETWORK, check, Standing(), Random(name), catalogues=known, draws=draws
+        )
         self.me = me(self.signer, tasks=tuple(tasks), catalogue=known.name, previous=known.previous)
         self.next_index = 0
 
