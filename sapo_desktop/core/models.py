@@ -93,7 +93,6 @@ class Installed(Record, frozen=True):
 
 
 # -- what the process that handles model files is asked (worker/hosts/protocol.py, kind `models`)
-# ---------------------------
 
 
 class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):

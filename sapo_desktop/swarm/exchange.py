@@ -142,9 +142,11 @@ class Exchange:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
         self.pool.expire(now.monotonic)
         self.giving.expire(now)
+        oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
         for link in list(self.links):
             for event in link.session.tick(now.monotonic):
                 self._handled(link, event, now)
+            link.leave_older(oldest)
             self.giving.offer(link, now)
             self._want(link, now)
         same_key.tell(self.links, now.monotonic)
@@ -329,10 +331,10 @@ class Exchange:
         path = Path(link.source, relay, tag, link.lan, link.told.examiner if link.told else b"")
         if self._draws:
             self.pool.add(opened, path, now.monotonic)
-        link.traffic.groups_in += 1
         if published:
             self.giving.keep(opened, path, now)
             self.passes_on(opened, tag)
+        link.traffic.groups_in += 1
 
     def _keep_federated(self, relay: bytes, opened: Opened[GroupBody], tag: bytes, now: Now) -> None:
         if opened.body.home not in (b"", relay):

@@ -107,6 +107,11 @@ class Link:
         """Offer no groups of tasks that the peer does not know."""
         self.unsent = [group for group in self.unsent if self.knows(group.body.task)]
 
+    def leave_older(self, oldest_slot: int) -> None:
+        """Offer no groups from before this slot: to a peer that takes few they would come when nobody takes them."""
+        if any(group.body.slot < oldest_slot for group in self.unsent):
+            self.unsent = [group for group in self.unsent if group.body.slot >= oldest_slot]
+
     def is_being_asked(self, now: float) -> bool:
         """Whether it may still answer which tasks it knows."""
         return self.tasks is None and now < self.catalogue_due

@@ -123,6 +123,29 @@ def test_sharing_goes_on_as_credit_comes_back() -> None:
     assert len(bob.exchange.pool) == len(alice.exchange.giving._own) == 60
 
 
+def test_what_waited_until_nobody_takes_it_any_more_is_not_sent() -> None:
+    mesh, alice, bob, wire = pair()
+    wire.ends[1][1].session.pace(60_000, 8, mesh.now.monotonic)
+    mesh.settle()
+    alice.share(mesh.now, 120)
+    mesh.settle()
+    assert wire.ends[0][1].unsent
+    mesh.wait((2 - limits.OLDEST_SLOT) * limits.SLOT_SECONDS, step=60)
+    assert Reason.TOO_OLD not in dict(bob.exchange.refusals)
+    assert not wire.ends[0][1].unsent
+
+
+def test_a_relay_keeps_what_it_serves_and_counts_what_it_took() -> None:
+    mesh, alice, relay = Mesh(), Peer(1), Peer(2, draws=False)
+    wire = mesh.join(alice, relay)
+    (first,) = alice.share(mesh.now)
+    mesh.settle()
+    push(wire, mesh, group(alice.signer, label="another"))
+    assert relay.held() == [] and [entry.envelope for entry in relay.exchange.giving.shelf] == [first]
+    assert dict(relay.exchange.refusals) == {Reason.SECOND_BODY: 1}
+    assert wire.ends[1][1].traffic.groups_in == 1
+
+
 @pytest.mark.parametrize(
     ("forge", "reason"),
     [

@@ -65,8 +65,9 @@ _LONGEST_ABSENCE = 86400.0
 """However long a peer asks to be left alone."""
 _ANSWER_SECONDS = 10.0
 """Within which a peer that was only greeted says that it takes our key, or not."""
-_LONGEST_WAIT = limits.IDLE_SECONDS
-"""Of whoever sends more than it was told to, so that its link is not taken for dead."""
+_LONGEST_WAIT = 4 / 3 * limits.IDLE_SECONDS
+"""For whoever sends more than it was told to. So neither side takes the link for dead: a PING, which is due before this
+is over, lets the peer hear of us however many of its messages wait."""
 _SENT_LATELY = 10.0
 """Seconds for which whoever sent groups counts among those that share what can be taken."""
 _LASTING = 60.0

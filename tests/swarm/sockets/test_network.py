@@ -531,3 +531,21 @@ async def test_who_does_not_heed_it_is_read_when_it_may_send_again(monkeypatch: 
             alice.share(index)
             await until(lambda: len(bob.held) == index + 1)  # noqa: B023 - awaited at once
         assert len(asked) >= 3 and asked[1] - asked[0] >= 0.2 and asked[2] - asked[1] >= 0.2
+
+
+async def test_who_is_not_read_for_long_hears_that_the_link_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    idle = 0.6
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(network, "_LONGEST_WAIT", network._LONGEST_WAIT / limits.IDLE_SECONDS * idle)
+    monkeypatch.setattr(limits, "IDLE_SECONDS", idle)
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address(bob.signer.key))
+        await until(lambda: alice.heard and bob.heard)
+        (ours,), (theirs,) = alice.network.exchange.links, bob.network.exchange.links
+        monkeypatch.setattr(theirs.session, "overdue", lambda at: 1000.0)
+        for index in range(2):
+            alice.share(index)
+        await until(lambda: len(bob.held) == 1)
+        heard = ours.heard
+        await until(lambda: len(bob.held) == 2)
+        assert ours.heard > heard
