@@ -48,7 +48,7 @@ class Name(msgspec.Struct, frozen=True, order=True, gc=False):
     author: bytes
     slot: int
     task: bytes
-    index: int  # type: ignore[assignment]  # a tuple has a method of that name, which nobody calls here
+    index: int
 
 
 class Entry(NamedTuple):

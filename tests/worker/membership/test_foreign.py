@@ -5,6 +5,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, HostError
@@ -206,7 +207,7 @@ async def test_questions_that_come_out_otherwise_are_counted_by_the_peers_librar
     for number in range(100):
         entry = entry_of(ALICE, INDEX, hashed=b"8 others")
         path = entry.path._replace(examiner=b"new" if number < 3 else bytes([number]))
-        await take(intake, dataclasses.replace(entry, path=path))
+        await take(intake, entry._replace(path=path))
     assert refusals[Reason.OTHER_QUESTION] == 100
     counts = refusals.other_questions
     assert counts[b"new".hex()] == 3 and sum(counts.values()) == 100 and len(counts) <= 33
@@ -304,7 +305,7 @@ async def test_who_uses_up_the_examiners_minute_waits_and_nobody_else_pays() -> 
 
 
 def _of_task(entry: Entry, task: bytes) -> Entry:
-    return dataclasses.replace(entry, name=dataclasses.replace(entry.name, task=task))
+    return entry._replace(name=msgspec.structs.replace(entry.name, task=task))
 
 
 async def test_a_link_has_one_budget_for_all_identities_over_it() -> None:
