@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 
@@ -28,7 +28,7 @@ from sapo_desktop.core.fitting import (
     Way,
     recommended_tokens,
 )
-from sapo_desktop.core.sentences import Size, Text, Value, sentence
+from sapo_desktop.core.sentences import Sentence, Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, ModelCatalogue, Tier
 from sapo_desktop.models.fit.formats import bfloat16_computes_faster
@@ -612,19 +612,29 @@ def _gigabytes(size: int) -> str:
     return f"{math.ceil(size / 1e8) / 10:.1f}"
 
 
-def _needs(way: Way, parts: Parts, free: int) -> dict[str, Value]:
+class _Needs(TypedDict):
+    """What the sentences below name."""
+
+    way: Text
+    needed: Size
+    largest: Sentence
+    second: Sentence
+    free: Size
+
+
+def _needs(way: Way, parts: Parts, free: int) -> _Needs:
     """What a way takes, its two largest parts, and what there is."""
     sizes = sorted(((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1])
     largest, second = (
         sentence("{part} {size}", part=_PART_WORDS[name], size=Size(bytes=size)) for name, size in sizes[:2]
     )
-    return {
-        "way": way.words,
-        "needed": Size(bytes=parts.total),
-        "largest": largest,
-        "second": second,
-        "free": Size(bytes=free),
-    }
+    return _Needs(
+        way=way.words,
+        needed=Size(bytes=parts.total),
+        largest=largest,
+        second=second,
+        free=Size(bytes=free),
+    )
 
 
 def _answer_only(
