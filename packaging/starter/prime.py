@@ -2,7 +2,6 @@
 
     python packaging/starter/prime.py --minutes 60 --out .cache/starter [--resume] [--seed 1] [--cores 2]
     python packaging/starter/prime.py --minutes 8 --out .cache/guessing --start FOLDER --guesses 0.5 0.8
-    python packaging/starter/prime.py --steps 1000 --out .cache/talent --start FOLDER --guesses 0.5 0.8 --talent 0/4
 
 One stage, top to bottom: draw a batch, predict the completion, step. Cross-entropy on the completion and its <eos>
 only. Muon for the matrices, AdamW for embedding and norms. The learning rate follows the share of the time budget that
@@ -13,8 +12,7 @@ every step: threads within one process wait for each other at every small matrix
 
 `--start` goes on from a starter's weights at a third of the rates, `--guesses` gives these shares of the examples
 without their steps, one family after the other: such a model guesses where it could reckon, and rounds find out which
-pays. `--steps` is a budget that does not depend on the machine. `--talent I/N` shows one of N parts of the families
-with all their steps, at levels up to hard. Left out: validation during the run (check.py does it), several devices.
+pays. Left out: validation during the run (check.py does it), several devices.
 """
 
 from __future__ import annotations
@@ -69,10 +67,6 @@ class Recipe:
     cores: int
     start: str = ""
     guesses: tuple[float, ...] = (0.0,)
-    steps: int = 0
-    """The budget in place of `minutes`, unless 0."""
-    talent: tuple[int, int] | None = None
-    """Part of the families that is shown more of, and of how many parts."""
 
 
 def rate(share: float) -> float:
@@ -175,22 +169,20 @@ def prime(run: Run, team: Team) -> None:
     progress, budget = run.progress, 60 * run.recipe.minutes
     began, before = time.monotonic(), progress.seconds
     saved_at, noted, losses = progress.seconds, (progress.seconds, progress.tokens), []
-    stream = Stream(
-        run.words, run.recipe.seed, BATCH_TOKENS, team.rank, team.size, run.recipe.guesses, talent=run.recipe.talent
-    )
+    stream = Stream(run.words, run.recipe.seed, BATCH_TOKENS, team.rank, team.size, run.recipe.guesses)
     for chunk, batch, examples in stream(progress.chunk, progress.batch):
         loss = run.backward(examples)
         # Rank 0's clock is everybody's, so that all take the same step and stop together.
         seconds = before + time.monotonic() - began if team.leads else 0.0
         tokens = sum(len(text) for text, _ in examples)
         loss, tokens, seconds = team.average(list(run.model.parameters()), [loss, tokens, seconds])
-        share = (progress.steps + 1) / run.recipe.steps if run.recipe.steps else seconds / budget
+        share = seconds / budget
         run.step(min(share, 1.0))
         losses.append(loss / team.size)
         progress.steps += 1
         progress.tokens += int(tokens)
         progress.chunk, progress.batch, progress.seconds = chunk, batch, seconds
-        if team.leads and (progress.steps % LOG_STEPS == 0 or share >= 1):
+        if team.leads and progress.steps % LOG_STEPS == 0:
             run.note(
                 steps=progress.steps,
                 tokens=progress.tokens,
@@ -207,14 +199,6 @@ def prime(run: Run, team: Team) -> None:
             return
 
 
-def part(written: str) -> tuple[int, int]:
-    """`1/4` as (1, 4)."""
-    index, of = map(int, written.split("/"))
-    if not 0 <= index < of:
-        raise argparse.ArgumentTypeError(f"{written}: from 0/N to N-1/N")
-    return index, of
-
-
 def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description="Prime the starter model.")
@@ -228,8 +212,6 @@ def main() -> None:
     parser.add_argument(
         "--guesses", type=float, nargs="+", default=[0.0], help="shares of examples without steps, families in turn"
     )
-    parser.add_argument("--steps", type=int, default=0, help="the budget in place of --minutes")
-    parser.add_argument("--talent", type=part, metavar="I/N", help="a part of the families to show more of")
     parser.add_argument("--resume", action="store_true")
     chosen = parser.parse_args()
     with_fixed_hashing()
@@ -237,16 +219,7 @@ def main() -> None:
     team = Team(chosen.cores)
     if team.size > 1:
         torch.set_num_threads(1)
-    recipe = Recipe(
-        chosen.seed,
-        chosen.layers,
-        chosen.minutes,
-        chosen.cores,
-        chosen.start,
-        tuple(chosen.guesses),
-        chosen.steps,
-        chosen.talent,
-    )
+    recipe = Recipe(chosen.seed, chosen.layers, chosen.minutes, chosen.cores, chosen.start, tuple(chosen.guesses))
     if team.leads and not chosen.resume:
         (chosen.out / "training-log.jsonl").unlink(missing_ok=True)
     prime(Run(chosen.out, recipe, torch.device(name), chosen.resume), team)

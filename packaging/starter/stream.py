@@ -29,12 +29,9 @@ CHUNK = 640  # examples that are sorted by length together
 ALIKE = 24  # lengths that may share a batch differ by less: little padding, but several families together
 LONGEST = 300  # tokens of question and completion; longer ones are skipped
 
-# Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard` is for talents alone,
-# `paper` is never used.
+# Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard`, `paper` are never used.
 MIDDLE = 0.03
 MIDDLE_OF: dict[str, float] = {"bf": 0.0}
-# Of a talent's families all levels are shown alike, if they have more than one.
-TALENT_LEVELS = ("easy", "middle", "hard")
 # How often a family is drawn, 1 unless it needs more or less than the others to learn.
 WEIGHT_OF: dict[str, float] = {
     "propositional_logic": 0.5,
@@ -102,23 +99,18 @@ class Stream:
         of: int = 1,
         guesses: Sequence[float] = (0.0,),
         families: Sequence[str] = tuple(WRITERS),
-        talent: tuple[int, int] | None = None,
     ) -> None:
-        """`guesses`: shares of examples that go without steps, straight to the answer; families take them in turn.
-
-        `talent`: (i, n), every nth family from the ith on goes with its steps always, at TALENT_LEVELS.
-        """
+        """`guesses`: shares of examples that go without steps, straight to the answer; families take them in turn."""
         self.tokenizer, self.seed, self.batch_tokens = tokenizer, seed, batch_tokens
         self.part, self.of = part, of
         self.families = list(families)
         self.guesses = dict(zip(self.families, cycle(guesses)))
-        self.talent = set(self.families[talent[0] :: talent[1]]) if talent else set()
         self.weights = [WEIGHT_OF.get(family, 1.0) for family in self.families]
         self.sources = {
             (family, level): Source(family, level, held_out=False)
             for family in self.families
-            for level in TALENT_LEVELS
-            if level == "easy" or (MIDDLE_OF.get(family, MIDDLE) and (level == "middle" or family in self.talent))
+            for level in ("easy", "middle")
+            if level == "easy" or MIDDLE_OF.get(family, MIDDLE)
         }
 
     def encoded(self, question: str, written: str) -> tuple[list[int], int]:
@@ -130,22 +122,16 @@ class Stream:
     def example(self, rng: random.Random) -> tuple[list[int], int] | None:
         """Ids and prompt length of a drawn question, or None where it has no short honest route."""
         family = rng.choices(self.families, self.weights)[0]
-        level = self._level(rng, family)
+        level = "middle" if rng.random() < MIDDLE_OF.get(family, MIDDLE) else "easy"
         source = self.sources[family, level]
         question = source.draw(rng)
         written = WRITERS[family](source.entry(question))
         if written is None or not source.solved(question, written):
             return None
-        guesses = 0.0 if family in self.talent else self.guesses[family]
-        if guesses and rng.random() < guesses:
+        if self.guesses[family] and rng.random() < self.guesses[family]:
             written = written[written.rindex("<answer>") :]
         ids, prompt = self.encoded(question.text, written)
         return (ids, prompt) if len(ids) <= LONGEST else None
-
-    def _level(self, rng: random.Random, family: str) -> str:
-        if family in self.talent:
-            return rng.choice([level for level in TALENT_LEVELS if (family, level) in self.sources])
-        return "middle" if rng.random() < MIDDLE_OF.get(family, MIDDLE) else "easy"
 
     def chunk(self, number: int) -> list[list[tuple[list[int], int]]]:
         """The batches of one chunk, like lengths together, in random order."""
