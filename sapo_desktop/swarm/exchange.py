@@ -215,7 +215,6 @@ class Exchange:
                 else:
                     self._refuse(link, Refused(Reason.MALFORMED, "not the catalogue that HELLO named"), now)
             case events.Published(envelopes):
-                link.published = now.monotonic
                 for envelope in envelopes:
                     self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
             case events.Served(groups=groups):
@@ -334,6 +333,7 @@ class Exchange:
         if published:
             self.giving.keep(opened, path, now)
             self.passes_on(opened, tag)
+            link.published = now.monotonic
         link.traffic.groups_in += 1
 
     def _keep_federated(self, relay: bytes, opened: Opened[GroupBody], tag: bytes, now: Now) -> None:

@@ -78,7 +78,7 @@ class Link:
     heard: float = float("-inf")
     """When the last frame came, monotonic seconds."""
     published: float = float("-inf")
-    """When the peer last sent groups of its own, monotonic seconds."""
+    """When a group of the peer's own was last taken, monotonic seconds."""
     quota: Quota | None = None
     """Shared with the other links that prove this key."""
     twins_told: int = 1

@@ -46,6 +46,17 @@ def test_who_comes_later_is_offered_what_was_shared_before_unless_it_is_stale() 
     assert Reason.TOO_OLD not in dict(bob.exchange.refusals)
 
 
+def test_only_who_sent_what_was_taken_counts_as_a_sender() -> None:
+    """Else whoever sends rubbish would have a relay under load divide what it can take among more."""
+    mesh, alice, _, wire = pair()
+    (_, _), (_, link) = wire.ends
+    push(wire, mesh, b"rubbish")
+    assert link.published == float("-inf")
+    alice.share(mesh.now)
+    mesh.settle()
+    assert link.published == mesh.now.monotonic
+
+
 def test_a_relay_passes_on_what_authors_gave_it_and_says_where_from() -> None:
     mesh, alice, relay, carol = Mesh(), Peer(1), Peer(2), Peer(3)
     mesh.join(alice, relay, tag=b"alice's /24")

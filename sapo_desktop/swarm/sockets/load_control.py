@@ -25,6 +25,9 @@ _LEFT = 0.8
 _LEAST_CUT = 0.25
 """One second is not believed to say more than this."""
 _TOGETHER = int(limits.PACED_GROUPS)
+_LEAST_ALL = 32.0
+"""Groups a second that all senders together may always send. A core that does not keep up with so few has other work,
+and they must not pay for that."""
 _MORE, _WORTH_TELLING = 1.3, 1.05
 _CUT_SECONDS, _MORE_SECONDS = 3.0, 15.0
 """Until what was told last shows. The first is short, for messages pile up meanwhile."""
@@ -68,8 +71,9 @@ class LoadControl:
         self._over = self._over + 1 if over else 0
         passed = now - self._changed
         if self._over >= _LOOKS and passed >= _CUT_SECONDS and senders:
-            fair = _LEFT * taken / senders / limits.GROUPS_PER_SECOND
-            return self._change(min(_LEFT * self.share, max(_LEAST_CUT * self.share, fair)), True, now)
+            fair, least = (rate / senders / limits.GROUPS_PER_SECOND for rate in (_LEFT * taken, _LEAST_ALL))
+            less = min(_LEFT * self.share, max(_LEAST_CUT * self.share, fair))
+            return self._change(max(least, less), True, now)
         if over or passed < _MORE_SECONDS:
             return False
         more = min(_MORE, _FULL / max(busy, 1e-3))

@@ -71,6 +71,20 @@ def test_a_busy_moment_or_one_without_senders_changes_nothing() -> None:
         assert not control.look(float(second), float(second), 510, senders=0, waiting=99, late=1.0)
 
 
+def test_where_groups_are_not_the_work_their_senders_keep_what_they_need() -> None:
+    """A flood of anything else, or other programs that keep the core."""
+    control = LoadControl(0.0, 0.0)
+    for second in range(1, 300):
+        control.look(float(second), float(second), second, senders=6, waiting=200, late=1.0)
+    assert control.share == 1
+    for second in range(300, 600):
+        control.look(float(second), float(second), 20 * second, senders=200, waiting=200, late=1.0)
+    assert 200 * control.share >= 32
+    for second in range(600, 700):  # also where it was cut for many who are gone
+        control.look(float(second), float(second), 20 * second, senders=40, waiting=200, late=1.0)
+    assert 40 * control.share >= 32
+
+
 def test_there_is_a_least_that_is_always_allowed() -> None:
     control = LoadControl(0.0, 0.0)
     for second in range(1, 60):
