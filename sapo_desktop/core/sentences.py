@@ -48,9 +48,18 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
         return hash(str(self))  # msgspec's own would stumble over the values
 
     def __str__(self) -> str:
-        values = {name: _english(value) for name, value in self.values.items()}
-        said = filled(self.template, values)
-        return f"{said} In a terminal: {filled(self.in_terminal, values)}" if self.in_terminal else said
+        words, commands = self._apart()
+        return f"{words} In a terminal: {'; '.join(commands)}" if commands else words
+
+    def _apart(self) -> tuple[str, list[str]]:
+        """The words and the commands, those of sentences within it first: they are said once, behind all words."""
+        values, commands = {}, []
+        for name, value in self.values.items():
+            values[name], within = _english(value)
+            commands += within
+        if self.in_terminal:
+            commands.append(filled(self.in_terminal, values))
+        return filled(self.template, values), list(dict.fromkeys(commands))
 
 
 Text: TypeAlias = str | Sentence
@@ -85,13 +94,17 @@ def _carried(value: Value) -> Value:
     return f"{value:,}" if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
-def _english(value: Value) -> str:
+def _english(value: Value) -> tuple[str, list[str]]:
+    """What is filled in for a value, and the commands that stand in it."""
     match value:
-        case bool() | str() | Size() | Sentence():
-            return str(value)
+        case Sentence():
+            return value._apart()
+        case bool() | str() | Size():
+            return str(value), []
         case int():
-            return f"{value:,}"
+            return f"{value:,}", []
         case float():
-            return f"{value:g}"
+            return f"{value:g}", []
         case list():
-            return "; ".join(str(item) for item in value)
+            items = [_english(item) for item in value]
+            return "; ".join(words for words, _ in items), [one for _, commands in items for one in commands]
