@@ -16,6 +16,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,9 +49,10 @@ WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
 REACHED = 0.3
 """A validation score that every run passes while it rises."""
-NOISY = """Machines are shared and noisy: trust ratios within one run more than times. A goal is held unless "missed" is
-said. In brackets: a 95% interval, or the range of several tries. `docs/data/` has all that was recorded: figures
-without a goal, dates, notes, profiles. Unless said otherwise the machine was {usual}."""
+NOISY = """This page lists what was measured, by script. A goal is held unless the table says "missed".
+In brackets is a 95% interval, or the range of several tries. Machines are shared and noisy: trust ratios within one run
+more than times. Unless a section says otherwise, the machine was {usual}. `docs/data/` has everything that was
+recorded: figures without a goal, dates, notes and profiles."""
 INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 """What of a figure's note is shown."""
 LARGEST_ALONE = {"tasks", "cheapest"}
@@ -150,25 +152,30 @@ def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str
     questions = learning.curves[0].test["base"].questions
     scoring = mean([validation_share(curve).value for curve in learning.curves])
     minutes = [curve.seconds / 60 for curve in learning.curves]
+    base, last = (mean([curve.test[name].score for curve in learning.curves]) for name in ("base", "last"))
     return "\n".join(
         [
             WRITTEN,
             "# What a node alone learns",
             "",
-            f"{learning.rounds} rounds in silo from the frozen starter (manifest SHA-256 `{learning.starter[:16]}…`), "
-            f"default settings, on {learning.machine}. Score: share of {questions} held-out test questions solved.",
+            wrapped(
+                f"Alone, the starter learns to solve {last:.1%} of {questions:,} held-out test questions instead of "
+                f"{base:.1%} (greedy, mean of {len(learning.curves)} seeds). It was frozen before (manifest SHA-256 "
+                f"`{learning.starter[:16]}…`) and played {learning.rounds} rounds in silo with default settings, on "
+                f"{learning.machine}. A score is the share of questions that was solved."
+            ),
             "",
             f"    {learning.command} --out .cache/learning --record docs/data/learning.json",
             "",
             "## The likeliest answer",
             "",
-            "One greedy answer to each question.",
+            "The model gives one greedy answer to each question.",
             "",
             *gain_lines(learning, [curve.test for curve in learning.curves]),
             "",
             "## Answers drawn as in training",
             "",
-            f"{SAMPLES} answers to each question at temperature 1, what the paper's reward measures.",
+            f"The model gives {SAMPLES} answers to each question at temperature 1, which the paper's reward measures.",
             "",
             *gain_lines(learning, [curve.sampled for curve in learning.curves]),
             "",
@@ -190,13 +197,19 @@ def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str
             "",
             "## On the way",
             "",
-            f"A run took {min(minutes):.0f} to {max(minutes):.0f} minutes, on cores shared with other work. Held-out "
-            f"questions on the way, what Home draws, took {scoring:.1%} of them (the goal: {VALIDATION_GOAL:.0%}).",
+            wrapped(
+                f"A run took {min(minutes):.0f} to {max(minutes):.0f} minutes, on cores shared with other work. The "
+                f"held-out questions behind Home's line took {scoring:.1%} of that (the goal: {VALIDATION_GOAL:.0%})."
+            ),
             "",
             "![Reward and validation score by round](learning.svg)",
             "",
         ]
     )
+
+
+def wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> list[str]:
@@ -218,8 +231,11 @@ def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> l
     return [
         table(["seed", "base", "last", "best on validation", "gain of the last (95% interval)"], rows),
         "",
-        f"Mean gain over the seeds: **{total.value:+.3f}**, 95% interval {total.low:+.3f} to {total.high:+.3f} "
-        f"(over questions, each with its mean over the seeds). The goal was +{GOAL} with an interval above 0: {held}.",
+        wrapped(
+            f"Mean gain over the seeds: **{total.value:+.3f}**, 95% interval {total.low:+.3f} to {total.high:+.3f} "
+            f"(over questions, each with its mean over the seeds). The goal was +{GOAL} with an interval above 0: "
+            f"{held}."
+        ),
     ]
 
 
@@ -239,7 +255,7 @@ def sharpening_lines(learning: Learning) -> list[str]:
     return [
         table(["answers", "solved", f"a right one among {SAMPLES}"], rows),
         "",
-        f"Over the base at its best temperature: **{gain.value:+.3f}**, 95% interval {gain.low:+.3f} to "
+        f"The gain over the base at its best temperature: **{gain.value:+.3f}**, 95% interval {gain.low:+.3f} to "
         f"{gain.high:+.3f}.",
     ]
 
@@ -274,8 +290,10 @@ def longer_lines(learning: Learning, longer: Learning) -> list[str]:
         "",
         table(["seed", "rounds", "greedy", "drawn", f"a right one among {SAMPLES}", "easy", "middle", "hard"], rows),
         "",
-        f"Steps of {step_size(longer)} groups, the default then. Most of what is learned is learned in the first "
-        "rounds. One seed is an anecdote.",
+        wrapped(
+            f"These are steps of {step_size(longer)} groups, the default then. Most of what is learned is learned "
+            "in the first rounds. One seed is an anecdote."
+        ),
     ]
 
 
@@ -295,16 +313,21 @@ def step_lines(learning: Learning, larger: Learning) -> list[str]:
     heads = [f"groups until {REACHED}, steps of {size}" for size in steps]
     tests = [f"test at the end, steps of {size}" for size in steps]
     return [
-        f"Steps of {steps[0]} groups, as in SAPO, beside steps of {steps[1]}, the default before, which was found "
-        "with a starter that had less to learn. Both answer as many questions in all; the validation score is the one "
-        "on Home.",
+        wrapped(
+            f"The default is steps of {steps[0]} groups, as in SAPO. The default before was {steps[1]}, found with a "
+            "starter that had less to learn. Both answer the same number of questions in all. The validation score is "
+            "the one on Home."
+        ),
         "",
         f"    {larger.command} --out .cache/larger --record docs/data/learning_steps_of_32.json",
         "",
         table(["seed", *heads, "times as many", *tests], rows),
         "",
-        f"{mean(ratios):.2f} times as many (95% interval over seeds {times.low:.2f} to {times.high:.2f}); at the end "
-        f"the small steps stand {mean(ends):+.3f} ({apart.low:+.3f} to {apart.high:+.3f}) beside the large ones.",
+        wrapped(
+            f"Large steps need {mean(ratios):.2f} times as many groups (95% interval over seeds {times.low:.2f} to "
+            f"{times.high:.2f}). At the end the small steps stand {mean(ends):+.3f} ({apart.low:+.3f} to "
+            f"{apart.high:+.3f}) beside the large ones."
+        ),
     ]
 
 
@@ -331,7 +354,7 @@ def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
     shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
     usual = Counter(recorded(file)[0]["machine"] for file in shown).most_common(1)[0][0]
-    return "\n".join([WRITTEN, "# Figures", "", NOISY.format(usual=usual), *sections(shown, usual)]) + "\n"
+    return "\n".join([WRITTEN, "# Figures", "", wrapped(NOISY.format(usual=usual)), *sections(shown, usual)]) + "\n"
 
 
 def speed_page() -> str:
@@ -352,7 +375,7 @@ def sections(files: Sequence[Path], usual: str) -> list[str]:
             parts += [f"On {machine}.", ""]
         measured = [figure for _, of_run in runs for figure in of_run]
         if script in LARGEST_ALONE:
-            parts += ["Of each the family where it is largest:", ""]
+            parts += ["For each figure, the family where it is largest:", ""]
             measured = largest(measured)
         parts.append(figures_table(script, measured))
     return parts
@@ -403,17 +426,17 @@ def crossed(figure: Figure | None, goal: str) -> str:
     """A figure in a row that has a goal, or none (empty): what it missed is said, and where the goal is not its own."""
     if figure is None:
         return ""
-    remark = "missed" if figure.held is False else "no goal" if goal and not figure.goal else ""
+    remark = ", **missed**" if figure.held is False else " (no goal)" if goal and not figure.goal else ""
     value = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:.3g}"
-    return f"{value} {remark}".rstrip()
+    return value + remark
 
 
 def valued(figure: Figure) -> str:
     """With its interval, where its note tells one, and the word where its goal was missed."""
     found = INTERVAL.search(figure.note)
     interval = f"({found[1] or found[2]})" if found else ""
-    missed = "missed" if figure.held is False else ""
-    return " ".join(filter(None, [f"{figure.value:.4g}", figure.unit, interval, missed]))
+    missed = ", **missed**" if figure.held is False else ""
+    return " ".join(filter(None, [f"{figure.value:.4g}", figure.unit, interval])) + missed
 
 
 def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:

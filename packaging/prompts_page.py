@@ -29,25 +29,27 @@ HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 
 # What a model is asked
 
-Every engine (torch, llama.cpp, a server elsewhere) gets its prompts from `sapo_desktop/engines/prompts.py`, for
-rounds, held-out questions, foreign groups and people's questions alike. A model without a chat template is given the
-bare question. So is one whose vocabulary has `<answer>` as a token (the starter and what is made of it), in its own
-template. Every other is told, in a system message:
+A chat model gets each question with this system message, in its own chat template:
 
 ```
 {instructions}
 ```
 
-Without it chat models answer "The answer is 6.", in which no marker finds a 6. Where a template has no system role,
-the same words head the user's turn. The answer is the text of the last `<answer>..</answer>`, else the last line that
-is not empty. A special token that a question spells is plain text.
+Without it chat models answer "The answer is 6.", in which no marker finds a 6. If a template has no system role, the
+same words head the user's turn. Two kinds of models get the bare question: one without a chat template, and one whose
+vocabulary has `<answer>` as a token (the starter and what is made of it), in its own template.
 
-With the setting `max_tokens` at 0, models above 50 million parameters may answer in 512 tokens (some 2,000 characters
-of English), smaller ones in 256.
+Every engine (torch, llama.cpp, a server elsewhere) gets its prompts from `sapo_desktop/engines/prompts.py`, for rounds,
+held-out questions, foreign groups and people's questions alike. A special token that a question spells is plain text.
 
-Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for the words
-above, line ends at its end, and the date that some templates print. **The templates are stand-ins**, but for the
-starter's: written for the tests from what the published ones print. A downloaded model's own may add to that.
+The answer is the text of the last `<answer>..</answer>`, else the last line that is not empty. With the setting
+`max_tokens` at 0, models above 50 million parameters may answer in 512 tokens (some 2,000 characters of English),
+smaller ones in 256.
+
+Below is the prompt of each kind in the catalogue for the question `{question}`.
+It is exact, except for the words above, line ends at its end, and the date that some templates print. **The templates
+are stand-ins**, except the starter's. They were written for the tests from what the published ones print; a downloaded
+model's own may add to that.
 """
 
 
