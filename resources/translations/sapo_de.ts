@@ -481,7 +481,7 @@
         <translation>die des Schwarms, mit 95-%-Intervall</translation>
     </message>
     <message>
-        <source>What happened stands in the log.</source>
+        <source>The log says what happened.</source>
         <translation>Was geschehen ist, steht im Protokoll.</translation>
     </message>
     <message>
@@ -543,6 +543,10 @@
     <message>
         <source>known once the node has started</source>
         <translation>bekannt, sobald der Knoten gestartet ist</translation>
+    </message>
+    <message>
+        <source>All rounds</source>
+        <translation>Alle Runden</translation>
     </message>
     <message>
         <source>held-out score, with its 95% interval</source>
@@ -721,15 +725,15 @@
         <translation>Beginnen</translation>
     </message>
     <message>
-        <source>Add own questions</source>
-        <translation>Fragen hinzufügen</translation>
+        <source>Add your own questions</source>
+        <translation>Eigene Fragen hinzufügen</translation>
     </message>
     <message>
         <source>A CSV file with the columns question and answer is a task like the others. It works in silo and in private swarms; in the public swarm it stays on this computer.</source>
         <translation>Eine CSV-Datei mit den Spalten question (Frage) und answer (Antwort) ist eine Aufgabe wie die anderen. Sie gilt im Silo und in privaten Schwärmen; im öffentlichen Schwarm bleibt sie auf diesem Gerät.</translation>
     </message>
     <message>
-        <source>Own questions</source>
+        <source>Your own questions</source>
         <translation>Eigene Fragen</translation>
     </message>
     <message>
@@ -895,8 +899,16 @@
         <translation>Ein Modellordner (im Aufbau von transformers)</translation>
     </message>
     <message>
+        <source>While no node runs, nothing can be downloaded, imported or removed.</source>
+        <translation>Solange kein Knoten läuft, kann nichts heruntergeladen, importiert oder entfernt werden.</translation>
+    </message>
+    <message>
+        <source>In silo nothing is downloaded.</source>
+        <translation>Im Silo wird nichts heruntergeladen.</translation>
+    </message>
+    <message>
         <source>The node is asked what is at work.</source>
-        <translation>Der Knoten wird gefragt, was bei der Arbeit ist.</translation>
+        <translation>Der Knoten wird gefragt, welches Modell im Einsatz ist.</translation>
     </message>
     <message>
         <source>Learns from</source>
@@ -1073,14 +1085,6 @@
         <translation>Geändert ({number})</translation>
     </message>
     <message>
-        <source>Publish answers?</source>
-        <translation>Antworten veröffentlichen?</translation>
-    </message>
-    <message>
-        <source>Publish from now on</source>
-        <translation>Ab jetzt veröffentlichen</translation>
-    </message>
-    <message>
         <source>These go back to their defaults: {names}. What was learned, the history and the identity stay.</source>
         <translation>Diese gehen auf ihre Standardwerte zurück: {names}. Was gelernt wurde, der Verlauf und die Identität bleiben.</translation>
     </message>
@@ -1102,7 +1106,7 @@
     </message>
     <message>
         <source>Checks of this computer and of its peers, versions, the model at work and its limits</source>
-        <translation>Prüfungen dieses Computers und seiner Peers, Versionen, das Modell in Arbeit und seine Grenzen</translation>
+        <translation>Prüfungen dieses Computers und seiner Peers, Versionen, das Modell im Einsatz und seine Grenzen</translation>
     </message>
     <message>
         <source>The settings; of texts that you typed only whether there is one</source>
@@ -1169,8 +1173,8 @@
         <translation>Lass diesen Computer logisch denken lernen</translation>
     </message>
     <message>
-        <source>A small language model on your computer answers puzzles, marks its own answers and learns from them.</source>
-        <translation>Ein kleines Sprachmodell auf deinem Computer beantwortet Rätselfragen, bewertet seine eigenen Antworten und lernt aus ihnen.</translation>
+        <source>A small language model answers questions, a program marks the answers, and the model learns from the marks.</source>
+        <translation>Ein kleines Sprachmodell beantwortet Fragen, ein Programm bewertet die Antworten, und aus den Bewertungen lernt das Modell.</translation>
     </message>
     <message>
         <source>It runs here</source>
@@ -1397,7 +1401,7 @@
     </message>
     <message>
         <source>Away after</source>
-        <translation>Weg nach</translation>
+        <translation>Abwesend nach</translation>
     </message>
     <message>
         <source>Schedule</source>
@@ -1432,12 +1436,12 @@
         <translation>Wach halten</translation>
     </message>
     <message>
-        <source>Most memory</source>
-        <translation>Höchstens Speicher</translation>
+        <source>Memory limit</source>
+        <translation>Speichergrenze</translation>
     </message>
     <message>
-        <source>Most of the card&apos;s memory</source>
-        <translation>Höchstens Kartenspeicher</translation>
+        <source>Card memory limit</source>
+        <translation>Grenze des Kartenspeichers</translation>
     </message>
     <message>
         <source>Memory left free</source>
@@ -1497,7 +1501,7 @@
     </message>
     <message>
         <source>Announced address</source>
-        <translation>Angesagte Adresse</translation>
+        <translation>Bekannt gegebene Adresse</translation>
     </message>
     <message>
         <source>Proxy</source>
@@ -1608,8 +1612,8 @@
         <translation>Quelle der Modelle</translation>
     </message>
     <message>
-        <source>Most disk</source>
-        <translation>Höchstens auf der Platte</translation>
+        <source>Disk limit</source>
+        <translation>Grenze auf der Platte</translation>
     </message>
     <message>
         <source>Checkpoints kept</source>
@@ -2578,7 +2582,7 @@
         <translation>Für andere Programme frei</translation>
     </message>
     <message>
-        <source>In all</source>
+        <source>Total</source>
         <translation>Insgesamt</translation>
     </message>
     <message>
@@ -2631,7 +2635,7 @@
     </message>
     <message>
         <source>At work</source>
-        <translation>Bei der Arbeit</translation>
+        <translation>Im Einsatz</translation>
     </message>
     <message>
         <source>Once this round is done</source>
@@ -2732,10 +2736,6 @@
     <message>
         <source>Comes after the other one</source>
         <translation>Kommt nach der anderen</translation>
-    </message>
-    <message>
-        <source>Waiting: the node is paused</source>
-        <translation>Wartet: Der Knoten pausiert</translation>
     </message>
     <message>
         <source>Waiting for the model</source>
@@ -2886,7 +2886,7 @@
         <translation>Von Peers</translation>
     </message>
     <message>
-        <source>Persons&apos;</source>
+        <source>People&apos;s</source>
         <translation>Von Personen</translation>
     </message>
     <message>
@@ -2942,7 +2942,7 @@
         <translation>Nichts zu zeigen</translation>
     </message>
     <message>
-        <source>The answers stand here when the node runs.</source>
+        <source>The answers appear here while the node runs.</source>
         <translation>Die Antworten stehen hier, wenn der Knoten läuft.</translation>
     </message>
     <message>
@@ -2958,7 +2958,7 @@
         <translation>Noch keine Antworten</translation>
     </message>
     <message>
-        <source>Every answer that is learned from stands here, from the first round on.</source>
+        <source>Every answer that is learned from appears here, from the first round on.</source>
         <translation>Jede Antwort, aus der gelernt wird, steht hier, von der ersten Runde an.</translation>
     </message>
     <message numerus="yes">
@@ -3060,7 +3060,7 @@
         <translation>Phasen einer Runde</translation>
     </message>
     <message>
-        <source>When a round runs, its phases stand here: setting questions, answering, marking, learning.</source>
+        <source>While a round runs, its phases appear here: setting questions, answering, marking, learning.</source>
         <translation>Wenn eine Runde läuft, stehen hier ihre Phasen: Fragen stellen, antworten, bewerten, lernen.</translation>
     </message>
     <message>
@@ -3210,7 +3210,7 @@
         <translation>Nach ihnen wird wieder gefragt, wenn diese Seite geöffnet wird.</translation>
     </message>
     <message>
-        <source>The tasks stand here when the node runs.</source>
+        <source>The tasks appear here while the node runs.</source>
         <translation>Die Aufgaben stehen hier, wenn der Knoten läuft.</translation>
     </message>
     <message>
@@ -3274,7 +3274,7 @@
         <translation>Sie wurde geschrieben, und nichts wurde gesendet.</translation>
     </message>
     <message>
-        <source>Where it lies</source>
+        <source>Where it is</source>
         <translation>Wo sie liegt</translation>
     </message>
     <message>
@@ -3639,7 +3639,7 @@
         <translation>Schlüssel des Schwarms kopieren</translation>
     </message>
     <message>
-        <source>Found one</source>
+        <source>Create one</source>
         <translation>Einen gründen</translation>
     </message>
     <message>
@@ -3663,11 +3663,11 @@
         <translation>Dieser Knoten spricht nur mit den Mitgliedern eines einzigen privaten Schwarms und lernt von niemandem sonst.</translation>
     </message>
     <message>
-        <source>Found a private swarm?</source>
+        <source>Create a private swarm?</source>
         <translation>Einen privaten Schwarm gründen?</translation>
     </message>
     <message>
-        <source>Found it</source>
+        <source>Create it</source>
         <translation>Gründen</translation>
     </message>
     <message>

@@ -89,6 +89,10 @@ class HostCancelled(HostError):
     """A host process's work was ended on purpose (cancel, pause, quit)."""
 
 
+class RemoteError(HostError):
+    """A server elsewhere cannot be reached, or says no: it has to be mended, or a setting changed."""
+
+
 class AdapterRefused(HostError):
     """A server elsewhere takes no adapter, so nothing that is learned gets there; it can still answer."""
 

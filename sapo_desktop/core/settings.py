@@ -334,7 +334,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         float,
         Meta(ge=0, le=10_000),
         in_gentle(
-            "Most memory",
+            "Memory limit",
             "GB of memory that all of this node's processes may hold together; 0: no limit. Above it the model is "
             "loaded anew, with less at once.",
         ),
@@ -343,7 +343,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         float,
         Meta(ge=0, le=10_000),
         in_gentle(
-            "Most of the card's memory",
+            "Card memory limit",
             "GB of the graphics card's memory to plan with, above which PyTorch gets no more; 0: what is free there.",
         ),
         RENEWS,
@@ -443,7 +443,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         float,
         Meta(ge=0, le=100_000),
         in_storage(
-            "Most disk",
+            "Disk limit",
             "GB of disk for this node's folder and the models; 0: no limit. Above it older checkpoints go, never the "
             "best, then the oldest kept answers.",
         ),

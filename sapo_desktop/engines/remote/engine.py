@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sapo_desktop.core.errors import HostCancelled, HostError, UsageError
+from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, UsageError
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines import protocols as p
@@ -333,7 +333,7 @@ class Service:
         try:
             return self._handle(request, progress)
         except Refused as refused:
-            raise HostError(str(refused)) from refused  # a class that the worker knows
+            raise RemoteError(str(refused)) from refused  # a class that the worker knows
 
     def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         if isinstance(request, p.LoadRemote):

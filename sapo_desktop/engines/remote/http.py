@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.errors import RemoteError, UsageError
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import Text, sentence
 
@@ -33,7 +33,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1", "[::1]"}
 Content = TypeVar("Content")
 
 
-class Refused(HostError):
+class Refused(RemoteError):
     """The server answered that it will not; `status` is HTTP's."""
 
     def __init__(self, text: Text, status: int) -> None:
@@ -84,7 +84,7 @@ class Server:
 
         Raises:
             Refused: the server says no, and would again.
-            HostError: it cannot be reached, is busy, or answers what `read` calls Unusable, every time.
+            RemoteError: it cannot be reached, is busy, or answers what `read` calls Unusable, every time.
         """
         pause = FIRST_PAUSE
         for attempt in range(1, tries + 1):
@@ -108,7 +108,7 @@ class Server:
             if attempt < tries:
                 await wait(min(pause, LONGEST_PAUSE))
                 pause *= 2
-        raise HostError(
+        raise RemoteError(
             sentence(
                 "{problem}. Look whether the server runs, and whether the setting remote_url names it.", problem=problem
             )

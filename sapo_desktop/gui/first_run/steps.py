@@ -22,6 +22,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.titles import model_title
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.models import FitIs, GetFit
@@ -98,7 +99,10 @@ class WelcomeStep(Step):
     def __init__(self) -> None:
         super().__init__(
             tr("Let this computer learn to reason"),
-            tr("A small language model on your computer answers puzzles, marks its own answers and learns from them."),
+            tr(
+                "A small language model answers questions, a program marks the answers, and the model learns from the "
+                "marks."
+            ),
         )
         self.box.insertWidget(0, Picture("sapo", 96))
         self.box.setSpacing(grid(3))
@@ -135,8 +139,8 @@ class LeavesStep(Step):
         self._who = Card(tr("Who can see what"), role="well")
         self._who.add(*(Label(f"• {catalogued(text)}") for text in IN_SHORT))
         self._all = Button(tr("Read all of it"), self._read, icon="info")
+        self._message.head.insertWidget(0, self._all)
         self.box.addWidget(self._who)
-        self.box.addLayout(row(self._all, 1))
         self.box.addWidget(self._message, 1)
 
     def _read(self) -> None:
@@ -244,7 +248,7 @@ class TogetherStep(Step):
             more = tr("It takes {size} of memory.").format(size=numbers.size(way.estimate))
         else:
             more = tr("{model} would fit this computer too: the page Model downloads it when you like.").format(
-                model=way.model
+                model=model_title(way.model)
             )
         self._model.setText(f"{ready} {more}")
 

@@ -20,7 +20,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted
 from sapo_desktop.view.viewmodel import AnswerShown, View
 from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
@@ -72,7 +72,7 @@ class AhaCard(Card):
 
 def _line(parent: QWidget, aha: Aha) -> QWidget:
     text = tr("{task}, round {round}").format(task=task_name(aha.task), round=numbers.count(aha.round))
-    button = Button(text, lambda: show_aha(parent, aha), kind="quiet", icon="spark")
+    button = Button(text, lambda: show_aha(parent, aha), kind="inline", icon="spark")
     button.setAccessibleDescription(tr("Show both answers"))
     return button
 
@@ -119,7 +119,7 @@ class LearnedCard(Card):
         self._before = _Answered(tr("As it came"), "cross", "danger")
         self._now = _Answered(tr("Now"), "check", "accent")
         self._from = Label("", "caption")
-        self._more = Button(tr("Show both in full"), self._open, kind="quiet", icon="chevron-right")
+        self._more = Button(tr("Show both in full"), self._open, kind="inline", icon="chevron-right")
         self._full = holding(
             column(self._question, self._before, self._now, self._from, row(self._more, 1), spacing=1.25)
         )

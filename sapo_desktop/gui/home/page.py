@@ -18,7 +18,7 @@ from sapo_desktop.gui.widgets.bars import legend, show_done
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
 from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, words_at
 from sapo_desktop.gui.widgets.dialog import confirm
-from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, keeping_place, row
+from sapo_desktop.gui.widgets.layout import WIDE, Card, Columns, Figure, Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, Label, for_button, set_tooltip
@@ -44,6 +44,10 @@ _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _TABLE_ROWS = 2000
 _EMS, _EMS_OF_TROUBLE = 24, 44
 """Width of the words beside the large button: a reason is longer than a state."""
+_LOWEST, _HIGHEST, _OF_THE_REST = 320, 640, 540
+"""Height of the chart, and of all else that stands on Home in silo."""
+_LOWEST_WORDS = 190
+"""The least of what stands in its place before the first round."""
 _OF_THE_SWARM = range(3, 7)
 """Columns of the rounds' table that say nothing where no swarm was measured."""
 
@@ -52,6 +56,7 @@ class HomePage(Page):
     """See the module."""
 
     name = "home"
+    widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset(
         {"link", "state", "progress", "curves", "rounds", "swarm", "settings", "updates"}
     )
@@ -103,6 +108,10 @@ class HomePage(Page):
         if "settings" in changed:
             self._of_peers.setVisible(not self.view.silo)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._chart.fit(event.size().height())
+        super().resizeEvent(event)
+
     def _tick(self) -> None:
         """A second passed."""
         self._hero.tick()
@@ -123,7 +132,7 @@ class HomePage(Page):
             self._banner.button.set_text(tr("Choose another model") if by_model else tr("Open the settings"))
             self._banner.button.show()
         elif self.view.face == "attention":
-            self._banner.say(tr("What happened stands in the log."), "danger")
+            self._banner.say(tr("The log says what happened."), "danger")
             self._banner.button.set_text(tr("Open the log"))
             self._banner.button.show()
         elif not self.view.silo and swarm is not None and swarm.one_source:
@@ -210,7 +219,9 @@ class Hero(Card):
         self._pauses.setVisible(action == "pause")
         self._finish.setEnabled(view.state == "working")
         # Of the silo the band over the page says all.
-        self._swarm.setText("" if view.silo or counts_peers(view) else swarm_sentence(view))
+        swarm = "" if view.silo or counts_peers(view) else swarm_sentence(view)
+        self._swarm.setText(swarm)
+        self._swarm.setVisible(bool(swarm))
         self._show_progress()
         self.tick()
         self._arrange(self.width())
@@ -294,7 +305,7 @@ class ChartCard(Card):
         self.shown = Segments(tr("Shown"), [("skill", tr("What it can do")), ("reward", tr("Reward"))], "skill")
         self.shown.chosen.connect(self._choose_kind)
         self._chosen = False
-        self._range = Segments(tr("Rounds shown"), [("all", tr("All")), ("500", "500"), ("100", "100")], "all")
+        self._range = Segments(tr("Rounds shown"), [("all", tr("All rounds")), ("500", "500"), ("100", "100")], "all")
         self._range.chosen.connect(self._show_range)
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
         self.corner.addWidget(self._range)
@@ -316,7 +327,7 @@ class ChartCard(Card):
         parts: list[QWidget] = [self._empty, self.chart, *self._tables.values()]
         for part in parts:
             self._stack.addWidget(part)
-        self._stack.setFixedHeight(320)
+        self._stack.setFixedHeight(_LOWEST)
         style = Qt.PenStyle
         mine = tr("my reward, mean of %n rounds", None, SMOOTHED_ROUNDS)
         self._swarm_legend = legend(LineSample("chart_swarm", style.DashLine), tr("the swarm's, with its 95% interval"))
@@ -350,6 +361,11 @@ class ChartCard(Card):
         self._switch()
         self.chart.follow()
         self._point(None)
+
+    def fit(self, page: int) -> None:
+        """Take what height a page of so many pixels leaves beside the rest."""
+        lowest = max(_LOWEST, theme.scaled(_LOWEST_WORDS))
+        self._stack.setFixedHeight(max(lowest, min(theme.scaled(_HIGHEST), page - theme.scaled(_OF_THE_REST))))
 
     def _switch(self) -> None:
         if not len(self._view.curves):

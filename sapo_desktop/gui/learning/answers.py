@@ -33,7 +33,7 @@ from sapo_desktop.gui.words.learning import (
     who_words,
 )
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import families, task_name
+from sapo_desktop.gui.words.titles import families, task_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
@@ -213,7 +213,7 @@ class KeptAnswers(Card):
             ("", tr("Anybody")),
             ("own", tr("Own")),
             ("peer", tr("Peers'")),
-            ("human", tr("Persons'")),
+            ("human", tr("People's")),
         ]
         marks = [("", tr("Any mark")), *((one, verdict_name(one)) for one in VERDICTS)]
         self.task = Choice(tr("Task"), [("", tr("Any task")), *families()])
@@ -307,7 +307,7 @@ class KeptAnswers(Card):
             return
         self.banner.say(tr("The answers could not be read: {reason}").format(reason=in_words(error)), "danger")
         if not self.pages.loaded:
-            self._empty.say(tr("Nothing to show"), tr("The answers stand here when the node runs."))
+            self._empty.say(tr("Nothing to show"), tr("The answers appear here while the node runs."))
 
     def _scrolled(self, value: int) -> None:
         end = self.table.verticalScrollBar().maximum()
@@ -325,7 +325,7 @@ class KeptAnswers(Card):
             self._empty.say(tr("None passes the filters"), tr("Choose any task, any mark and anybody to see all."))
         else:
             self._empty.say(
-                tr("No answers yet"), tr("Every answer that is learned from stands here, from the first round on.")
+                tr("No answers yet"), tr("Every answer that is learned from appears here, from the first round on.")
             )
 
     def _say_count(self) -> None:

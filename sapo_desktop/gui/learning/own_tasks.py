@@ -43,7 +43,7 @@ class OwnTasks(QWidget):
         """Whether a file came or went that the worker's list does not show yet."""
         self.banner = Banner()
         self.left_out = Banner(tone="warning")
-        self.add_button = Button(tr("Add own questions"), self._choose, icon="plus")
+        self.add_button = Button(tr("Add your own questions"), self._choose, icon="plus")
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
         about = tr(
@@ -52,7 +52,7 @@ class OwnTasks(QWidget):
         )
         self.setLayout(
             column(
-                Label(tr("Own questions"), "strong"),
+                Label(tr("Your own questions"), "strong"),
                 Label(about, "muted"),
                 self.banner,
                 self.left_out,
@@ -84,7 +84,7 @@ class OwnTasks(QWidget):
             self._rows.addWidget(OwnLine(family, partial(self._remove, family)))
 
     def _choose(self) -> None:
-        path = ask_open_path(self, tr("Add own questions"), "CSV (*.csv *.CSV)")
+        path = ask_open_path(self, tr("Add your own questions"), "CSV (*.csv *.CSV)")
         if path:
             self.add_button.setEnabled(False)
             self._bridge.ask(ReadTasks(path=path), partial(self._read, path), self._failed, of=self)
@@ -145,7 +145,7 @@ class AddSheet(Sheet):
         done: Callable[[Ok], object],
         failed: Callable[[SapoError], object],
     ) -> None:
-        super().__init__(parent, tr("Add own questions"), in_words(read.text))
+        super().__init__(parent, tr("Add your own questions"), in_words(read.text))
         self._parent, self._bridge, self._path, self._done, self._refused = parent, bridge, path, done, failed
         self._closed = False
         self.finished.connect(self._close)

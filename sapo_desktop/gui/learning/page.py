@@ -16,6 +16,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Segments
+from sapo_desktop.gui.widgets.layout import WIDE
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import ALL, Section, View
@@ -34,6 +35,7 @@ class LearningPage(Page):
     """Four parts, one of them in sight; each is made when it is first looked at."""
 
     name = "learning"
+    widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset(
         {"link", "state", "progress", "rounds", "curves", "settings", "answers"}
     )

@@ -18,7 +18,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon, verdict_name
 from sapo_desktop.gui.words.states import phase_words
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
 from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
 
@@ -59,7 +59,7 @@ class RoundCard(Card):
         self._empty = Empty(
             "clock",
             tr("No round yet"),
-            tr("When a round runs, its phases stand here: setting questions, answering, marking, learning."),
+            tr("While a round runs, its phases appear here: setting questions, answering, marking, learning."),
         )
         self._legend = Columns(*self._cells.values(), narrowest=115, most=6)
         self._chart = holding(column(self.now, self.mean, self._legend, self._words, spacing=2))

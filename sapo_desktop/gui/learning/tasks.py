@@ -24,7 +24,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import levels_words
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import level_name
+from sapo_desktop.gui.words.titles import level_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
 
@@ -246,7 +246,7 @@ class PractisedCard(Card):
         if not self._items:
             self._stack.fill(False)
             if not self._view.attached:
-                self._empty.say(tr("Nothing to show"), tr("The tasks stand here when the node runs."))
+                self._empty.say(tr("Nothing to show"), tr("The tasks appear here while the node runs."))
             return
         rows = task_choice.family_rows(self._items, self.chosen)
         first = self._stack.currentIndex() == 0

@@ -24,6 +24,7 @@ from sapo_desktop.core.errors import (
     ModelError,
     NotRunning,
     OutOfMemory,
+    RemoteError,
     SapoError,
     SettingsError,
     TaskError,
@@ -82,7 +83,7 @@ _LAST_SECONDS = 2.0
 _CHANGES = SetSettings | ResetSettings | SetSilo
 _MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
     ("model", (ModelError, OutOfMemory)),
-    ("settings", (SettingsError, UsageError, TaskError)),
+    ("settings", (SettingsError, UsageError, TaskError, RemoteError)),
 )
 Open = Callable[[], Awaitable[Worker]]
 

@@ -37,7 +37,7 @@ class FileCard(Card):
         self._banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
         self._text = Reading(tr("The end of the log file"), lines=22)
         do = Flow(self._reload, self._copy, self._previous, self._next, self._count)
-        self.add(self._path, do, self._banner, self._text)
+        self.add(self._path, do, self._banner, (self._text, 1))
         self._show_count()
 
     def load(self) -> None:

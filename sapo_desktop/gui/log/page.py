@@ -20,7 +20,7 @@ from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.fields import SearchLine
 from sapo_desktop.gui.widgets.files import ask_save_path
-from sapo_desktop.gui.widgets.layout import Flow
+from sapo_desktop.gui.widgets.layout import WIDE, Flow
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words.language import tr
@@ -57,7 +57,7 @@ def show_written(parent: QWidget, reply: Exported) -> None:
     folder = Path(reply.folder)
     path = str(folder / reply.files[0]) if reply.files else str(folder)
     sheet = Sheet(parent, tr("Diagnostics file"), tr("It was written, and nothing was sent."))
-    sheet.add(Reading(tr("Where it lies"), path, lines=2))
+    sheet.add(Reading(tr("Where it is"), path, lines=2))
     sheet.add(Label(tr("In it"), "strong"), Label(_listed(what_is_in_it())))
     sheet.add(Label(tr("Left out, or replaced by a word for it"), "strong"), Label(_listed(what_is_not())))
     sheet.add(Banner(tr("Private data is taken out by rules: look through the file before you pass it on."), "warning"))
@@ -83,6 +83,7 @@ class LogPage(Page):
     """See the module."""
 
     name = "log"
+    widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "notices"})
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
@@ -100,7 +101,8 @@ class LogPage(Page):
         self._notices = NoticesCard(view, bridge)
         self._file = FileCard(bridge)
         self._file.hide()
-        self.add(Flow(self._tabs), self._search, self._banner, self._notices, self._file)
+        self.add(Flow(self._tabs), self._search, self._banner, (self._notices, 1), (self._file, 1))
+        self.fill()
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._focus_search)
         QShortcut(QKeySequence(Qt.Key.Key_F3), self, self._file.next)
         QShortcut(QKeySequence(Qt.Modifier.SHIFT | Qt.Key.Key_F3), self, self._file.previous)

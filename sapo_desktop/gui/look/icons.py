@@ -11,7 +11,8 @@ from PySide6.QtSvg import QSvgRenderer
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.look import theme
 
-_SIZES = (16, 20, 24, 32, 48, 64)
+_SIZES = (16, 18, 20, 22, 24, 32, 36, 48, 64)
+"""18 and 22 are what buttons have at 100%: a picture that is made smaller blurs."""
 
 
 def icon(name: str, colour: str | None = None) -> QIcon:

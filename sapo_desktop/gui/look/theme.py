@@ -160,6 +160,11 @@ def pixels(role: str) -> int:
     return round(SCALE[role] * looks().text_percent / 100)
 
 
+def scaled(size: float) -> int:
+    """Pixels of what stands beside a text and grows with it: `size` at 100%."""
+    return round(size * looks().text_percent / 100)
+
+
 def grid(steps: float = 1.0) -> int:
     """A distance. Text that grows takes a little more air with it."""
     return round(GRID * steps)
@@ -239,7 +244,10 @@ def _palette(theme: Theme) -> QPalette:
 def style_sheet(theme: Theme) -> str:
     """The application's style sheet (resources/style.qss) in these colours."""
     sizes = {role: pixels(role) for role in SCALE}
-    return Template(_sheet()).substitute(asdict(theme), **sizes, pad=pixels("body") // 2 + 1)
+    inside, ring = scaled(16), scaled(6)  # of a radio button, beside its frame of two pixels
+    radio = {"radio": inside, "radio_half": inside // 2 + 2, "ring": ring, "dot": inside + 4 - 2 * ring}
+    around = {"pad": pixels("body") // 2 + 1, "bar": scaled(8)}
+    return Template(_sheet()).substitute(asdict(theme), **sizes, **radio, **around)
 
 
 @lru_cache(maxsize=1)

@@ -23,7 +23,7 @@ from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import CheckpointInfo, EvalPoint, Evaluated
 from sapo_desktop.worker.control.messages.requests import Evaluate, ListCheckpoints, RollBack

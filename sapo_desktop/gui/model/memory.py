@@ -25,6 +25,7 @@ from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.titles import model_title
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.models import FitIs, GetFit
 
@@ -136,7 +137,7 @@ def _about(fit: Fit) -> str:
         if chosen.trainer == "torch"
         else tr("No model can learn here, but {model} can answer.")
     )
-    return f"{said} {strongest.format(model=chosen.model)}"
+    return f"{said} {strongest.format(model=model_title(chosen.model))}"
 
 
 def _drawn(fit: Fit) -> QWidget:
@@ -160,7 +161,7 @@ def _drawn(fit: Fit) -> QWidget:
             )
         )
     captions = [Label(note, "caption") for note in notes]
-    name = Label(tr("How {model} could run here:").format(model=fit.chosen.model), "strong")
+    name = Label(tr("How {model} could run here:").format(model=model_title(fit.chosen.model)), "strong")
     return holding(column(name, holding(Flow(*swatches, spacing=16)), *lines, *captions, spacing=1.5))
 
 

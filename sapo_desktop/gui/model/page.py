@@ -21,7 +21,7 @@ from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.files import ask_folder, ask_open_path
-from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, holding
+from sapo_desktop.gui.widgets.layout import WIDE, Card, Columns, Figure, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner, chip
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
@@ -29,6 +29,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.gui.words.titles import model_title
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
 from sapo_desktop.worker.control.messages.models import DownloadModel, ImportModel, RemoveModel
@@ -42,6 +43,7 @@ class ModelPage(Page):
     """See the module."""
 
     name = "model"
+    widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset(
         {"link", "state", "settings", "models", "checkpoints", "progress"}
     )
@@ -117,7 +119,7 @@ class ModelPage(Page):
         elif "model" in late:
             self._waiting.say(
                 tr("Once the round in hand is done: {model}. A pause takes it up at once.").format(
-                    model=self._models.next_model
+                    model=model_title(self._models.next_model)
                 )
             )
         else:
@@ -160,17 +162,18 @@ class ModelPage(Page):
         self.bridge.ask(SetSettings(values=values), lambda reply: None, of=self)
 
     def _wants_another(self, model: str) -> bool:
+        title = model_title(model)
         about = tr(
             "What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it "
             "came, or where it was left. Rounds count on."
-        ).format(before=self.view.settings.model, model=model)
-        return confirm(self, tr("Go on with {model}?").format(model=model), about, tr("Go on with it"))
+        ).format(before=model_title(self.view.settings.model), model=title)
+        return confirm(self, tr("Go on with {model}?").format(model=title), about, tr("Go on with it"))
 
     def _download(self, row: ModelRow) -> None:
         self.bridge.ask(DownloadModel(model=row.name), lambda reply: None, of=self)
 
     def _remove(self, row: ModelRow) -> None:
-        title = tr("Remove {model}?").format(model=row.name)
+        title = tr("Remove {model}?").format(model=row.title)
         about = tr("{size} are deleted from this computer. It can be downloaded or imported again.").format(
             size=numbers.size(row.bytes)
         )
@@ -205,10 +208,17 @@ class WaysIn(QWidget):
         self.file = Button(tr("Import a GGUF file"), page.import_file, icon="import")
         self.other = Button(tr("Another model of the hub"), page.other, icon="download")
         flow = Flow(self.folder, self.file, self.other)
-        flow.setContentsMargins(0, 0, 0, 0)
-        self.setLayout(flow)
+        self._why = Label("", "caption")
+        self.setLayout(column(holding(flow), self._why))
 
     def refresh(self) -> None:
+        why = ""
+        if not self._page.view.attached:
+            why = tr("While no node runs, nothing can be downloaded, imported or removed.")
+        elif self._page.view.silo:
+            why = tr("In silo nothing is downloaded.")
+        self._why.setText(why)
+        self._why.setVisible(bool(why))
         for button in (self.folder, self.file):
             button.setEnabled(self._page.can_begin)
         self.other.setEnabled(self._page.can_begin and not self._page.view.silo)
@@ -244,7 +254,7 @@ class AtWorkCard(Card):
         info: ModelInfo | None = self._inquiry.reply
         if info is None:
             return
-        self.title.setText(one_line(info.name, 80))
+        self.title.setText(model_title(info.name))
         self._show_chips(info)
         self._sentence.setText(
             tr("{way}, on %n thread(s).", None, info.threads).format(way=model_words.at_work_words(info))

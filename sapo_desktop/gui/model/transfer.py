@@ -19,6 +19,7 @@ from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.titles import model_title
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
@@ -69,7 +70,7 @@ class TransferStrip(QWidget):
     def _show(self, progress: ModelProgressed) -> None:
         transfer = progress.transfer
         stage = model_words.stage_words(transfer)
-        self._title.set_text(f"{one_line(progress.model, 160)}: {stage}")
+        self._title.set_text(f"{model_title(progress.model)}: {stage}")
         self._words.setText(model_words.transfer_words(transfer))
         share = min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
         show_done(self._bar, round(_STEPS * share), _STEPS)
@@ -79,7 +80,7 @@ class TransferStrip(QWidget):
         match news:
             case ModelInstalled(installed=installed, notes=notes):
                 said = tr("{model} is installed ({size}).").format(
-                    model=installed.name, size=numbers.size(installed.bytes)
+                    model=model_title(installed.name), size=numbers.size(installed.bytes)
                 )
                 self.news.say(" ".join([said, *(one_line(in_words(note)) for note in notes)]), "accent")
             case ModelFailed(kind="HostCancelled"):

@@ -19,7 +19,7 @@ from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.learning import mark_words, verdict_icon
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer

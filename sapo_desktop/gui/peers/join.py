@@ -225,7 +225,7 @@ class Terms(QWidget):
         (self.share if share else self.learn).radio.setChecked(True)
         self._lines = [Label("") for _ in range(4)]
         who = Card(tr("Who sees what"), role="well")
-        who.add(*self._lines, holding(row(Button(tr("Read all of it"), self._read, kind="quiet", icon="info"), 1)))
+        who.add(*self._lines, holding(row(Button(tr("Read all of it"), self._read, kind="inline", icon="info"), 1)))
         self._published = Card(tr("What is published"), role="well")
         self._published.add(*(Label(text) for text in what_is_published()))
         self.setLayout(column(self.learn, self.share, who, self._published, spacing=1))

@@ -18,7 +18,7 @@ from sapo_desktop.gui.peers.traffic import Traffic
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Button
-from sapo_desktop.gui.widgets.layout import Card, Columns, Figure
+from sapo_desktop.gui.widgets.layout import WIDE, Card, Columns, Figure
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
@@ -36,6 +36,7 @@ class PeersPage(Page):
     """See the module."""
 
     name = "peers"
+    widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "swarm", "settings"})
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:

@@ -30,7 +30,7 @@ class PrivateCard(Card):
         self._words = Label("", "muted")
         self._swarm = Copied(bridge, tr("The swarm's key"), tr("Copy the swarm's key"))
         self._trouble = Banner(tone="danger")
-        self.found = Button(tr("Found one"), self._found, icon="plus")
+        self.found = Button(tr("Create one"), self._found, icon="plus")
         self.follow = Button(tr("Follow an invite"), self._follow, icon="link")
         self.admit = Button(tr("Admit somebody"), lambda: AdmitSheet(self, bridge).open(), icon="key")
         self.invite = Button(tr("Make an invite"), lambda: InviteSheet(self, bridge).open(), icon="send")
@@ -67,7 +67,7 @@ class PrivateCard(Card):
             "This node will then talk only to nodes that you admit. It forgets the addresses that it keeps "
             "now. You can go back to the public swarm at any time."
         )
-        if confirm(self, tr("Found a private swarm?"), about, tr("Found it")):
+        if confirm(self, tr("Create a private swarm?"), about, tr("Create it")):
             with_passphrase(
                 self,
                 self._bridge,

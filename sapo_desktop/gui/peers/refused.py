@@ -17,7 +17,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.peers import kind_name, refusal_meaning, short_key
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 

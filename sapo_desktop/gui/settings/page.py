@@ -15,6 +15,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import GroupName
 from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.settings.groups import GROUPS, Wanted, found
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
@@ -28,7 +29,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, UpdatesAre, Usage
@@ -241,15 +242,15 @@ class SettingsPage(Page):
     # -- what is asked ---------------------------------------------------------------------------------------
 
     def _want(self, key: str, text: str) -> None:
-        if key == "share" and text == "on" and not self._consents():
-            self._show(key)
-            return
+        if key == "share" and text == "on":
+            self._show(key)  # what holds, not what was asked for
+            ConsentSheet(self, partial(self._ask, key, text)).open()
+        else:
+            self._ask(key, text)
+
+    def _ask(self, key: str, text: str) -> None:
         request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text})
         self.bridge.ask(request, partial(self._taken, key, text), partial(self._refused, key), of=self)
-
-    def _consents(self) -> bool:
-        about = "\n\n".join(what_is_published())
-        return confirm(self, tr("Publish answers?"), about, tr("Publish from now on"))
 
     def _taken(self, key: str, text: str, reply: Ok) -> None:
         self._wanted.note(key, text)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QCloseEvent, QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from sapo_desktop.gui.link.bridge import Bridge
@@ -31,6 +31,8 @@ from sapo_desktop.view.viewmodel import ALL, Section, View
 SMALL_KEYS = "Ctrl+M"
 SMALLEST = (900, 440)
 _FIRST = (1180, 800)
+_SIDE = 208
+"""Width of the list of pages at 100%."""
 
 
 class Entry(NamedTuple):
@@ -102,6 +104,8 @@ class MainWindow(QMainWindow):
         whole.addWidget(self._side)
         whole.addLayout(right, 1)
         self.setCentralWidget(middle)
+        self._fit_side()
+        theme.looks().changed.connect(self._fit_side)
         self.toast = Toast(middle)
         bridge.changed.connect(self._changed)
         bridge.said.connect(self.toast.say)
@@ -208,6 +212,13 @@ class MainWindow(QMainWindow):
         self._side.refresh()
         self._strip.setVisible(self._view.surely_silo)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._fit_side()
+        super().resizeEvent(event)
+
+    def _fit_side(self) -> None:
+        self._side.fit(self.width())
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self._refresh_frame()
@@ -297,8 +308,6 @@ class Sidebar(QFrame):
             margins=(grid(1.5), grid(2.5), grid(1.5), grid(2)),
         )
         self.setLayout(box)
-        self._fit()
-        theme.looks().changed.connect(self._fit)
 
     def refresh(self) -> None:
         view = self._view
@@ -316,8 +325,10 @@ class Sidebar(QFrame):
         if focused is None or focused in self._buttons.values():
             self._buttons[name].setFocus()
 
-    def _fit(self) -> None:
-        self.setFixedWidth(round(208 * max(1.0, min(1.5, theme.looks().text_percent / 100))))
+    def fit(self, window: int) -> None:
+        """Be as wide as the text wants, in a window of so many pixels; large text on a small screen wraps here."""
+        most = max(round(1.5 * _SIDE), window // 6)
+        self.setFixedWidth(max(_SIDE, min(most, theme.scaled(_SIDE))))
 
 
 QUIT_KEYS = "Ctrl+Q"

@@ -71,12 +71,12 @@ class AnswersCard(Card):
         """Whether anything can be asked now."""
         self._examples.setEnabled(ready)
 
-    def show_try(self, one: Try, *, paused: bool, learned: bool) -> None:
+    def show_try(self, one: Try, *, learned: bool) -> None:
         self._nothing.hide()
         self._full.show()
         self._question.set_text(one.draft.question)
-        self._base.show_side(one.sides[0], paused)
-        self._last.show_side(one.sides[1], paused)
+        self._base.show_side(one.sides[0])
+        self._last.show_side(one.sides[1])
         self._same.setVisible(not learned)
         self._truth.setVisible(bool(one.draft.task))
         for part in (self._own, self._propose):
@@ -107,7 +107,7 @@ class Pane(QWidget):
         self._fit()
         theme.looks().changed.connect(self._fit)
 
-    def show_side(self, side: Side, paused: bool) -> None:
+    def show_side(self, side: Side) -> None:
         is_written = side.state not in ("waiting", "asked", "writing")
         answer, steps = parted(side.text) if is_written else ("", without_tags(side.text))
         self._answer.setText(_one_line(in_plain_signs(answer)))
@@ -116,7 +116,7 @@ class Pane(QWidget):
         if side.mark is not None:
             self._icon.show_icon(*verdict_icon(side.mark.verdict))
         self._mark.setText(mark_words(side.mark) if side.mark else "")
-        self._progress.setText(progress(side, paused))
+        self._progress.setText(progress(side))
         self._progress.set_tone("danger" if side.state == "failed" else "")
         self.setAccessibleName(f"{self._title}: {self._mark.text()} {self._progress.text()}")
 

@@ -18,7 +18,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tried
 
@@ -142,7 +142,7 @@ class TryPage(Page):
         if not self._in_sight or self._shown is None:
             return
         learned = len(self.view.curves) > 0
-        self._answers.show_try(self._shown, paused=self.view.state == "paused", learned=learned)
+        self._answers.show_try(self._shown, learned=learned)
         self._history.show_tries(list(self._tries.items))
 
 

@@ -17,7 +17,7 @@ from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.tasks import level_name
+from sapo_desktop.gui.words.titles import level_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import QuestionSet, SetQuestion
 from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
@@ -91,6 +91,7 @@ class QuestionCard(Card):
         """Ask this."""
         self._switch("own")
         self._own.setPlainText(question)
+        self._own.setFocus()  # what was pressed for it vanishes, and the keyboard would be sent to another page
         self._ask()
 
     def propose(self) -> None:

@@ -22,13 +22,11 @@ def example_titles() -> list[str]:
     return [tr("A sum"), tr("A word spelled backward"), tr("Bits of a number")]
 
 
-def progress(side: Side, paused: bool) -> str:
+def progress(side: Side) -> str:
     """Where an answer is, in a few words; how many tokens in how much time once it is there."""
     match side.state:
         case "waiting":
             return tr("Comes after the other one")
-        case "asked" if paused:
-            return tr("Waiting: the node is paused")
         case "asked":
             return tr("Waiting for the model")
         case "writing":

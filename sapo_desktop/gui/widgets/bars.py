@@ -40,7 +40,7 @@ class StackedBar(QWidget):
         super().__init__()
         self._limit = limit
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.looks().changed.connect(self.update)
+        theme.looks().changed.connect(self.updateGeometry)
         self.show_parts(name, parts)
 
     def show_parts(self, name: str, parts: Sequence[Stretch]) -> None:
@@ -50,16 +50,16 @@ class StackedBar(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(240, _HEIGHT)
+        return QSize(240, theme.scaled(_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(80, _HEIGHT)
+        return QSize(80, theme.scaled(_HEIGHT))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         colours = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        whole = QRectF(0, 3, self.width(), _HEIGHT - 6)
+        whole = QRectF(0, 3, self.width(), self.height() - 6)
         clip = QPainterPath()
         clip.addRoundedRect(whole, 4, 4)
         painter.setClipPath(clip)
@@ -74,7 +74,7 @@ class StackedBar(QWidget):
         if self._limit < 0.999:
             x = round(self._limit * whole.width())
             painter.setPen(QPen(QColor(colours.text), 2))
-            painter.drawLine(QPointF(x, 0), QPointF(x, _HEIGHT))
+            painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
         painter.end()
 
 
@@ -84,12 +84,16 @@ class Swatch(QWidget):
     def __init__(self, colour: str, *, hatched: bool = False) -> None:
         super().__init__()
         self._part = Stretch(1.0, colour, hatched)
-        self.setFixedSize(_SWATCH, _SWATCH)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QPainter(self)
         _fill(painter, QRectF(self.rect()), self._part)
         painter.end()
+
+    def _fit(self) -> None:
+        self.setFixedSize(theme.scaled(_SWATCH), theme.scaled(_SWATCH))
 
 
 def legend(sample: QWidget, text: str) -> QWidget:

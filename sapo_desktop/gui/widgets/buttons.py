@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -24,7 +24,8 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.layout import Flow
 from sapo_desktop.gui.widgets.text import Label, for_button, restyle, set_tooltip
 
-Kind = Literal["plain", "primary", "quiet", "danger", "big", "nav"]
+Kind = Literal["plain", "primary", "quiet", "inline", "danger", "big", "nav"]
+"""`inline`: a quiet one in a column of words, whose left edge it keeps."""
 
 
 class Button(QPushButton):
@@ -121,7 +122,7 @@ class Switch(QCheckBox):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         width = self.fontMetrics().horizontalAdvance(self.text()) + (10 if self.text() else 0)
-        return QSize(width + 46, max(28, self.fontMetrics().height() + 8))
+        return QSize(width + _track().width() + 10, max(28, self.fontMetrics().height() + 8))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return self.sizeHint()
@@ -139,30 +140,36 @@ class Switch(QCheckBox):
         on = colours.silo if self._tone == "silo" else colours.accent
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        track = QRectF(3, (self.height() - 20) / 2, 36, 20)
+        track = QRectF(_track()).translated(3, (self.height() - _track().height()) / 2)
+        round_end = track.height() / 2
         if self.hasFocus():
             painter.setPen(QPen(QColor(colours.focus), 2))
-            painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), 12, 12)
+            painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), round_end + 2, round_end + 2)
         filled = on if self.isChecked() else colours.surface
         frame = on if self.isChecked() else colours.edge
         if not self.isEnabled():
             filled = frame = colours.line
         painter.setPen(QPen(QColor(frame), 1.5))
         painter.setBrush(QColor(filled))
-        painter.drawRoundedRect(track, 10, 10)
+        painter.drawRoundedRect(track, round_end, round_end)
         knob_on = colours.on_silo if self._tone == "silo" else colours.on_accent
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(knob_on if self.isChecked() else colours.edge))
-        centre = QPointF(track.right() - 10 if self.isChecked() else track.left() + 10, track.center().y())
-        painter.drawEllipse(centre, 6.5, 6.5)
+        middle = track.right() - round_end if self.isChecked() else track.left() + round_end
+        painter.drawEllipse(QPointF(middle, track.center().y()), 0.65 * round_end, 0.65 * round_end)
         if self.text():
             painter.setPen(QColor(colours.text if self.isEnabled() else colours.edge))
             painter.setFont(self.font())
-            room = self.rect().adjusted(49, 0, 0, 0)
+            room = self.rect().adjusted(_track().width() + 13, 0, 0, 0)
             painter.drawText(
                 room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text().replace("&&", "&")
             )
         painter.end()
+
+
+def _track() -> QRect:
+    """Of a switch; it grows with the text beside it."""
+    return QRect(0, 0, theme.scaled(36), theme.scaled(20))
 
 
 class Segments(QWidget):
@@ -227,7 +234,7 @@ class ChoiceCard(QFrame):
         box.setSpacing(0)
         box.addWidget(self.radio)
         words = Label(about, "muted")
-        words.setContentsMargins(34, 0, 0, 0)
+        words.setContentsMargins(theme.scaled(20) + 14, 0, 0, 0)
         box.addWidget(words)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802

@@ -23,6 +23,7 @@ from sapo_desktop.view.curves import Column, Curves, Means, smoothed
 
 REDRAW_MS = 250
 SMOOTHED_ROUNDS = 20
+_SAMPLE = QSize(28, 14)
 _PADDING = 0.015
 """Of what is shown, at either side."""
 _FOLLOW = 0.05
@@ -261,18 +262,23 @@ class LineSample(QWidget):
     def __init__(self, colour: str, style: Qt.PenStyle, *, diamond: bool = False) -> None:
         super().__init__()
         self._colour, self._style, self._diamond = colour, style, diamond
-        self.setFixedSize(28, 14)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle = self.height() / 2
+        painter.scale(self.width() / _SAMPLE.width(), self.height() / _SAMPLE.height())
         colour = QColor(theme.current().colour(self._colour))
         painter.setPen(QPen(colour, 2.4, self._style))
-        painter.drawLine(QPointF(2, middle), QPointF(26, middle))
+        middle = _SAMPLE.height() / 2
+        painter.drawLine(QPointF(2, middle), QPointF(_SAMPLE.width() - 2, middle))
         if self._diamond:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             corners = ((14, middle - 5), (18, middle), (14, middle + 5), (10, middle))
             painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
         painter.end()
+
+    def _fit(self) -> None:
+        self.setFixedSize(theme.scaled(_SAMPLE.width()), theme.scaled(_SAMPLE.height()))

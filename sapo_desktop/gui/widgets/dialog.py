@@ -88,4 +88,7 @@ def confirm(parent: QWidget, title: str, about: str, action: str, *, kind: Kind 
     back = Button(tr("Cancel"), sheet.reject)
     sheet.add_buttons(back, Button(action, sheet.accept, kind=kind), default=back)
     back.setFocus()
-    return sheet.exec() == QDialog.DialogCode.Accepted
+    agreed: list[bool] = []
+    sheet.accepted.connect(lambda: agreed.append(True))
+    sheet.exec()  # says no where the sheet was deleted before the loop came to its end, as on a busy computer
+    return bool(agreed)

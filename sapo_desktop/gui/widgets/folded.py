@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.layout import row
 from sapo_desktop.gui.widgets.text import Reading
 
 
@@ -24,8 +25,10 @@ class Folded(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(grid(1))
-        box.addWidget(self.button)
-        box.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
+        self.head = row(self.button, 1)
+        """What stands beside the button."""
+        box.addLayout(self.head)
+        box.setAlignment(self.head, Qt.AlignmentFlag.AlignTop)
         box.addWidget(self.reading, 1)
         self._fit()
         theme.looks().changed.connect(self._fit)

@@ -73,7 +73,8 @@ class Line:
         colour = _coloured(self.colour, self.alpha)
         points = scale.points(self.x, self.y)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, smooth and self.width > 1)
-        painter.setPen(QPen(colour, self.width))
+        # Thicker beside larger text.
+        painter.setPen(QPen(colour, self.width * theme.looks().text_percent / 100 if self.width > 1 else self.width))
         for begin, end in _stretches(self._joined()):
             painter.drawPolyline(QPolygonF(points[begin : end + 1]))
         if self.mark:

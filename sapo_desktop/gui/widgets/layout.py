@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sapo_desktop.gui.look.theme import grid, looks
+from sapo_desktop.gui.look.theme import grid, looks, scaled
 from sapo_desktop.gui.widgets.text import Label, Tone
 
 WIDEST = 1180
-"""Pixels of a page's column; beyond it lines would be too long to read."""
+"""Pixels of a page's column at 100%; beyond it lines would be too long to read."""
+WIDE = 1600
+"""The same of a page that is looked at more than read: charts and tables."""
 
 
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
@@ -109,6 +111,9 @@ class Card(QFrame):
 class PageColumn(QScrollArea):
     """The scrolling column of a page. What is added comes below what is there."""
 
+    widest = WIDEST
+    """WIDE where there is little to read."""
+
     def __init__(self, title: str, about: str = "") -> None:
         super().__init__()
         self.setWidgetResizable(True)
@@ -130,18 +135,24 @@ class PageColumn(QScrollArea):
             self.box.addWidget(self.about)
         outer = QHBoxLayout(inner)
         outer.setContentsMargins(grid(3), grid(2.5), grid(3), grid(3))
-        middle = QWidget()
-        middle.setMaximumWidth(WIDEST)
-        middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        below = QVBoxLayout(middle)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.addLayout(self.box)
-        below.addStretch(1)
-        outer.addWidget(middle, 1)
+        self._middle = QWidget()
+        self._middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._bound()
+        looks().changed.connect(self._bound)
+        self._below = QVBoxLayout(self._middle)
+        self._below.setContentsMargins(0, 0, 0, 0)
+        self._below.addLayout(self.box)
+        self._below.addStretch(1)
+        outer.addWidget(self._middle, 1)
         self.setWidget(inner)
 
     def add(self, *parts: Part) -> None:
         _add(self.box, parts)
+
+    def fill(self) -> None:
+        """Parts that were added with a share take what height is left."""
+        for at, share in enumerate((1, 0)):
+            self._below.setStretch(at, share)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """What stands at the right of the heading comes below it where there is no room."""
@@ -149,6 +160,9 @@ class PageColumn(QScrollArea):
         wide = wanted <= event.size().width()
         self._head.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
         super().resizeEvent(event)
+
+    def _bound(self) -> None:
+        self._middle.setMaximumWidth(scaled(self.widest))
 
 
 class Columns(QWidget):

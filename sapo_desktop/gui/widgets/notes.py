@@ -36,9 +36,8 @@ class Picture(QLabel):
             self._draw()
 
     def _draw(self) -> None:
-        size = round(self._size * theme.looks().text_percent / 100)
         colour = getattr(theme.current(), self._colour)
-        self.setPixmap(icons.pixmap(self._name, size, colour, self.devicePixelRatioF()))
+        self.setPixmap(icons.pixmap(self._name, theme.scaled(self._size), colour, self.devicePixelRatioF()))
 
 
 class Empty(QWidget):
@@ -100,7 +99,7 @@ class Banner(QFrame):
         box = QHBoxLayout(self)
         box.setContentsMargins(grid(1.5), grid(1), grid(1.5), grid(1))
         box.setSpacing(grid(1))
-        box.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        box.addWidget(self._picture)
         box.addWidget(self._text, 1)
         box.addWidget(self.button)
         self.say(text)

@@ -178,7 +178,7 @@ class Plot(QWidget):
         self.layers()  # they say how high it goes
         metrics = QFontMetrics(theme.font("caption"))
         left = max(44, metrics.horizontalAdvance("0.00 ") + 12)
-        frame = QRectF(self.rect()).adjusted(left, metrics.height() / 2, -2, -(1.5 * metrics.height() + 2))
+        frame = QRectF(self.rect()).adjusted(left, math.ceil(metrics.height() / 2), -2, -(1.5 * metrics.height() + 2))
         return Scale(frame, self.shown, self._height)
 
     def resizeEvent(self, event: QEvent) -> None:  # noqa: N802

@@ -34,6 +34,8 @@ _SQUEEZED_LETTERS = 5
 """The same of one that gives way: a word of it can be read yet."""
 _LOOKED_AT = 40
 """Rows that say how wide a column has to be."""
+_AIR = 72
+"""Pixels that a column has more than it needs, where there is room for it."""
 _HEAD_ROOM = 40
 """Pixels beside a heading's text: its padding, and the arrow of the order."""
 
@@ -260,9 +262,7 @@ class Table(QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
-        self._leave_out(self._wanted_widths)
-        self._squeeze()
-        self._fit_stretched()
+        self._fit_columns()
 
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self.item(index))
@@ -272,7 +272,9 @@ class Table(QTableView):
         wanted = self._wanted_widths()
         self._leave_out(lambda: wanted)
         wanted = {at: width for at, width in wanted.items() if not self.isColumnHidden(at)}
-        air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
+        # What is left goes to all columns: a last one alone would stand far from the others.
+        left = self.viewport().width() - sum(wanted.values()) - self._least_stretched()
+        air = max(0, min(_AIR, left // max(1, len(wanted))))
         for at, width in wanted.items():
             self._set_width(at, width if at in self._drawn else width + air)
         self._squeeze()

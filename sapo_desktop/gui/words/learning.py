@@ -10,7 +10,7 @@ from sapo_desktop.core.settings import Mix
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.peers import short_key
-from sapo_desktop.gui.words.tasks import level_name
+from sapo_desktop.gui.words.titles import level_name
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "paper")

@@ -78,7 +78,7 @@ def part_words(name: str) -> str:
         "kv_cache": tr("KV cache"),
         "runtime": tr("Programs and libraries"),
         "reserve": tr("Left to other programs"),
-        "total": tr("In all"),
+        "total": tr("Total"),
     }.get(name, name.replace("_", " "))
 
 

@@ -8,7 +8,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.sentences import Sentence, Size, Text, Value, filled
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.gui.words.titles import model_title, task_name
 
 
 def in_words(said: Text | SapoError) -> str:
@@ -28,6 +28,8 @@ def _value(name: str, value: Value) -> str:
     match value:
         case str() if name == "task" and "/" in value:
             return task_name(value)
+        case str() if name == "model":
+            return model_title(value)
         case str() | Sentence():
             return in_words(value)
         case Size(bytes=size):

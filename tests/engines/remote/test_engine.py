@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import AdapterRefused, HostCancelled, HostError, ModelError, SapoError, UsageError
+from sapo_desktop.core.errors import (
+    AdapterRefused,
+    HostCancelled,
+    HostError,
+    ModelError,
+    RemoteError,
+    SapoError,
+    UsageError,
+)
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.remote import http as remote_http
@@ -508,7 +516,7 @@ def test_a_refusal_is_told_once_and_cleaned(node: Any) -> None:
     with pytest.raises(HostError, match=r"refuses \(404: no, vllm does not do that\)") as refusal:
         node.generate(QUESTIONS[:1])
     assert str(refusal.value).isprintable()
-    assert type(refusal.value) is HostError, "the worker knows the class"
+    assert type(refusal.value) is RemoteError, "the worker knows the class"
     assert len(node.script.asked) == 1
 
 

@@ -1,6 +1,7 @@
 """Every screen, from 1024x600 to 3840x2160 at 200%: content scrolls, buttons stay, and no frame is cut off."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -10,13 +11,15 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.gui.first_run.wizard import Wizard
+from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.screen import OnScreen, fitted, within
+from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.words import language
 from tests.gui.all_pages.every_page import a_full_window, go_round, staged
 from tests.gui.all_pages.test_everyone import cut_off
-from tests.gui.scenes import a_view
+from tests.gui.scenes import a_view, silo_curve
 
 PANEL = 32
 """Pixels of a desktop's own bar."""
@@ -82,6 +85,27 @@ def test_the_window_fits_the_smallest_screen(qtbot: QtBot, spoken: str, percent:
         if not inside(window._side.silo, window):
             faults.append(f"{page}: the silo switch lies outside")
     assert faults == []
+
+
+def test_a_window_that_fills_a_large_screen_is_filled(qtbot: QtBot) -> None:
+    window = MainWindow(view := a_view(silo_curve()), bridge := staged(view), Actions(view, bridge))  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    window.show()
+    home = window.page
+    assert isinstance(home, HomePage)
+    sizes = []
+    for size, percent in (((1180, 800), 100), ((2560, 1400), 100), ((3840, 2100), 200)):
+        theme.wear(theme.LIGHT, percent)
+        window.resize(*size)
+        qtbot.waitUntil(lambda wide=size[0]: window.width() == wide)
+        sizes.append((home._chart.width(), home._chart._stack.height(), window._side.width()))
+    assert all(
+        later > before
+        for first, second in itertools.pairwise(sizes)
+        for before, later in zip(first[:2], second[:2], strict=True)
+    )
+    assert sizes[0][2] == sizes[1][2] < sizes[2][2], "larger text gets a wider list of pages"
+    assert not home.verticalScrollBar().isVisible(), "all of it is in sight"
 
 
 def test_the_first_size_follows_the_screen(qtbot: QtBot) -> None:

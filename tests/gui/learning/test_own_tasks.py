@@ -72,7 +72,7 @@ def renewed(page: LearningPage) -> None:
 
 def test_a_file_is_looked_at_and_added(page: LearningPage) -> None:
     bridge: Any = page.bridge
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     assert bridge.asked_for(ReadTasks) == [ReadTasks(path=PATH)] and not bridge.asked_for(AddTasks)
     said = all_texts(sheet(page))
     assert "150 questions." in said and "Which number is III in Roman numerals?\n→ 3" in said
@@ -88,9 +88,9 @@ def test_a_file_is_looked_at_and_added(page: LearningPage) -> None:
 def test_what_is_wrong_with_a_file_is_said_and_nothing_is_added(page: LearningPage) -> None:
     bridge: Any = page.bridge
     bridge.replies[ReadTasks] = TaskError("roman_numbers.csv, line 7: the answer must have 1 to 200 characters.")
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     assert sheet(page) is None and "line 7" in all_texts(page.tasks.own)
-    assert button(page.tasks.own, "Add own questions").isEnabled()
+    assert button(page.tasks.own, "Add your own questions").isEnabled()
 
 
 def test_one_that_takes_the_place_of_another_and_one_that_is_refused(
@@ -99,7 +99,7 @@ def test_one_that_takes_the_place_of_another_and_one_that_is_refused(
     bridge: Any = page.bridge
     monkeypatch.setattr(own_tasks, "ask_open_path", lambda *_: "/again.csv")
     bridge.replies[AddTasks] = TaskError("The disk is full.")
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     assert "takes its place" in all_texts(sheet(page))
     press(sheet(page), "Add")
     assert "The disk is full." in all_texts(sheet(page)) and sheet(page).ok.isEnabled()
@@ -117,7 +117,7 @@ def test_an_own_family_is_removed_and_the_products_are_not(page: LearningPage) -
 
 
 def test_a_paused_node_takes_up_what_was_added_and_removed(page: LearningPage) -> None:
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     press(sheet(page), "Add")
     assert "Taken up." in all_texts(page.tasks.own)
     knows(page, staged.own_task())
@@ -133,14 +133,14 @@ def test_a_paused_node_takes_up_what_was_added_and_removed(page: LearningPage) -
 
 def test_a_node_that_took_the_file_up_at_once_is_asked_at_once(page: LearningPage) -> None:
     knows(page, staged.own_task())
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     press(sheet(page), "Add")
     assert "50 questions" in all_texts(page.tasks.own) and "Taken up." not in all_texts(page.tasks.own)
 
 
 def test_another_file_with_as_many_questions_is_seen(page: LearningPage) -> None:
     has(page, staged.own_task())
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     press(sheet(page), "Add")
     assert "Taken up." in all_texts(page.tasks.own)
     knows(page, msgspec.structs.replace(staged.own_task(), config={"rows": 50, "sha256": "cd" * 32}))
@@ -162,7 +162,7 @@ def test_what_came_of_an_add_is_said_though_its_sheet_was_closed(qtbot: QtBot, r
     bridge = LateBridge(a_view(silo_curve()), AddTasks)
     page = tasks_page(qtbot, bridge)
     bridge.replies[AddTasks] = reply
-    press(page.tasks.own, "Add own questions")
+    press(page.tasks.own, "Add your own questions")
     press(sheet(page), "Add")
     press(sheet(page), "Close")
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import ModelError, NotRunning, SapoError, SettingsError, UsageError
+from sapo_desktop.core.errors import ModelError, NotRunning, RemoteError, SapoError, SettingsError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
@@ -275,6 +275,17 @@ def unstartable(tmp_path: Path) -> Iterator[Stage]:
     assert made.next() == Connecting()
     yield made
     made.link.stop()
+
+
+def test_a_server_that_cannot_be_reached_is_mended_in_the_settings(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.refusals = [RemoteError("https://gpu.example cannot be reached.")]
+    stage.link.start()
+    try:
+        assert stage.next() == Connecting()
+        assert stage.next() == Lost(reason="https://gpu.example cannot be reached.", mend="settings")
+    finally:
+        stage.link.stop()
 
 
 def test_what_keeps_it_from_starting_is_changed_without_it(unstartable: Stage) -> None:

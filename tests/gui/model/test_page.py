@@ -72,7 +72,7 @@ def scene(qtbot: QtBot) -> Scene:
 
 def test_the_model_at_work_in_numbers(scene: Scene) -> None:
     said = all_texts(scene.page._at_work)
-    assert "starter" in said and "Answers and learns with PyTorch, on 4 thread" in said
+    assert "Starter" in said and "Answers and learns with PyTorch, on 4 thread" in said
     assert "1.9 million" in said and "612 MB" in said and "estimated: 455 MB" in said
     assert "on the processor, float32" in said
 
@@ -89,13 +89,13 @@ def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
 def test_what_fits_is_drawn_named_and_tabled(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
-    assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "qwen3-0.6b" in said
+    assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "Qwen3 0.6B" in said
     bars = memory._bars.findChildren(model_page.QWidget)
     names = [bar.accessibleName() for bar in bars if bar.accessibleName().startswith("Answers and learns with PyTorch")]
     assert names and "the model itself 2.4 GB" in names[0]
     press(memory._as_table)
     table = memory._table.findChild(model_checkpoints.Table)
-    assert cells(table)[0][0] == "Weights" and cells(table)[-1][0] == "In all"
+    assert cells(table)[0][0] == "Weights" and cells(table)[-1][0] == "Total"
     assert not memory._bars.isVisible()
 
 
@@ -160,7 +160,7 @@ def test_a_finished_download_is_told_and_the_list_is_asked_for_again(scene: Scen
     scene.bridge.tell(PROGRESS)
     before = len(scene.bridge.asked_for(GetModels))
     scene.bridge.tell(DONE)
-    assert "qwen2.5-0.5b is installed (988 MB)" in all_texts(scene.page._transfer)
+    assert "Qwen2.5 0.5B Instruct is installed (988 MB)" in all_texts(scene.page._transfer)
     assert len(scene.bridge.asked_for(GetModels)) == before + 1
     scene.page.closed()
     scene.page.refresh(ALL)
@@ -247,7 +247,7 @@ def test_another_model_waits_for_the_round_in_hand(scene: Scene) -> None:
     press(scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
     scene.settings(waiting=("model",), wanted=Settings(model="smollm2-135m"))
-    assert "Once the round in hand is done: smollm2-135m." in all_texts(scene.page)
+    assert "Once the round in hand is done: SmolLM2 135M Instruct." in all_texts(scene.page)
     assert cells(scene.page._models.table)[1][1] == "Once this round is done"
     scene.settings(model="smollm2-135m")
     assert not scene.page._waiting.isVisible()
@@ -274,7 +274,7 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
     monkeypatch.setattr(model_page, "confirm", lambda parent, title, about, *rest: said.append(about))
     press(scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == []
-    assert said[0].startswith("What starter learned stays on this computer, and goes on when you choose it again.")
+    assert said[0].startswith("What Starter learned stays on this computer, and goes on when you choose it again.")
     monkeypatch.setattr(model_page, "confirm", lambda *args, **named: True)
     press(scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]

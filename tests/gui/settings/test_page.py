@@ -10,6 +10,7 @@ from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SettingsError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import known_keys
+from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.settings.groups import GROUPS
 from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.settings.rows import ScheduleControl, SettingRow
@@ -176,20 +177,19 @@ def test_all_are_reset_only_after_a_question_that_names_them(qtbot: QtBot) -> No
 
 def test_sharing_begins_only_after_the_consent_was_read(page: SettingsPage, bridge: StageBridge) -> None:
     switch = row(page, "share").control.field
-    read: list[str] = []
 
-    def refuse(dialog: QDialog) -> None:
-        read.extend(texts(dialog))
-        press(dialog, "Cancel")
+    def sheet() -> ConsentSheet:
+        return next(found for found in page.findChildren(ConsentSheet) if found.isVisible())
 
-    in_dialog(refuse)
-    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
-    assert not bridge.asked_for(SetSettings) and not switch.isChecked()
+    press(switch)
+    read = texts(sheet())
     assert all(any(part in text for text in read) for part in WHAT_IS_PUBLISHED)
-    in_dialog(lambda dialog: press(dialog, "Publish from now on"))
-    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+    press(sheet(), "Cancel")
+    assert not bridge.asked_for(SetSettings) and not switch.isChecked()
+    press(switch)
+    press(sheet(), "Publish answers from now on")
     assert bridge.asked_for(SetSettings) == [SetSettings(values={"share": "on"})] and switch.isChecked()
-    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)  # no question to end it
+    press(switch)  # no question to end it
     assert bridge.asked_for(SetSettings)[1:] == [SetSettings(values={"share": "off"})]
 
 

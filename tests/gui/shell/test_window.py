@@ -194,7 +194,7 @@ def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, View(clock=lambda: NOW))
     bridge.tell(Connecting(step=sentence("reading the model {model}, step 3 of 4", model="starter")))
     said = home(window)._hero._sentence.text()
-    assert said == "Starting: reading the model starter, step 3 of 4" == home(window)._hero._bar.accessibleName()
+    assert said == "Starting: reading the model Starter, step 3 of 4" == home(window)._hero._bar.accessibleName()
     assert not window._strip.isVisible(), "nobody has said yet whether it is in silo"
     bridge.tell(Connecting(step="step 3 of 4", busy="The computer is busy.", silo=True))
     assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."

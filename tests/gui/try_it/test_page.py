@@ -91,6 +91,7 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(page:
 def test_an_example_is_asked_at_a_click(page: TryPage, bridge: StageBridge) -> None:
     press(page, "A word spelled backward")
     assert [ask.question for ask in bridge.asked_for(Ask)] == [EXAMPLE_QUESTIONS[1]] * 2
+    assert page.focusWidget() is page._question._own, "the keyboard stays on the page"
 
 
 def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes_last(qtbot: QtBot) -> None:

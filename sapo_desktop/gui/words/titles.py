@@ -1,8 +1,12 @@
-"""Tasks by their titles in the window's language (view/tasks.py)."""
+"""What tasks (view/tasks.py) and models are called in the window's language."""
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
+
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.view.tasks import plain_family, short_id, titles
 
@@ -24,3 +28,15 @@ def level_name(level: str) -> str:
 def families() -> list[tuple[str, str]]:
     """Each family with its title, sorted by that."""
     return sorted(((name, catalogued(title)) for name, title in titles().items()), key=lambda one: one[1].casefold())
+
+
+def model_title(model: str) -> str:
+    """`Qwen3 0.6B` for what the setting `model` calls qwen3-0.6b; a model of elsewhere has no other name."""
+    return _model_titles().get(model) or one_line(model, 160)
+
+
+@cache
+def _model_titles() -> dict[str, str]:
+    # Not asked of the worker: the first run and a node that cannot start have no catalogue.
+    found = tomllib.loads(resource("models.toml").read_text(encoding="utf-8"))
+    return {model["id"]: model["name"] for model in found["models"]}
