@@ -333,8 +333,13 @@ class Guest:
             log.info("Paused for %d min: the memory is given back.", minutes)
             await node.put_away()
         elif most and held > most:
-            sizes = {"held": Size(bytes=held), "most": Size(bytes=most)}
-            await node.shrink(sentence("This node holds {held} of memory, and memory_most allows {most}.", **sizes))
+            await node.shrink(
+                sentence(
+                    "This node holds {held} of memory, and memory_most allows {most}.",
+                    held=Size(bytes=held),
+                    most=Size(bytes=most),
+                )
+            )
         else:
             await self._bound_card_memory()
 
