@@ -1,4 +1,4 @@
-"""run: play rounds and watch them, in a live view, as plain lines, or as JSON lines."""
+"""run: play rounds and watch them, as plain lines or as JSON lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
-from sapo_desktop.terminal.views import View, open_view
+from sapo_desktop.terminal.views import View, view_for
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm
 
@@ -30,22 +30,23 @@ async def run(context: Context, args: Namespace) -> None:
     if args.share:
         await record_consent(context)
     dashboard = Dashboard(str(context.folder), args.rounds)
-    with open_view(context.out, dashboard) as view:
-        drawing = asyncio.create_task(_draw(view))
+    view = view_for(context.out, dashboard)
+    drawing = asyncio.create_task(_draw(view))
+    try:
+        attached = await context.door.running_or_started(context.folder, overrides)
+        watch = Watch(context, dashboard, view, attached)
         try:
-            attached = await context.door.running_or_started(context.folder, overrides)
-            watch = Watch(context, dashboard, view, attached)
-            try:
-                if args.invite:
-                    view.said(str((await call(watch.node, JoinSwarm(link=args.invite, nearby=args.nearby), Ok)).text))
-                    overrides = {key: text for key, text in overrides.items() if key not in INVITED}
-                await watch.until_the_end(overrides, args.rounds)
-            finally:
-                await watch.node.close()
-                if watch.told_to_end:
-                    await attached.ended()
+            if args.invite:
+                view.said(str((await call(watch.node, JoinSwarm(link=args.invite, nearby=args.nearby), Ok)).text))
+                overrides = {key: text for key, text in overrides.items() if key not in INVITED}
+            await watch.until_the_end(overrides, args.rounds)
         finally:
-            drawing.cancel()
+            await watch.node.close()
+            if watch.told_to_end:
+                await attached.ended()
+    finally:
+        drawing.cancel()
+        context.out.wipe()
     if watch.goes_on:
         context.out.say(f"The node goes on. Look: sapo-desktop status{context.data_option}")
         return
@@ -85,7 +86,7 @@ def run_overrides(args: Namespace) -> dict[str, str]:
 
 
 async def _draw(view: View) -> None:
-    """Offer to draw four times a second; the view knows whether there is anything new."""
+    """Have the view say how far it is, four times a second."""
     while True:
         await asyncio.sleep(0.25)
         view.redraw()

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from sapo_desktop.core.records import RoundReport
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached
 from sapo_desktop.view.viewmodel import Section, View
@@ -17,8 +16,6 @@ from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre, Sta
 
 RECENT_ROUNDS = 10
 _RATE_WINDOW = 30
-_MARKED = 4 * RECENT_ROUNDS
-"""Earlier rounds whose marks are shown."""
 
 
 class Dashboard(View):
@@ -40,19 +37,12 @@ class Dashboard(View):
         self.reason = "Starting the node"
         self.played = 0
         """Rounds that finished while the view watched."""
-        self.footer = "Ctrl-C: leave."
-        """What the keyboard can do."""
-        self.leaving = ""
-        """What the keyboard asked for."""
         self._finish_times: deque[float] = deque(maxlen=_RATE_WINDOW)
 
-    def greet(self, status: Status, settings: SettingsAre, earlier: Sequence[RoundReport] = ()) -> None:
-        """Take what the node says about itself when a view attaches, and the rounds finished before."""
+    def greet(self, status: Status, settings: SettingsAre) -> None:
+        """Take what the node says about itself when a view attaches."""
         columns: dict[str, Any] = {name: [] for name in COLUMNS}
         self.take(Attached(status=status, settings=settings, curve=Curve(**columns)))
-        for report in earlier:
-            self.curves.add(report)
-        self.take_history(list(earlier[-_MARKED:]))
 
     def take(self, arrival: Arrival) -> frozenset[Section]:
         match arrival:

@@ -7,15 +7,40 @@ peer may have put into them. rich is imported when the first table is drawn.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TextIO
 
-from sapo_desktop.core.plain_text import clean
-from sapo_desktop.terminal.glyphs import Glyphs, glyphs_for
+from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.terminal.invocation import as_started
 
 JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """The signs that lines are written with."""
+
+    tick: str
+    cross: str
+    arrow: str
+    ellipsis: str
+
+
+UNICODE = Glyphs(tick="✓", cross="✗", arrow="→", ellipsis="…")
+ASCII = Glyphs(tick="+", cross="x", arrow="->", ellipsis="...")
+
+
+def glyphs_for(encoding: str | None) -> Glyphs:
+    """The set that `encoding` can show. A code page that holds only some of the characters counts as ASCII."""
+    try:
+        (UNICODE.tick + UNICODE.cross + UNICODE.arrow + UNICODE.ellipsis).encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
 
 
 class Output:
@@ -25,6 +50,8 @@ class Output:
         self.json_lines = json_lines
         self.stdout = stdout or sys.stdout
         self.stderr = stderr or sys.stderr
+        self._drawn = 0
+        """Characters of the passing line that stands there."""
 
     @property
     def words(self) -> TextIO:
@@ -37,11 +64,29 @@ class Output:
 
     def say(self, text: str) -> None:
         """A sentence (or lines) for a person; part of the result."""
+        self.wipe()
         print(self._printable(text, self.words), file=self.words, flush=True)
 
     def warn(self, text: str) -> None:
         """A sentence for a person that is no part of the result: always stderr."""
+        self.wipe()
         print(self._printable(text, self.stderr), file=self.stderr, flush=True)
+
+    def passing(self, text: str) -> None:
+        """One line of how far it is, in a terminal only; whatever is said next takes its place."""
+        if self.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            room = shutil.get_terminal_size().columns - 1
+            line = self._printable(one_line(text), self.stderr)[:room]
+            self.stderr.write(f"\r{line:<{min(self._drawn, room)}}")
+            self.stderr.flush()
+            self._drawn = len(line)
+
+    def wipe(self) -> None:
+        """Take the passing line away."""
+        if self._drawn:
+            self.stderr.write(f"\r{'':<{self._drawn}}\r")
+            self.stderr.flush()
+            self._drawn = 0
 
     def emit(self, event: str, /, **fields: JsonValue) -> None:
         """One JSON line; nothing without `--json`."""

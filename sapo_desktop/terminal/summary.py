@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.glyphs import Glyphs
+from sapo_desktop.terminal.output import Glyphs
 from sapo_desktop.terminal.wording import amount, duration, percent
 
 _OWN_OPTIONS = ("tasks", "seed", "mix", "curriculum")

@@ -1,28 +1,20 @@
-"""The three ways to watch a node: a live view in a terminal, a plain line per round, JSON lines.
-
-`open_view` picks one: JSON lines where asked for; the live view where stdout is a terminal that can be drawn on; plain
-lines in pipes, dumb terminals and windows too small. All show the same `Dashboard`; none decides anything.
-"""
+"""The two ways to watch a node: a plain line per round, in a terminal with a last line that says how far it is; JSON
+lines. Neither decides anything."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import EvalReport, RoundReport
 from sapo_desktop.core.why import Finishing, Starting, Working
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.json_lines import emit_event
-from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.output import Glyphs, Output
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.tasks import task_title
-from sapo_desktop.view.viewmodel import AnswerShown
+from sapo_desktop.view.viewmodel import PHASE_WORDS, AnswerShown
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
 
@@ -61,8 +53,6 @@ def _shortened(text: str, longest: int, glyphs: Glyphs) -> str:
     return text if len(text) <= longest else text[:longest].rstrip() + glyphs.ellipsis
 
 
-SMALLEST = (50, 12)
-"""Columns and lines that the live view needs."""
 _TOLD_STATES = ("finishing", "paused", "failed")
 """States that deserve a plain line, as does a start that takes long; of the others rounds and the summary tell."""
 
@@ -80,27 +70,22 @@ class View(Protocol):
         """Called a few times a second."""
 
 
-@contextlib.contextmanager
-def open_view(out: Output, dashboard: Dashboard, environment: Mapping[str, str] = os.environ) -> Iterator[View]:
-    """The view that suits `out`, open as long as the context is."""
-    if out.json_lines:
-        yield JsonView(out)
-    elif can_draw(out, environment):
-        # rich costs a tenth of a second: it is imported where something is drawn.
-        from sapo_desktop.terminal.live import open_live
-
-        with open_live(out, dashboard) as live:
-            yield live
-    else:
-        yield PlainView(out, dashboard)
+def view_for(out: Output, dashboard: Dashboard) -> View:
+    """The view that suits `out`."""
+    return JsonView(out) if out.json_lines else PlainView(out, dashboard)
 
 
-def can_draw(out: Output, environment: Mapping[str, str]) -> bool:
-    """Whether stdout is a terminal that moves its cursor and is large enough."""
-    if not out.stdout.isatty() or environment.get("TERM", "") in ("dumb", "unknown"):
-        return False
-    size = shutil.get_terminal_size()
-    return size.columns >= SMALLEST[0] and size.lines >= SMALLEST[1]
+def passing_line(view: Dashboard) -> str:
+    """`round 41, answering 38/64 calendars; 1,240 rounds/h, 5m 10s left`; while nothing is played, the reason."""
+    if view.state not in ("working", "finishing") or view.phase == "waiting":
+        return view.reason
+    line = f"round {view.round:,}, {PHASE_WORDS[view.phase].lower()}"
+    if view.total:
+        line += f" {view.done:,}/{view.total:,} {view.detail}".rstrip()
+    rate, left = view.rounds_per_hour, view.seconds_left
+    if rate:
+        line += f"; {rate:,.0f} rounds/h" + (f", {duration(left)} left" if left else "")
+    return line
 
 
 class JsonView:
@@ -163,4 +148,5 @@ class PlainView:
         self._out.warn(text)
 
     def redraw(self) -> None:
-        """Lines are printed as things happen."""
+        if self._out.stdout.isatty():
+            self._out.passing(passing_line(self._dashboard))

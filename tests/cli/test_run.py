@@ -11,13 +11,12 @@ import pytest
 
 from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import HistoryDamaged
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed
 from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Event, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import GetHistory, JoinSwarm, Quit, Request, StartRounds
+from sapo_desktop.worker.control.messages.requests import GetSettings, JoinSwarm, Quit, Request, StartRounds
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 ROUND_LINE = {
@@ -141,7 +140,7 @@ def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
     original = node.call
 
     async def call(request: Request) -> Reply:
-        if isinstance(request, GetHistory):
+        if isinstance(request, GetSettings):
             node.playing = asyncio.create_task(end_soon())
         return await original(request)
 
@@ -150,23 +149,6 @@ def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
     assert not sent(node, StartRounds)
     assert not sent(node, Quit)
     assert not door.owned
-
-
-def test_a_node_whose_history_cannot_be_read_plays_all_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    node = FakeNode()
-    original = node.call
-
-    async def call(request: Request) -> Reply:
-        if isinstance(request, GetHistory):
-            raise HistoryDamaged("The history database is damaged. Start again.")
-        return await original(request)
-
-    node.call = call  # type: ignore[method-assign]
-    assert run(tmp_path, FakeDoor(node=node), "--rounds", "2") == 0
-    assert sent(node, StartRounds)
-    assert "The history database is damaged. Start again." in capsys.readouterr().err
 
 
 def test_an_idle_node_is_set_to_work_and_owned(tmp_path: Path) -> None:
@@ -259,7 +241,7 @@ def test_ctrl_c_leaves_a_node_that_is_only_watched(tmp_path: Path, capsys: pytes
     original = node.call
 
     async def call(request: Request) -> Reply:
-        if isinstance(request, GetHistory):
+        if isinstance(request, GetSettings):
             node.playing = asyncio.create_task(node._play(None))
         return await original(request)
 

@@ -19,5 +19,5 @@ async def test_the_second_ctrl_c_says_that_it_is_ending() -> None:
         watch._interrupt()
         assert watch._asking is not None
         await watch._asking
-    assert said[-1] == watch.dashboard.leaving == "Ending now, without the half round."
+    assert said[-1] == "Ending now, without the half round."
     assert watch.dashboard.reason == "Ending" and watch.told_to_end

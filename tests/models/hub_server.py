@@ -54,7 +54,6 @@ class Fault:
     """Seconds before anything is said."""
     trickle: float = 0.0
     """Seconds between the bytes of the body, which come one by one."""
-    trickle_head: float = 0.0
     hold_after: int | None = None
     """Bytes of the body after which nothing comes until `FakeHub.release` is set; then the connection is dropped."""
 
@@ -192,7 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, headers, body = self._ranged(fault, status, headers, body)
         body = body[: len(body) - fault.chop] + fault.extra
         headers = {"Content-Length": str(len(body)), **headers, **fault.headers}
-        self._head(fault, status, {key: value for key, value in headers.items() if value})
+        self._head(status, {key: value for key, value in headers.items() if value})
         try:
             if self.command != "HEAD":
                 self._body(fault, body)
@@ -212,12 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
             return 416, {**headers, "Content-Range": f"bytes */{total}"}, b""
         return 206, {**headers, "Content-Range": f"bytes {start}-{total - 1}/{total}"}, body[start:]
 
-    def _head(self, fault: Fault, status: int, headers: dict[str, str]) -> None:
-        if fault.trickle_head:
-            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 10_000:
-                self.wfile.write(bytes([byte]))
-                if self.hub.stopping.wait(fault.trickle_head):
-                    break
+    def _head(self, status: int, headers: dict[str, str]) -> None:
         self.send_response(status)
         for key, value in headers.items():
             self.send_header(key, value)

@@ -1,7 +1,7 @@
 """The closing words of a run."""
 
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.glyphs import ASCII
+from sapo_desktop.terminal.output import ASCII
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, RoundFinished
 from tests.cli.fake_node import eval_report, scripted_round

@@ -173,7 +173,7 @@ async def _last_word(node: Node) -> SapoError | None:
 
 async def _meter(node: Node, out: Output) -> None:
     """Say how long it takes once that can be told; a terminal has progress on one line, which is wiped at the end."""
-    drawn = told = False
+    told = False
     began: float | None = None
     try:
         async for event in node.events():
@@ -185,15 +185,10 @@ async def _meter(node: Node, out: Output) -> None:
             seconds = time.monotonic() - began
             known = seconds > TOLD_AFTER and 0 < event.total <= TOLD_FROM * event.done
             left = seconds / event.done * (event.total - event.done) if known else None
-            if out.stderr.isatty():
-                drawn = True
-                line = f"{event.done:,}/{amount(event.total, 'answer')}"
-                out.stderr.write(f"\r{line if left is None else f'{line}, about {duration(left)} left':<60}")
-                out.stderr.flush()
-            elif left is not None and not told:
+            line = f"{event.done:,}/{amount(event.total, 'answer')}"
+            out.passing(line if left is None else f"{line}, about {duration(left)} left")
+            if left is not None and not told and not out.stderr.isatty():
                 told = True
                 out.warn(f"{amount(event.total, 'answer')}: about {duration(seconds + left)} in all.")
     finally:
-        if drawn:
-            out.stderr.write("\r" + " " * 60 + "\r")
-            out.stderr.flush()
+        out.wipe()

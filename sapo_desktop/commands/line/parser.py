@@ -95,7 +95,7 @@ def _group(commands: Commands[Parser], name: str, function: str, help_text: str)
 
 
 def _run(commands: Commands[Parser]) -> None:
-    run = _command(commands, "run", "run:run", "play rounds and learn, with a live view; Ctrl-C ends")
+    run = _command(commands, "run", "run:run", "play rounds and learn, a line for each; Ctrl-C ends")
     run.add_argument("--rounds", type=_positive, metavar="N", help="end after N rounds (default: until Ctrl-C)")
     run.add_argument("--silo", action="store_true", help="no network at all, for this run")
     run.add_argument("--share", action="store_true", help="join the swarm and publish answers (CC0); asks once")

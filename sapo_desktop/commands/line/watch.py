@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sapo_desktop.commands.line.context import Attached, Context, Node, call
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import ControlError, HistoryError, NotRunning, SapoError
-from sapo_desktop.core.records import RoundReport
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.why import Ending
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
-from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import History, Ok, SettingsAre, Status
-from sapo_desktop.worker.control.messages.requests import GetHistory, GetSettings, GetStatus, Quit, StartRounds
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Status
+from sapo_desktop.worker.control.messages.requests import GetSettings, GetStatus, Quit, StartRounds
 
-EARLIER_ROUNDS = 500
-"""Finished rounds whose rewards begin the curve."""
 _BUSY = ("working", "finishing")
 _LAST_WORD_SECONDS = 5.0
 
@@ -92,24 +87,13 @@ class Watch:
             if status.state == "idle":
                 await self._own()
         self.in_charge = self.attached.started or status.state == "idle"
-        earlier = await self._earlier(status.round)
-        self.dashboard.greet(status, settings, earlier)
-        self.dashboard.footer = _keys(self.in_charge)
-        self._announce(status, earlier)
+        self.dashboard.greet(status, settings)
+        self._announce(status)
         if status.state not in _BUSY or rounds is not None:
             await call(self.node, StartRounds(rounds=rounds), Ok)
         else:
             self._seen_working = True
         self._begun = True
-
-    async def _earlier(self, reached: int) -> list[RoundReport]:
-        """The rounds before, for the charts: a node plays on without them."""
-        try:
-            found = await call(self.node, GetHistory(after=max(0, reached - EARLIER_ROUNDS)), History)
-        except HistoryError as error:
-            self.view.event(Notice(level="warning", text=error.text, time=time.time()))
-            return []
-        return found.rounds
 
     async def _when_started(self) -> Status:
         """How the node stands, once there is one; what it says until then is shown meanwhile."""
@@ -139,7 +123,7 @@ class Watch:
         await self.node.close()
         self.node = owned
 
-    def _announce(self, status: Status, earlier: list[RoundReport]) -> None:
+    def _announce(self, status: Status) -> None:
         self.context.out.emit(
             "start",
             data=str(self.context.folder),
@@ -155,8 +139,10 @@ class Watch:
         )
         if not self.attached.started:
             self.view.said(f"Attached to the node that runs here already (process {status.pid}).")
-        elif earlier:
+        elif status.round:
             self.view.said(f"Going on after round {status.round:,}.")
+        if self.context.out.stdout.isatty():
+            self.view.said(_keys(self.in_charge))
 
     async def _is_last(self, event: Event) -> bool:
         """Whether nothing after `event` is waited for. Who is in charge waits for the node's own last word."""
@@ -206,9 +192,7 @@ class Watch:
         self._asking = asyncio.create_task(self._quit(finish_round=finish_round))
 
     def _say(self, words: str) -> None:
-        self.dashboard.leaving = words
         self.view.said(words)
-        self.view.redraw()
 
     async def _quit(self, *, finish_round: bool) -> None:
         # A node that has ended meanwhile did what was asked; that it ended is seen in the stream of events.

@@ -24,10 +24,10 @@ from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, Usag
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.remote.dialects import Ask, Chat, Dialect, LlamaServer, Sglang, Vllm
-from sapo_desktop.engines.remote.http import Refused, Server, in_the_clear
-from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at, simpler
-from sapo_desktop.engines.remote.tokens import How, Translator, Understood
+from sapo_desktop.engines.remote.dialects import Ask, Chat, Dialect, Vllm, answers_in
+from sapo_desktop.engines.remote.http import Refused, Server, Unusable, in_the_clear
+from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at
+from sapo_desktop.engines.remote.tokens import Translator, Understood
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer, model_numbers
 
 LOOK_SECONDS = 0.1
@@ -82,8 +82,8 @@ class RemoteGenerator:
         numbers = model_numbers(Path(request.folder))
         self._run = run
         self._translator = Translator(self.words, numbers.vocabulary)
-        found, self.how, self.weighted = run(self._connect())
-        self.dialect, self.model = found.dialect, found.model
+        found, self.dialect, self.first = run(self._connect())
+        self.model = found.model
         if found.vocabulary is not None and found.vocabulary < len(self.words.backend):
             raise UsageError(
                 sentence(
@@ -156,28 +156,33 @@ class RemoteGenerator:
     def _server(self) -> Server:
         return Server(self.request.url, self.request.key, self.request.seconds)
 
-    async def _connect(self) -> tuple[Found, How, bool]:
-        """What the server is, and how much of what it samples can be understood, tried on one question."""
+    async def _connect(self) -> tuple[Found, Dialect, Understood]:
+        """What the server is, how it lets itself be asked, and what it answered first: tried on one question."""
         async with self._server() as server:
             found = await look_at(server, self.request.model)
             prompt = self.words.prompt_tokens(PROBE)
-            sampling = Sampling(max_tokens=PROBE_TOKENS)
-            ask = self._ask(found.model, PROBE, prompt, 1, PROBE_TOKENS, sampling, seed=1)
-            while True:
+            ask = self._ask(found.model, PROBE, prompt, 2, PROBE_TOKENS, Sampling(max_tokens=PROBE_TOKENS), seed=1)
+            for dialect in found.ways:
                 try:
-                    (first, *_) = await self._once(server, found.dialect, ask)
-                    return found, first.how, bool(first.completion.logprobs)
+                    answers = await self._once(server, dialect, ask, any_number=True)
                 except Refused as refused:
-                    easier = simpler(found.dialect)
-                    if easier is None or refused.status not in (400, 404, 405, 422, 501):
+                    if dialect is found.ways[-1] or refused.status not in (400, 404, 405, 422, 501):
                         raise
-                    found = replace(found, dialect=easier)
+                else:
+                    if answers and (len(answers) == ask.count or not dialect.together):
+                        return found, dialect, answers[0]
+        raise HostError(sentence("{url} does not answer a question.", url=self.request.url))
 
-    async def _once(self, server: Server, dialect: Dialect, ask: Ask) -> list[Understood]:
+    async def _once(self, server: Server, dialect: Dialect, ask: Ask, *, any_number: bool = False) -> list[Understood]:
         path, body = dialect.request(ask)
 
         def read(raw: bytes) -> list[Understood]:
-            return [self._translator.read(one, ask.limit, ask.sampling) for one in dialect.read(raw, ask)]
+            answers = answers_in(raw)
+            if len(answers) != ask.count and not any_number:
+                raise Unusable(
+                    sentence("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
+                )
+            return [self._translator.read(one, ask.limit, ask.sampling) for one in answers]
 
         return await server.ask(path, body, read)
 
@@ -250,31 +255,21 @@ class RemoteGenerator:
                 "the one this model is trained with.",
                 url=url,
             )
-        if self.how == "text" and isinstance(self.dialect, Vllm | Sglang | LlamaServer):
+        if isinstance(self.dialect, Vllm) and not self.first.by_id:
             yield sentence(
                 "The server at {url} seems to have another model: its tokens do not spell its text in this "
                 "model's vocabulary. Look whether both are the same. Until then answers are encoded here, "
                 "and learned from without importance weights.",
                 url=url,
             )
-        elif self.how == "text":
-            yield sentence(
-                "{url} does not tell which tokens it samples: answers are encoded anew, and learned from without "
-                "importance weights.",
-                url=url,
-            )
-        elif not self.weighted:
+        elif isinstance(self.dialect, Vllm) and not self.first.completion.logprobs:
             yield sentence(
                 "{url} gives no log-probabilities for whole answers: answers are learned from without "
                 "importance weights.",
                 url=url,
             )
-        if isinstance(self.dialect, Sglang):
-            yield sentence("{url} takes no seeds: a run cannot be repeated.", url=url)
         if self.shelf is None:
             yield _no_adapters(url)
-        if isinstance(self.dialect, LlamaServer) and self.dialect.adapters:
-            yield sentence("The adapters that {url} was started with are left out of its answers.", url=url)
 
 
 _NOTHING = Completion(tokens=[], logprobs=[], text="", finish="length")

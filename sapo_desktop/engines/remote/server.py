@@ -17,9 +17,8 @@ import msgspec
 from sapo_desktop.core.errors import AdapterRefused, ModelError, UsageError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import AdapterFolder
-from sapo_desktop.engines.remote.dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm
+from sapo_desktop.engines.remote.dialects import Dialect, decode, ways
 from sapo_desktop.engines.remote.http import Refused, Server
-from sapo_desktop.engines.remote.replies import decode
 
 ADAPTER_FILES = ("adapter_model.safetensors", "adapter_config.json")
 """What peft writes, and servers read."""
@@ -29,7 +28,8 @@ ADAPTER_FILES = ("adapter_model.safetensors", "adapter_config.json")
 class Found:
     """A server as it describes itself."""
 
-    dialect: Dialect
+    ways: list[Dialect]
+    """How it may be asked, the best first."""
     model: str
     context: int | None
     vocabulary: int | None
@@ -60,10 +60,6 @@ class _Props(msgspec.Struct, frozen=True):
     default_generation_settings: _Defaults | None = None
 
 
-class _Adapter(msgspec.Struct, frozen=True):
-    id: int
-
-
 async def look_at(server: Server, wanted: str) -> Found:
     """What answers at the other end, and which of its models is meant by `wanted` (empty: the one it has).
 
@@ -73,32 +69,11 @@ async def look_at(server: Server, wanted: str) -> Found:
     """
     listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
     model = _choose(server, listed.data, wanted)
-    context, vocabulary = model.max_model_len, None
-    dialect: Dialect
-    match model.owned_by:
-        case "vllm":
-            dialect = Vllm()
-        case "sglang":
-            dialect = Sglang()
-        case "llamacpp":
-            context = await _llama_context(server) or (model.meta.n_ctx_train if model.meta else None)
-            vocabulary = model.meta.n_vocab if model.meta else None
-            dialect = LlamaServer(await _llama_adapters(server))
-        case "me":
-            dialect = Completions("llama-cpp-python", one_by_one=True, logprobs=True)
-        case _:
-            dialect = Completions("openai", one_by_one=False, logprobs=True)
-    return Found(dialect, model.id, context, vocabulary)
-
-
-def simpler(dialect: Dialect) -> Dialect | None:
-    """What to try where a server refuses to be asked in this way; None where nothing is left."""
-    if isinstance(dialect, Chat):
-        return None
-    if isinstance(dialect, Completions) and not dialect.asks_logprobs:
-        return Chat()
-    one_by_one = isinstance(dialect, Completions) and not dialect.together
-    return Completions(dialect.name, one_by_one=one_by_one, logprobs=not isinstance(dialect, Completions))
+    meta = model.meta or _Meta()
+    context = model.max_model_len
+    if model.owned_by == "llamacpp":
+        context = await _llama_context(server) or meta.n_ctx_train
+    return Found(ways(model.owned_by), model.id, context, meta.n_vocab)
 
 
 def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
@@ -135,14 +110,6 @@ async def _llama_context(server: Server) -> int | None:
     except Refused:
         return None
     return props.default_generation_settings.n_ctx if props.default_generation_settings else None
-
-
-async def _llama_adapters(server: Server) -> list[int]:
-    try:
-        found: list[_Adapter] = await server.ask("/lora-adapters", None, lambda raw: decode(raw, list[_Adapter]))
-    except Refused:
-        return []
-    return [adapter.id for adapter in found]
 
 
 class AdapterShelf:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import re
-import socket
 import ssl
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, NoReturn, Protocol, Self
+from typing import NoReturn, Self
 from urllib.parse import quote, urljoin, urlsplit
 
 import httpx2
@@ -106,8 +104,6 @@ class Body:
     end: int
     sized: bool
     """Whether the host says how many bytes come; else an end of the line looks like the end of the file."""
-    etag: str | None
-    """What the host that sends them calls this content; strong ones only."""
     chunks: Iterator[bytes]
 
 
@@ -134,7 +130,6 @@ class Hub:
         self._patience = patience
         self._near: dict[str, httpx2.Client] = {}
         """Clients for this machine, by scheme."""
-        self._streams: list[_Stream] = []
 
     def __enter__(self) -> Self:
         return self
@@ -246,8 +241,9 @@ class Hub:
                         expected=end - begins,
                     )
                 )
-            etag = _strong_etag(response.headers.get("ETag"))
-            yield Body(begins, end, length is not None, etag, self._chunks(response))
+            if begins < start and length is None:
+                raise Trouble(sentence("The host of {name} has nothing from byte {start} on.", name=name, start=start))
+            yield Body(begins, end, length is not None, self._chunks(response))
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -257,13 +253,11 @@ class Hub:
     ) -> Iterator[httpx2.Response]:
         """The answer after redirects. `told` takes what the hub says of a file on the way; then a redirect to another
         host ends it, for that one has only the bytes."""
-        deadline = _Deadline(self._patience.answer, self._streams)
         try:
-            with deadline:
-                response = self._follow(method, url, headers or {}, told)
+            response = self._follow(method, url, headers or {}, told)
+        except httpx2.TimeoutException as error:
+            raise Trouble(sentence("{host} does not answer.", host=_host(url))) from error
         except httpx2.HTTPError as error:
-            if deadline.passed:
-                raise Trouble(sentence("{host} does not answer.", host=_host(url))) from error
             _explain(error, url)
         try:
             yield response
@@ -299,9 +293,7 @@ class Hub:
         whole = {"User-Agent": f"sapo-desktop/{__version__}", "Accept-Encoding": "identity", **headers}
         if self._token and self._is_ours(url):
             whole["Authorization"] = f"Bearer {self._token}"
-        request = client.build_request(
-            method, url, headers=whole, timeout=httpx2.Timeout(self._patience.silence), extensions={"trace": self._note}
-        )
+        request = client.build_request(method, url, headers=whole, timeout=httpx2.Timeout(self._patience.silence))
         return client.send(request, stream=True, follow_redirects=False)
 
     def _client(self, url: str) -> httpx2.Client:
@@ -327,11 +319,6 @@ class Hub:
             trusted = httpx2.create_ssl_context() if parts.scheme == "https" else False
             self._near[parts.scheme] = httpx2.Client(verify=trusted, trust_env=False)
         return self._near[parts.scheme]
-
-    def _note(self, event: str, about: Mapping[str, Any]) -> None:
-        """Remember the connections, so that a deadline can end what waits for them."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self._streams.append(about["return_value"])
 
     def _chunks(self, response: httpx2.Response) -> Iterator[bytes]:
         """The body piece by piece; too long a silence, or too slow a trickle, is Trouble."""
@@ -433,35 +420,6 @@ class Hub:
             in_terminal="sapo-desktop models token set",
             page=page,
         )
-
-
-class _Stream(Protocol):
-    """A connection of the client."""
-
-    def get_extra_info(self, info: str) -> Any: ...
-
-
-class _Deadline:
-    """Ends the connections if what it is held around takes longer. The client's own time-outs count from byte to byte,
-    and a head may come byte by byte for ever."""
-
-    def __init__(self, seconds: float, streams: list[_Stream]) -> None:
-        self.passed = False
-        self._streams = streams
-        self._timer = threading.Timer(seconds, self._end)
-        self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *ended: object) -> None:
-        self._timer.cancel()
-
-    def _end(self) -> None:
-        self.passed = True
-        for stream in list(self._streams):
-            with contextlib.suppress(OSError):  # closed already
-                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
 def checked_endpoint(access: Access) -> str:
@@ -606,10 +564,6 @@ def _number(text: str | None) -> int | None:
 
 def _plain_etag(text: str | None) -> str | None:
     return text.removeprefix("W/").strip('"') or None if text else None
-
-
-def _strong_etag(text: str | None) -> str | None:
-    return None if not text or text.startswith("W/") else text.strip('"') or None
 
 
 def _origin(url: str) -> tuple[str, str, int]:

@@ -23,8 +23,6 @@ class Patience:
     """Bytes that have to arrive so that a failure counts as the first one again."""
     first: float = 1.0
     longest: float = 60.0
-    answer: float = 30.0
-    """For the head of an answer, all redirects included."""
     silence: float = 30.0
     """Between two pieces of an answer."""
     slowest: float = 1000.0

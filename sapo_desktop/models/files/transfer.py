@@ -6,7 +6,6 @@ once more from the beginning, and only then is the hub said to send wrong bytes.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import errno
 import hashlib
@@ -22,7 +21,7 @@ from sapo_desktop.core.errors import DownloadError, NoRoom
 from sapo_desktop.core.models import KeptFile, Stage
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.models.files.hub import Body, Hub, Remote
+from sapo_desktop.models.files.hub import Hub, Remote
 from sapo_desktop.models.files.meter import Meter
 from sapo_desktop.models.files.patience import Retries, Trouble
 
@@ -43,8 +42,6 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     """SHA-256 or the hub's ETag; empty: nothing tells, so it cannot be gone on with."""
     bytes: int
-    sender: str | None = None
-    """ETag of the host that sent the bytes."""
 
 
 @dataclass(frozen=True)
@@ -81,47 +78,12 @@ class Surroundings:
     """What to do about a file that came wrong twice."""
 
 
-class _Digest:
-    """Hashes of the bytes of a file so far."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self.count = 0
-        self._sha256 = hashlib.sha256()
-        # What git, and so the hub, calls a small file: a name for content here, no protection.
-        self._blob = hashlib.sha1(b"blob %d\0" % wanted.bytes, usedforsecurity=False) if wanted.remote.blob else None
-
-    def update(self, piece: bytes) -> None:
-        self.count += len(piece)
-        self._sha256.update(piece)
-        if self._blob is not None:
-            self._blob.update(piece)
-
-    def copy(self) -> _Digest:
-        """As it is now."""
-        fresh = copy.copy(self)
-        fresh._sha256 = self._sha256.copy()
-        fresh._blob = self._blob.copy() if self._blob is not None else None
-        return fresh
-
-    @property
-    def sha256(self) -> str:
-        return self._sha256.hexdigest()
-
-    @property
-    def blob(self) -> str | None:
-        return self._blob.hexdigest() if self._blob is not None else None
-
-
 class _WrongBytes(Exception):
     """The file is complete, or longer than that, and not what it should be."""
 
     def __init__(self, text: Text) -> None:
         super().__init__(text)
         self.text = text
-
-
-class _Differs(Exception):
-    """A host sends the beginning again, and it is not what has arrived."""
 
 
 def bytes_present(path: Path, wanted: Wanted, identity: Identity | None) -> int:
@@ -140,9 +102,10 @@ class FileTransfer:
         self._path = path
         self._wanted = wanted
         self._around = around
-        self._digest = _Digest(wanted)
         self._counted = bytes_present(path, wanted, around.identities.get(wanted.name))
-        """Bytes of this file that the meter has."""
+        """Bytes of this file that are on the disk, and that the meter has."""
+        self._sha256 = hashlib.sha256()
+        """Of these."""
 
     def run(self) -> KeptFile:
         """Returns when the file is whole and verified.
@@ -160,7 +123,7 @@ class FileTransfer:
                 self._begin_anew()
                 if not chances:
                     raise DownloadError(joined([wrong.text, self._around.advice])) from wrong
-        return KeptFile(bytes=self._wanted.bytes, sha256=self._digest.sha256)
+        return KeptFile(bytes=self._wanted.bytes, sha256=self._sha256.hexdigest())
 
     def _to_the_end(self) -> None:
         if self._counted:
@@ -168,12 +131,12 @@ class FileTransfer:
         else:
             self._begin_anew()
         retries = self._around.retries()
-        while self._digest.count < self._wanted.bytes:
-            before = self._digest.count
+        while self._counted < self._wanted.bytes:
+            before = self._counted
             try:
                 self._go_on()
             except Trouble as trouble:
-                if self._digest.count - before >= retries.patience.worth:
+                if self._counted - before >= retries.patience.worth:
                     retries.moved()
                 retries.wait(trouble, self._waiting)
                 self._look_up(retries)
@@ -201,106 +164,61 @@ class FileTransfer:
         self._around.say("waiting", self._wanted.name, text)
 
     def _hash_what_is_there(self) -> None:
-        self._digest = _Digest(self._wanted)
+        self._sha256 = hashlib.sha256()
         with self._path.open("rb") as file:
             while piece := file.read(_PIECE):
-                self._digest.update(piece)
+                self._sha256.update(piece)
                 self._around.say("checking", self._wanted.name, "")
 
     def _begin_anew(self) -> None:
         """An empty file, known to be the beginning of what is wanted."""
-        self._around.meter.present(-self._counted)
-        self._counted = 0
-        self._digest = _Digest(self._wanted)
+        wanted = self._wanted
+        self._lose(self._counted)
+        self._sha256 = hashlib.sha256()
         self._path.unlink(missing_ok=True)
+        self._around.identities[wanted.name] = Identity(content=wanted.content, bytes=wanted.bytes)
+        self._around.keep_identities()
         with self._path.open("xb"):
             pass
 
+    def _lose(self, count: int) -> None:
+        self._around.meter.present(-count)
+        self._counted -= count
+
     def _go_on(self) -> None:
         """Fetch the rest. Raises Trouble, with all that has arrived in file and digest."""
-        wanted, start = self._wanted, self._digest.count
+        wanted, start = self._wanted, self._counted
         with self._around.hub.body(wanted.remote, wanted.repository, wanted.name, start, wanted.bytes) as body:
-            self._take_over(body)
-            before = self._digest.copy()
-            try:
-                self._write_down(body)
-            except _Differs as differs:
-                if body.sized:
-                    self._begin_anew()
-                raise Trouble(
-                    sentence(
-                        "The rest of {name} does not fit what arrived before: the file was changed there.",
-                        name=wanted.name,
-                    )
-                ) from differs
-        reached = self._digest.count
-        if reached < body.end:
-            self._go_back(before)  # an end without an error: nothing tells that these were bytes of the file
-        if reached < wanted.bytes:
+            if body.start < start:
+                self._begin_anew()  # a host without ranges sends all of it again
+            self._write_down(body.chunks)
+        if self._counted < body.end and not body.sized:
+            # An end without an error: nothing tells that these were bytes of the file.
+            self._lose(self._counted - body.start)
+            os.truncate(self._path, body.start)
+            self._hash_what_is_there()
+        if self._counted < wanted.bytes:
             raise Trouble(
                 sentence(
                     "The connection ended after {count} of {total} bytes of {name}.",
-                    count=reached,
+                    count=self._counted,
                     total=wanted.bytes,
                     name=wanted.name,
                 )
             )
 
-    def _write_down(self, body: Body) -> None:
+    def _write_down(self, chunks: Iterator[bytes]) -> None:
         with self._path.open("r+b", buffering=0) as file:
-            file.seek(self._digest.count)
-            looked = self._digest.count
-            for piece in self._missing(body):
+            file.seek(self._counted)
+            looked = self._counted
+            for piece in chunks:
                 self._take(piece, file.fileno())
-                if self._digest.count - looked >= _LOOK_AT_DISK:
+                if self._counted - looked >= _LOOK_AT_DISK:
                     self._around.check_room()
-                    looked = self._digest.count
-
-    def _take_over(self, body: Body) -> None:
-        """Make the file fit what is about to come.
-
-        Raises:
-            Trouble: what comes is a part of something else.
-        """
-        known = self._around.identities.get(self._wanted.name)
-        if body.start > 0 and known is not None and _are_other(known.sender, body.etag):
-            self._begin_anew()
-            raise Trouble(sentence("{name} changed where it is fetched from; it begins anew.", name=self._wanted.name))
-        if self._digest.count == 0:
-            self._identify(sender=body.etag)  # before the first byte: what is on the disk is never of an unknown file
-
-    def _missing(self, body: Body) -> Iterator[bytes]:
-        """What comes, from where the file on the disk ends. A host without ranges sends what is there again, and has
-        to send the same: a page of something in between must not cost what has arrived.
-
-        Raises:
-            _Differs: it is not the same.
-        """
-        with self._path.open("rb") as file:
-            left = self._digest.count - body.start
-            for piece in body.chunks:
-                again = piece[:left]
-                if file.read(len(again)) != again:
-                    raise _Differs
-                left -= len(again)
-                self._around.say("fetching", self._wanted.name, "")
-                if len(again) < len(piece):
-                    yield piece[len(again) :]
-
-    def _go_back(self, before: _Digest) -> None:
-        """Leave the file as it was at that time."""
-        os.truncate(self._path, before.count)
-        self._around.meter.present(before.count - self._digest.count)
-        self._counted += before.count - self._digest.count
-        self._digest = before
-
-    def _identify(self, sender: str | None) -> None:
-        wanted = self._wanted
-        self._around.identities[wanted.name] = Identity(content=wanted.content, bytes=wanted.bytes, sender=sender)
-        self._around.keep_identities()
+                    looked = self._counted
 
     def _take(self, piece: bytes, descriptor: int) -> None:
-        if self._digest.count + len(piece) > self._wanted.bytes:
+        if self._counted + len(piece) > self._wanted.bytes:
             raise _WrongBytes(
                 sentence(
                     "The hub sends more of {name} than the {count} bytes it has.",
@@ -309,7 +227,7 @@ class FileTransfer:
                 )
             )
         _write(descriptor, piece, self._path)
-        self._digest.update(piece)
+        self._sha256.update(piece)
         self._counted += len(piece)
         self._around.meter.arrived(len(piece), self._around.clock())
         self._around.pace.note(len(piece))
@@ -319,7 +237,7 @@ class FileTransfer:
         self._around.say("fetching", self._wanted.name, "")
 
     def _verify(self) -> None:
-        wanted, found = self._wanted, self._digest.sha256
+        wanted, found = self._wanted, self._sha256.hexdigest()
         if wanted.sha256 is not None and found != wanted.sha256:
             raise _WrongBytes(
                 sentence(
@@ -329,13 +247,14 @@ class FileTransfer:
                     expected=wanted.sha256[:16],
                 )
             )
-        if wanted.remote.blob is not None and self._digest.blob != wanted.remote.blob:
+        if wanted.remote.blob is not None and _git_hash(self._path, wanted.bytes) != wanted.remote.blob:
             raise _WrongBytes(sentence("{name} is not what the hub says it is.", name=wanted.name))
 
 
-def _are_other(before: str | None, now: str | None) -> bool:
-    """Whether two ETags of one host tell that the content changed."""
-    return before is not None and now is not None and before != now
+def _git_hash(path: Path, size: int) -> str:
+    """What git, and so the hub, calls a small file: a name for content here, no protection."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)).hexdigest()
 
 
 def _write(descriptor: int, piece: bytes, path: Path) -> None:

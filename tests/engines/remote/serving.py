@@ -1,4 +1,4 @@
-"""A small server that speaks the dialects of vLLM, SGLang, llama.cpp's server and plain OpenAI, and can break.
+"""A small server that speaks as vLLM, as SGLang and llama-server do at OpenAI's endpoints, or plainly; it can break.
 
 What it samples is drawn from a hash of prompt and seed, so that a test can ask it what an answer must be. `faults`
 are taken one a request: a status, or a way of breaking.
@@ -20,13 +20,12 @@ from sapo_desktop.engines.tokenizer import ModelTokenizer
 Reply = dict[str, Any] | list[Any]
 OWNERS = {
     "vllm": "vllm",
-    "vllm-old": "vllm",
     "sglang": "sglang",
     "llama-server": "llamacpp",
     "texts": "somebody",
-    "no-logprobs": "somebody",
+    "one-by-one": "somebody",
+    "strict": "somebody",
     "chat": "somebody",
-    "mute-chat": "somebody",
 }
 
 
@@ -46,10 +45,6 @@ class Scripted:
     models: list[dict[str, Any]] = field(default_factory=list)
     adapters: dict[str, str] = field(default_factory=dict)
     takes_adapters: bool = True
-    drafts: bool = False
-    """Whether a draft model proposes tokens: then llama-server tells no true probability of them."""
-    says: str = ""
-    """What every answer is; empty: drawn."""
     was_asked: threading.Event = field(default_factory=threading.Event)
     was_cut: threading.Event = field(default_factory=threading.Event)
     """Set where the other end went away before the reply."""
@@ -58,9 +53,6 @@ class Scripted:
 
     def sampled(self, prompt: list[int], seed: int, number: int, limit: int) -> list[int]:
         """Printable tokens, ended where there is room: what answer `number` to a request must be."""
-        if self.says:
-            spelt = self.words.backend(self.says, add_special_tokens=False)["input_ids"]
-            return [*spelt, self.words.end_token][:limit]
         drawn = hashlib.sha256(f"{prompt}|{seed}|{number}".encode()).digest()
         ids = [self.words.backend("answer is 0123456789 <b", add_special_tokens=False)["input_ids"]][0]
         length = 3 + drawn[0] % 12
@@ -79,28 +71,24 @@ class Scripted:
         handler = {
             "/v1/completions": self.completions,
             "/v1/chat/completions": self.chat,
-            "/generate": self.generate,
-            "/completion": self.completion,
             "/props": self.props,
-            "/lora-adapters": self.lora_adapters,
             "/v1/load_lora_adapter": self.load_adapter,
             "/v1/unload_lora_adapter": self.unload_adapter,
         }.get(path)
         return 404 if handler is None else handler(body)
 
     def completions(self, body: Any) -> Reply | int:
-        if self.dialect not in ("vllm", "vllm-old", "texts", "no-logprobs"):
+        if self.dialect == "chat":
             return 404
-        if self.dialect == "no-logprobs" and "logprobs" in body:
+        if self.dialect == "strict" and "top_k" in body:
             return 400
-        if self.dialect.startswith("vllm"):
-            if body["model"] not in {m["id"] for m in self.models} | set(self.adapters):
-                return 404
-            prompt = body["prompt"]
-        else:
-            prompt = list(self.words.backend(body["prompt"])["input_ids"])
+        if body["model"] not in {m["id"] for m in self.models} | set(self.adapters):
+            return 404
+        prompt = body["prompt"]
+        if isinstance(prompt, str):
+            prompt = list(self.words.backend(prompt)["input_ids"])
         choices = []
-        for number in range(body.get("n", 1)):
+        for number in range(1 if self.dialect == "one-by-one" else body.get("n", 1)):
             ids = self.sampled(prompt, body["seed"], number, body["max_tokens"])
             choices.append(self.choice(number, ids, body))
         return {"choices": choices, "usage": {}}
@@ -115,10 +103,8 @@ class Scripted:
         }
         if self.dialect == "vllm":
             made["token_ids"] = ids
-        told = ids if self.dialect.startswith("vllm") or not ended else ids[:-1]
         if "logprobs" in body:
-            pieces = [f"token_id:{i}" if self.dialect == "vllm-old" else self.words.text([i]) for i in told]
-            made["logprobs"] = {"tokens": pieces, "token_logprobs": [self.logprob(i) for i in told]}
+            made["logprobs"] = {"token_logprobs": [self.logprob(i) for i in ids]}
         return made
 
     def chat(self, body: Any) -> Reply | int:
@@ -126,56 +112,14 @@ class Scripted:
         choices = []
         for number in range(body["n"]):
             ids = self.sampled(prompt, body["seed"], number, body["max_tokens"])
-            content = [
-                {"token": self.words.text([i]), "bytes": list(self.words.text([i]).encode()), "logprob": -0.5}
-                for i in ids
-                if i != self.words.end_token
-            ]
             message = {"role": "assistant", "content": self.words.text(ids)}
             ended = ids[-1] == self.words.end_token
-            told = None if self.dialect == "mute-chat" else {"content": content}
             finish = "stop" if ended else "length"
-            choices.append({"index": number, "message": message, "finish_reason": finish, "logprobs": told})
+            choices.append({"index": number, "message": message, "finish_reason": finish})
         return {"choices": choices[::-1]}  # any order is allowed: they have numbers
-
-    def generate(self, body: Any) -> Reply | int:
-        if self.dialect != "sglang":
-            return 404
-        sampling = body["sampling_params"]
-        answers = []
-        for number in range(sampling["n"]):
-            ids = self.sampled(body["input_ids"], 0, number, sampling["max_new_tokens"])
-            ended = ids[-1] == self.words.end_token
-            finish = {"type": "stop", "matched": ids[-1]} if ended else {"type": "length", "length": len(ids)}
-            told = [[self.logprob(i), i, None] for i in ids]
-            meta = {"finish_reason": finish, "output_token_logprobs": told}
-            answers.append({"text": self.words.text(ids), "output_ids": ids, "meta_info": meta})
-        return answers if sampling["n"] > 1 else answers[0]
-
-    def completion(self, body: Any) -> Reply | int:
-        if self.dialect != "llama-server":
-            return 404
-        ids = self.sampled(body["prompt"], body["seed"], 0, body["n_predict"])
-        # As the real one: a token that leaves a character unfinished is told by its id alone.
-        told = [
-            {
-                "id": i,
-                "token": self.words.text([i]),
-                "bytes": [],
-                "logprob": 0.0 if self.drafts else self.logprob(i),
-                "top_logprobs": [] if self.drafts else [{"id": i, "logprob": self.logprob(i)}],
-            }
-            for place, i in enumerate(ids)
-            if not self.words.text(ids[: place + 1]).endswith("\N{REPLACEMENT CHARACTER}")
-        ]
-        stop = "eos" if ids[-1] == self.words.end_token else "limit"
-        return {"content": self.words.text(ids), "tokens": ids, "completion_probabilities": told, "stop_type": stop}
 
     def props(self, body: Any) -> Reply | int:
         return {"default_generation_settings": {"n_ctx": 512}} if self.dialect == "llama-server" else 404
-
-    def lora_adapters(self, body: Any) -> Reply | int:
-        return [{"id": 3, "path": "a.gguf", "scale": 1.0}] if self.dialect == "llama-server" else 404
 
     def load_adapter(self, body: Any) -> Reply | int:
         folder = Path(body["lora_path"])
@@ -306,7 +250,7 @@ def served(script: Scripted) -> Iterator[str]:
     """Run the server; gives its address."""
     if not script.models:
         about = {"id": "tiny", "owned_by": OWNERS[script.dialect], "parent": None}
-        if script.dialect in ("vllm", "vllm-old", "sglang"):
+        if script.dialect in ("vllm", "sglang"):
             about["max_model_len"] = 512
         if script.dialect == "llama-server":
             about["meta"] = {"n_vocab": len(script.words.backend), "n_ctx_train": 1024}

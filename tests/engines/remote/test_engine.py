@@ -20,17 +20,16 @@ from sapo_desktop.core.errors import (
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.remote import http as remote_http
+from sapo_desktop.engines.remote.dialects import Raw
 from sapo_desktop.engines.remote.engine import Service
 from sapo_desktop.engines.remote.http import base_url, in_the_clear
-from sapo_desktop.engines.remote.replies import Piece, Raw
 from sapo_desktop.engines.remote.tokens import Translator
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from tests.engines.real_models import save_real_model
 from tests.engines.remote.serving import Scripted, served
 
 QUESTIONS = ["What is 17 + 25?", "What is 3 + 4?"]
-TELLS_IDS = ["vllm", "vllm-old", "sglang", "llama-server"]
-TELLS_TEXTS = ["texts", "no-logprobs", "chat", "mute-chat"]
+TELLS_TEXTS = ["sglang", "llama-server", "texts", "one-by-one", "strict", "chat"]
 
 
 @pytest.fixture(scope="module")
@@ -99,17 +98,12 @@ def node(connect: Connect) -> Any:
     return connect("vllm")
 
 
-@pytest.mark.parametrize("dialect", TELLS_IDS)
-def test_what_was_sampled_comes_back_by_id_with_its_log_probabilities(connect: Connect, dialect: str) -> None:
-    node = connect(dialect)
+def test_what_was_sampled_comes_back_by_id_with_its_log_probabilities(node: Any) -> None:
     made = node.generate()
     wanted = []
     for path, body in node.script.asked:
-        prompt = body.get("prompt") or body.get("input_ids")
-        assert prompt in made.prompt_tokens and path in ("/v1/completions", "/generate", "/completion")
-        count = body.get("n") or body.get("sampling_params", {}).get("n", 1)
-        seed = body.get("seed", 0)
-        wanted += [node.script.sampled(prompt, seed, number, 12) for number in range(count)]
+        assert body["prompt"] in made.prompt_tokens and path == "/v1/completions"
+        wanted += [node.script.sampled(body["prompt"], body["seed"], number, 12) for number in range(body["n"])]
     assert sorted(c.tokens for c in flat(made)) == sorted(wanted)
     assert [len(group) for group in made.completions] == [3, 3]
     end = node.script.words.end_token
@@ -124,63 +118,35 @@ def test_what_was_sampled_comes_back_by_id_with_its_log_probabilities(connect: C
 def test_texts_become_our_ids_and_it_is_said_what_is_missing(connect: Connect, dialect: str) -> None:
     node = connect(dialect)
     made = node.generate()
+    assert [len(group) for group in made.completions] == [3, 3]
     for completion in flat(made):
         assert completion.tokens and max(completion.tokens) < node.loaded.vocabulary
         assert completion.text == node.script.words.text(completion.tokens)
-        # The end of an answer comes without a log-probability, so nothing is claimed of that answer.
-        assert completion.logprobs == [] or completion.finish == "length"
-        assert len(completion.tokens) <= 12
+        assert completion.logprobs == [] and len(completion.tokens) <= 12
+    assert {path for path, _ in node.script.asked} == {f"/v1/{'chat/' * (dialect == 'chat')}completions"}
+    assert len(node.script.asked) == (6 if dialect == "one-by-one" else 2)
     said = " ".join(map(str, node.loaded.said))
-    assert ("does not tell which tokens" in said) == (dialect in ("no-logprobs", "mute-chat"))
-    assert ("offers chat only" in said) == (dialect in ("chat", "mute-chat"))
+    assert ("offers chat only" in said) == (dialect == "chat")
     assert not node.loaded.learns and "nothing is learned" in said
 
 
-def test_a_character_of_several_tokens_keeps_its_ids(connect: Connect, folder: Path) -> None:
-    """llama-server tells probabilities only where a character ends."""
-    node = connect(script=Scripted("llama-server", load_tokenizer(folder), says="7 → é"))
-    for limit in range(1, 12):
-        (completion,) = flat(node.generate(QUESTIONS[:1], answers=1, max_tokens=limit))
-        assert completion.tokens == node.script.sampled([], 0, 0, limit)
-        assert len(completion.logprobs) in (0, len(completion.tokens))
-    assert len(completion.tokens) > len("7 → é") and completion.logprobs == []
-
-
-def test_what_a_draft_model_proposed_counts_without_probabilities(connect: Connect, folder: Path) -> None:
-    node = connect(script=Scripted("llama-server", load_tokenizer(folder), drafts=True))
-    answers = flat(node.generate())
-    assert all(c.tokens and c.logprobs == [] for c in answers)
-    assert any("no log-probabilities" in str(text) for text in node.loaded.said)
-
-
-def test_text_tokens_are_found_by_their_bytes(connect: Connect) -> None:
-    node = connect("texts")
-    cut = [c for c in flat(node.generate(answers=8)) if c.finish == "length"]
-    assert cut and all(len(c.logprobs) == len(c.tokens) for c in cut)
-
-
-def test_every_sampling_option_is_sent_so_that_none_is_filled_in(connect: Connect) -> None:
-    expected = {
-        "vllm": {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.05, "repetition_penalty": 1.0},
-        "sglang": {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.05, "repetition_penalty": 1.0},
-        "llama-server": {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.05, "repeat_penalty": 1.0},
-    }
-    for dialect, options in expected.items():
-        node = connect(dialect)
-        made = node.generate(temperature=0.7, top_p=0.9, top_k=20, min_p=0.05)
-        (_, body), *_ = node.script.asked
-        sent = body.get("sampling_params", body)
-        assert {name: sent[name] for name in options} == options
-        assert all(c.logprobs == [] for c in flat(made)), "which distribution they are of is not certain"
-
-
-def test_without_cuts_top_k_is_off_in_the_words_of_each_server(connect: Connect) -> None:
-    for dialect, off in (("vllm", -1), ("sglang", -1), ("llama-server", 0)):
-        node = connect(dialect)
-        node.generate(greedy=True)
-        (_, body), *_ = node.script.asked
-        sent = body.get("sampling_params", body)
-        assert (sent["top_k"], sent["temperature"]) == (off, 0.0)
+@pytest.mark.parametrize(
+    ("dialect", "off", "repeat"),
+    [("vllm", -1, "repetition_penalty"), ("sglang", -1, "repeat_penalty"), ("llama-server", 0, "repeat_penalty")],
+)
+def test_every_sampling_option_is_sent_so_that_none_is_filled_in(
+    connect: Connect, dialect: str, off: int, repeat: str
+) -> None:
+    node = connect(dialect)
+    made = node.generate(temperature=0.7, top_p=0.9, top_k=20, min_p=0.05)
+    (_, sent), *_ = node.script.asked
+    assert sent["prompt"] == made.prompt_tokens[0] and sent[repeat] == 1.0
+    assert [sent[name] for name in ("temperature", "top_p", "top_k", "min_p")] == [0.7, 0.9, 20, 0.05]
+    assert all(c.logprobs == [] for c in flat(made)), "which distribution they are of is not certain"
+    node.script.asked.clear()
+    node.generate(greedy=True)
+    (_, sent), *_ = node.script.asked
+    assert (sent["top_k"], sent["temperature"]) == (off, 0.0)
 
 
 def test_a_seed_repeats_and_another_does_not(node: Any) -> None:
@@ -190,7 +156,7 @@ def test_a_seed_repeats_and_another_does_not(node: Any) -> None:
 
 
 def test_the_progress_counts_answers_and_shows_one_that_ended(connect: Connect) -> None:
-    node = connect("llama-server")
+    node = connect("one-by-one")
     made = node.generate()
     told = [t for t in node.told if isinstance(t, p.GenerationProgress)]
     assert [t.finished for t in told] == [1, 2, 3, 4, 5, 6] and all(t.total == 6 for t in told)
@@ -393,13 +359,6 @@ def test_what_a_killed_node_left_is_swept_at_its_next_start(connect: Connect, fo
     assert (tmp_path / "step1").exists() and (shared / "sapo-00aa-notes").exists()
 
 
-def test_llama_servers_own_adapters_stay_out(connect: Connect) -> None:
-    node = connect("llama-server")
-    node.generate()
-    assert all(body["lora"] == [{"id": 3, "scale": 0.0}] for _, body in node.script.asked)
-    assert any("left out" in str(text) for text in node.loaded.said)
-
-
 # -- a server that breaks ------------------------------------------------------------------------------------------
 
 
@@ -433,7 +392,7 @@ def endless_ids(reply: Any) -> None:
 
 
 BREAKS = [500, 503, 429, 408, "cut", "half", "gzip", b"", b"<html>busy</html>", b"[" * 100_000, b'{"choices": 3}',
-          b'{"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [NaN]}}]}',
+          b'{"choices": [{"text": "a", "logprobs": {"token_logprobs": [NaN]}}]}',
           short_answer, other_number, too_long, endless_text, endless_ids]  # fmt: skip
 
 
@@ -478,25 +437,12 @@ def test_an_end_that_the_server_alone_knows_is_kept_as_it_was_sampled(folder: Pa
     other = words.backend.convert_tokens_to_ids("<|im_start|>")
     assert other not in words.stop_tokens
     translator = Translator(words, len(words.backend))
-    ended = Raw("7", [Piece(seven, None, -0.5), Piece(other, None, -0.25)], True)
+    ended = Raw("7", [seven, other], [-0.5, -0.25], True)
     wanted = Completion(tokens=[seven, other], logprobs=[-0.5, -0.25], text="7", finish="stop")
     assert translator.read(ended, 2, Sampling()).completion == wanted
-    left_out = Raw("7", [Piece(seven, None, -0.5)], True)
+    left_out = Raw("7", [seven], [-0.5], True)
     wanted = Completion(tokens=[seven, words.end_token], logprobs=[], text="7", finish="stop")
     assert translator.read(left_out, 2, Sampling()).completion == wanted
-
-
-def more_pieces(reply: Any) -> None:
-    for choice in reply["choices"]:
-        choice["logprobs"] = {"tokens": list(choice["text"]) + [""] * 50, "token_logprobs": None}
-
-
-def test_texts_that_are_more_than_were_sampled_are_encoded_anew(connect: Connect) -> None:
-    node = connect("texts")
-    whole = flat(node.generate(QUESTIONS[:1]))
-    node.script.faults = [more_pieces]
-    made = flat(node.generate(QUESTIONS[:1]))
-    assert [one.text for one in made] == [one.text for one in whole] and all(one.logprobs == [] for one in made)
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(node: Any) -> None:

@@ -1,7 +1,6 @@
 """The remote generator against a real server: llama-cpp-python's own, over a GGUF file that this project wrote.
 
-It takes prompts as text and tells tokens as texts, so prompts must survive being read again, and answers must be
-found in our ids.
+It takes prompts as text and one answer a request, so prompts must survive being read again.
 """
 
 import sys
@@ -17,7 +16,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.gguf.folder import write_folder
 from tests.engines.real_models import QUESTION, save_real_model
 from tests.engines.remote.real_servers import ask, connected, free_port, running
-from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
+from tests.engines.tiny import answer, loaded_engine
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -40,7 +39,7 @@ def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:
     engine = loaded_engine(folder)
     with llama_cpp_server(tmp_path / "m.gguf", tmp_path / "log", key="secret") as url:
         service, loaded = connected(url, folder, "secret")
-        assert loaded.dtype == "llama-cpp-python" and not loaded.learns and loaded.said
+        assert loaded.dtype == "openai" and not loaded.learns and loaded.said
         prompts = [f"What is the greatest common divisor of {6 * i} and {9 * i}?" for i in range(2, 10)]
         far, near = (ask(service, prompts, greedy=True), answer(engine, prompts, greedy=True))
         assert far.prompt_tokens == near.prompt_tokens
@@ -49,12 +48,6 @@ def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:
         assert all(group[0].finish == "stop" for group in far.completions)
 
         drawn = ask(service, prompts[:1], 6, max_tokens=6, seed=3)
-        told = [completion for completion in drawn.completions[0] if completion.logprobs]
-        assert told, "some answer is cut by the limit and told token by token"
-        here = token_logprobs_of(engine, sequences(drawn, [0.0] * 6))
-        for completion, values in zip(drawn.completions[0], here, strict=True):
-            if completion.logprobs:
-                assert completion.logprobs == pytest.approx(values.tolist(), abs=2e-3)
         again = ask(service, prompts[:1], 6, max_tokens=6, seed=3)
         assert [c.tokens for c in again.completions[0]] == [c.tokens for c in drawn.completions[0]]
 

@@ -23,7 +23,7 @@ from tests.models.hub_server import FakeHub, Fault, Place, Repo, running_hub, wi
 from tests.models.small_models import gguf, safetensors, transformers_files
 
 REPO = "someone/small"
-QUICK = Patience(tries=6, first=0.001, longest=0.01, answer=5.0, silence=0.5, worth=1000)
+QUICK = Patience(tries=6, first=0.001, longest=0.01, silence=0.5, worth=1000)
 
 
 @pytest.fixture
@@ -248,17 +248,16 @@ AGAIN = [None, "bytes=90000-", "bytes=90000-"]
         ([HALF, Fault(whole=True)], [None, "bytes=90000-"]),
         (
             [HALF, Fault(whole=True, cut_after=60_000), Fault(whole=True, cut_after=120_000)],
-            [None, "bytes=90000-", "bytes=90000-", "bytes=120000-"],
+            [None, "bytes=90000-", "bytes=60000-", "bytes=120000-"],
         ),
         ([HALF, Fault(shift=7)], AGAIN),
         # Nothing tells that its bytes are the file's: the line broke, or somebody else answered.
         ([Fault(cut_after=50_000, headers=WORDLESS)], [None, None]),
-        ([Fault(cut_after=90_000, headers={"ETag": '"another"'}, flip=5)], [None, "bytes=90000-", None]),
         ([HALF, Fault(whole=True, chop=150_000)], AGAIN),
         ([HALF, Fault(whole=True, extra=b"x" * 10)], AGAIN),
         ([HALF, Fault(whole=True, cut_after=500, headers=WORDLESS)], AGAIN),
         ([HALF, Fault(whole=True, cut_after=500, headers=WORDLESS, flip=5)], AGAIN),
-        ([HALF, Fault(whole=True, cut_after=500)], AGAIN),
+        ([HALF, Fault(whole=True, cut_after=500)], [None, "bytes=90000-", "bytes=500-"]),
         ([HALF, Fault(whole=True, status=203)], AGAIN),
         ([HALF, Fault(whole=True, status=204, cut_after=0)], AGAIN),
         ([HALF, Fault(whole=True, status=302)], AGAIN),
@@ -266,7 +265,7 @@ AGAIN = [None, "bytes=90000-", "bytes=90000-"]
         ([HALF, Fault(cut_after=500, headers=WORDLESS)], AGAIN),
     ],
 )
-def test_nothing_costs_what_has_arrived(
+def test_it_goes_on_where_it_stopped_or_begins_anew(
     get: Downloads, hub: FakeHub, faults: list[Fault], ranges: list[str | None]
 ) -> None:
     for fault in faults:
@@ -327,9 +326,9 @@ def test_a_hub_may_ask_to_wait(get: Downloads, hub: FakeHub, headers: dict[str, 
     assert get.waits == [pytest.approx(wait)]
 
 
-@pytest.mark.parametrize("fault", [Fault(silent=3), Fault(trickle_head=0.02), Fault(trickle=0.02)])
+@pytest.mark.parametrize("fault", [Fault(silent=3), Fault(trickle=0.02)])
 def test_a_host_that_stalls_is_left_and_asked_again(get: Downloads, hub: FakeHub, fault: Fault) -> None:
-    patience = dataclasses.replace(QUICK, answer=0.25, silence=0.25, window=0.3, slowest=100_000)
+    patience = dataclasses.replace(QUICK, silence=0.25, window=0.3, slowest=100_000)
     get.surface = dataclasses.replace(get.surface, patience=patience)
     hub.plan("cdn", fault)
     get()

@@ -30,7 +30,7 @@ def test_a_host_that_does_not_prove_who_it_is_gets_nothing(tmp_path: Path) -> No
 
     def ask() -> None:
         access = Access(endpoint=f"https://127.0.0.1:{server.server_address[1]}", token="hf_secret")
-        with Hub(access, Patience(answer=5)) as hub:
+        with Hub(access, Patience(silence=5)) as hub:
             hub.listing("someone/small", "main")
 
     try:
@@ -43,7 +43,7 @@ def test_a_host_that_does_not_prove_who_it_is_gets_nothing(tmp_path: Path) -> No
 
 def test_a_host_that_is_not_there_is_a_passing_trouble() -> None:
     def ask() -> None:
-        with Hub(Access(endpoint="http://127.0.0.1:9"), Patience(answer=5)) as hub:
+        with Hub(Access(endpoint="http://127.0.0.1:9"), Patience(silence=5)) as hub:
             hub.listing("someone/small", "main")
 
     with pytest.raises(Trouble, match=r"connection to 127.0.0.1 broke"):

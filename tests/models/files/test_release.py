@@ -20,7 +20,7 @@ from tests.models.hub_server import with_a_network
 CONTENT = b"an installer" * 10_000
 FILE = "sapo-desktop-1.2.0.run"
 HURRIED = Surface(
-    patience=Patience(tries=3, first=0.0, answer=5, silence=5),
+    patience=Patience(tries=3, first=0.0, silence=5),
     retries=lambda patience: Retries(patience, lambda _: None),
 )
 
