@@ -71,16 +71,32 @@ def collect(folder: Path, language: str) -> None:
 
 
 def sentences() -> list[str]:
-    """The templates of the worker's sentences, sorted. Ends the program where one is no literal."""
+    """The templates of the worker's sentences, and of errors that make one, sorted. Ends the program where one is no
+    literal."""
     found = set()
     for path in sorted((ROOT / "sapo_desktop").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
-                template = node.args[0] if node.args else None
+            if (call := _call_with_template(node)) is not None:
+                template = call.args[0] if call.args else None
                 if not (isinstance(template, ast.Constant) and isinstance(template.value, str)):
-                    sys.exit(f"{path.relative_to(ROOT)}:{node.lineno}: a sentence's template is one literal.")
+                    sys.exit(f"{path.relative_to(ROOT)}:{call.lineno}: a sentence's template is one literal.")
                 found.add(template.value)
     return sorted(found)
+
+
+def _call_with_template(node: ast.AST) -> ast.Call | None:
+    """`sentence(...)`, or an error that is raised or returned with values beside its text."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
+        return node
+    call = node.exc if isinstance(node, ast.Raise) else node.value if isinstance(node, ast.Return) else None
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)
+        or not call.func.id.lstrip("_")[:1].isupper()
+    ):
+        return None
+    has_values = bool({keyword.arg for keyword in call.keywords} - {"killed"})
+    return call if has_values and call.args and isinstance(call.args[0], ast.Constant | ast.JoinedStr) else None
 
 
 def catalogue_texts() -> set[str]:

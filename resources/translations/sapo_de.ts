@@ -177,6 +177,10 @@
         <translation>Sobald das Modell eine Frage beantwortet, die es anfangs nicht beantworten konnte, siehst du sie hier.</translation>
     </message>
     <message>
+        <source>Nothing is installed by itself: get it from its page.</source>
+        <translation>Nichts wird von selbst installiert: zu bekommen ist es auf seiner Seite.</translation>
+    </message>
+    <message>
         <source>Questions are made up from the tasks in training.</source>
         <translation>Aus den Aufgaben im Training werden Fragen gebildet.</translation>
     </message>
@@ -5189,10 +5193,6 @@
         <translation>Der Adapter konnte dem Generator nicht übergeben werden</translation>
     </message>
     <message>
-        <source>The adapters that {url} was started with are left out of its answers.</source>
-        <translation>Die Adapter, mit denen {url} gestartet wurde, werden bei den Antworten weggelassen.</translation>
-    </message>
-    <message>
         <source>The address of {name} was no longer good.</source>
         <translation>Die Adresse von {name} galt nicht mehr.</translation>
     </message>
@@ -5617,10 +5617,6 @@
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und seinen Fortschritt.</translation>
     </message>
     <message>
-        <source>It was thrown away: try again later, or get it from the program&apos;s page.</source>
-        <translation>Sie wurde weggeworfen: Versuch es später noch einmal, oder hol sie von der Seite des Programms.</translation>
-    </message>
-    <message>
         <source>Joining the swarm. {busy}</source>
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
@@ -5947,10 +5943,6 @@
         <translation>Der Speicher reicht nicht, um {name} zu laden. Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>There is nothing newer to get: {reason}</source>
-        <translation>Es gibt nichts Neueres zu holen: {reason}</translation>
-    </message>
-    <message>
         <source>There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.</source>
         <translation>Es gibt noch nichts zu zeigen: Das Modell ist nicht geladen, und keine Antwort von ihm ist aufgehoben. Warte.</translation>
     </message>
@@ -6093,10 +6085,6 @@
     <message>
         <source>Version {own} is not safe any more: {version} of {date} takes its place.</source>
         <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle.</translation>
-    </message>
-    <message>
-        <source>Version {version} has no file {name}; it has {files}.</source>
-        <translation>Version {version} hat keine Datei {name}; sie hat {files}.</translation>
     </message>
     <message>
         <source>Version {version} of {date} is there; this one is {own}.</source>
@@ -6313,10 +6301,6 @@
     <message>
         <source>biases that a model of this kind rarely has</source>
         <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
-    </message>
-    <message>
-        <source>bytes out of their range</source>
-        <translation>Bytes außerhalb ihres Bereichs</translation>
     </message>
     <message>
         <source>config.json does not tell the model&apos;s shape: {reason}.</source>
@@ -7023,10 +7007,6 @@
         <translation>{name} enthält keinen Wortschatz; wähle ein ganzes Modell.</translation>
     </message>
     <message>
-        <source>{name} changed where it is fetched from; it begins anew.</source>
-        <translation>{name} hat sich dort geändert, wo es herkommt; es fängt von vorn an.</translation>
-    </message>
-    <message>
         <source>{name} could not be downloaded to {folder}</source>
         <translation>{name} konnte nicht nach {folder} heruntergeladen werden</translation>
     </message>
@@ -7093,10 +7073,6 @@
     <message>
         <source>{name} is removed.</source>
         <translation>{name} ist entfernt.</translation>
-    </message>
-    <message>
-        <source>{name} needs {size} more, and the disk of {folder} has {free} free, of which {reserve} are kept free: choose another folder.</source>
-        <translation>{name} braucht noch {size}, und die Platte von {folder} hat {free} frei, von denen {reserve} frei bleiben: Wähle einen anderen Ordner.</translation>
     </message>
     <message>
         <source>{name} of {host} has more than {most} bytes.</source>
@@ -7265,10 +7241,6 @@
     <message>
         <source>{path} is one part of several; missing beside it: {names}.</source>
         <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}.</translation>
-    </message>
-    <message>
-        <source>{path} is there already and is another file: move it away, or choose another folder.</source>
-        <translation>{path} ist schon da und ist eine andere Datei: Leg sie woanders hin, oder wähle einen anderen Ordner.</translation>
     </message>
     <message>
         <source>{path} is there already: choose another name, or have it replaced.</source>
@@ -7509,10 +7481,6 @@
     <message>
         <source>The node gave another answer than the one asked for ({found}): it may be of another release. End it and start it again.</source>
         <translation>Der Knoten gab eine andere Antwort als die verlangte ({found}): Vielleicht ist er aus einer anderen Version. Beende ihn und starte ihn neu.</translation>
-    </message>
-    <message>
-        <source>The rest of {name} does not fit what arrived before: the file was changed there.</source>
-        <translation>Der Rest von {name} passt nicht zu dem, was schon da ist: Die Datei wurde dort geändert.</translation>
     </message>
     <message>
         <source>The server at {url} seems to have another model: its tokens do not spell its text in this model&apos;s vocabulary. Look whether both are the same. Until then answers are encoded here, and learned from without importance weights.</source>
@@ -7867,6 +7835,10 @@
         <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
     </message>
     <message>
+        <source>{url} does not answer a question.</source>
+        <translation>{url} beantwortet keine Frage.</translation>
+    </message>
+    <message>
         <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with.</source>
         <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird.</translation>
     </message>
@@ -7917,10 +7889,6 @@
         <translation>{url} antwortet nicht rechtzeitig</translation>
     </message>
     <message>
-        <source>{url} does not tell which tokens it samples: answers are encoded anew, and learned from without importance weights.</source>
-        <translation>{url} sagt nicht, welche Tokens er zieht: Die Antworten werden neu kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
-    </message>
-    <message>
         <source>{url} gets no adapter from here (vLLM can, with remote_adapters set): it gives answers of the base model, and nothing is learned.</source>
         <translation>{url} bekommt von hier keinen Adapter (vLLM kann das, mit remote_adapters): Es gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
     </message>
@@ -7939,10 +7907,6 @@
     <message>
         <source>{url} refuses ({reason}).</source>
         <translation>{url} lehnt ab ({reason}).</translation>
-    </message>
-    <message>
-        <source>{url} takes no seeds: a run cannot be repeated.</source>
-        <translation>{url} nimmt keine Startwerte an: Ein Lauf lässt sich nicht wiederholen.</translation>
     </message>
     <message>
         <source>{warning} (1 peer says so)</source>
@@ -8035,10 +7999,6 @@
     <message>
         <source>What is new in {version}</source>
         <translation>Was neu ist in {version}</translation>
-    </message>
-    <message>
-        <source>Nothing is installed by itself. “sapo-desktop updates get DIR” downloads a file of it and checks that it is the one that was signed.</source>
-        <translation>Nichts wird von selbst installiert. „sapo-desktop updates get DIR“ lädt eine Datei davon herunter und prüft, ob es die unterschriebene ist.</translation>
     </message>
     <message>
         <source>Open its page</source>

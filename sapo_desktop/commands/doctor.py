@@ -25,16 +25,12 @@ from sapo_desktop.system.checks import computer_checks, last_written, relay_chec
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
-from sapo_desktop.terminal.transfers import open_transfers
 from sapo_desktop.terminal.wording import size
 from sapo_desktop.worker.control.messages.facts import Examine, Facts, GetUpdates, UpdatesAre
-from sapo_desktop.worker.control.messages.replies import SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetSettings
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 
 _SEND = "Do what the sentence says; if that does not help, send a report: sapo-desktop doctor --report FILE"
-SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 
 
 async def doctor(context: Context, args: Namespace) -> None:
@@ -52,7 +48,7 @@ async def doctor(context: Context, args: Namespace) -> None:
         heard = found.checks
     except SapoError as error:
         failure = error
-        heard = [Check(name="node", state="bad", found=f"It did not answer: {error}", advice=_SEND)]
+        heard = [Check("node", "bad", f"It did not answer: {error}", _SEND)]
     if relays or "relay" in facts:
         del facts["engine pack"]
         here = await asyncio.to_thread(relay_checks, folder, written, standing)
@@ -77,7 +73,7 @@ async def _of_the_relay(context: Context) -> Facts:
             return await call(relay, Examine(), Facts)
     except NotRunning:
         advice = "Start it: python3 installers/bootstrap.py relay, with its options."
-        said = Check(name="relay", state="limited", found="No relay runs on this folder.", advice=advice)
+        said = Check("relay", "limited", "No relay runs on this folder.", advice)
         return Facts(values={}, checks=[said])
 
 
@@ -185,23 +181,6 @@ async def updates(context: Context, args: Namespace) -> None:
     _show_standing(context, found)
 
 
-async def get_update(context: Context, args: Namespace) -> None:
-    """Download a file of the newest version that was seen."""
-    try:
-        async with context.running() as node:
-            settings = (await call(node, GetSettings(), SettingsAre)).settings
-    except NotRunning:
-        settings = _kept(context)
-    data = DataFolder.open(context.folder)
-    looker = Looker(data)
-    name = args.file or _of_this_system(looker.known(settings))
-    with open_transfers(context.out, name) as show:
-        work = looker.fetch(settings, name, _absolute(args.folder), show)
-        path = await while_out_of_silo(work, data.settings)
-    context.out.emit("written", file=str(path), what="update")
-    context.out.say(f"{path} was downloaded and is signed by the release's key. End the node before you install it.")
-
-
 async def _alone(context: Context, look: bool) -> Standing:
     if not look:
         return Looker(DataFolder.at(context.folder)).known(_kept(context))
@@ -211,16 +190,6 @@ async def _alone(context: Context, look: bool) -> Standing:
 
 def _kept(context: Context) -> Settings:
     return settings_file.read(DataFolder.at(context.folder).settings, time.time()).settings
-
-
-def _of_this_system(standing: Standing) -> str:
-    """The one file for this system; empty where there is nothing newer, which is then the reason to fail."""
-    here = SYSTEMS.get(sys.platform, "")
-    names = [file.name for file in standing.files if file.system == here]
-    if standing.files and len(names) != 1:
-        some = names or [file.name for file in standing.files]
-        raise UsageError(f"Say which, with --file: {', '.join(some)}.")
-    return names[0] if names else ""
 
 
 def _show_standing(context: Context, found: Standing) -> None:
@@ -234,8 +203,8 @@ def _show_standing(context: Context, found: Standing) -> None:
     out.say(f"\n{found.changelog.strip()}\n")
     rows = [[file.name, file.system, size(file.bytes)] for file in found.files]
     out.table(["file", "system", "size"], rows, right=["size"])
-    where = f" or look at {found.page}" if found.page else ""
-    out.say(f"To get a file: sapo-desktop updates get DIR{context.data_option}{where}")
+    if found.page:
+        out.say(f"Where to get it: {found.page}")
 
 
 def _absolute(folder: str) -> Path:

@@ -62,10 +62,10 @@ async def import_(context: Context, args: Namespace) -> None:
 
     async def alone(settings: Settings, show: Show) -> Kept:
         folder = str(librarian.models_folder(settings))
-        request = TakeIn(folder=folder, path=path, name=args.name, link=args.link)
+        request = TakeIn(folder=folder, path=path, name=args.name)
         return await librarian.ask(request, Kept, DataFolder.open(context.folder), show)
 
-    await _install(context, path, ImportModel(path=path, name=args.name, link=args.link), alone)
+    await _install(context, path, ImportModel(path=path, name=args.name), alone)
 
 
 async def remove(context: Context, args: Namespace) -> None:
@@ -86,8 +86,7 @@ async def remove(context: Context, args: Namespace) -> None:
 async def cancel(context: Context, args: Namespace) -> None:
     async with context.running() as node:
         text = str((await call(node, CancelModelWork(), Ok)).text)
-    context.out.emit("ok", text=text)
-    context.out.say(text)
+    context.out.done(text)
 
 
 async def show(context: Context, args: Namespace) -> None:
@@ -109,8 +108,7 @@ async def token(context: Context, args: Namespace) -> None:
         text = f"The token for {hub} is forgotten here. To make it worthless, delete it on the hub's page of tokens."
     else:
         text = f"There was no token for {hub}."
-    context.out.emit("ok", text=text)
-    context.out.say(text)
+    context.out.done(text)
 
 
 # -- downloads and imports -------------------------------------------------------------------------------------

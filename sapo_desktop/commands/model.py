@@ -54,8 +54,7 @@ async def back(context: Context, args: Namespace) -> None:
     checkpoint_name(args.to)
     reply = await context.ask(RollBack(to=args.to), Ok)
     words = str(reply.text) or f"Training goes on from {args.to}."
-    context.out.emit("ok", text=words)
-    context.out.say(words)
+    context.out.done(words)
 
 
 def checkpoint_name(name: str) -> str:

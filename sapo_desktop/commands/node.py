@@ -91,8 +91,7 @@ async def _tell(context: Context, request: Request, words: str) -> None:
 
 def _done(context: Context, reply: Ok, words: str) -> None:
     said = str(reply.text) or words
-    context.out.emit("ok", text=said)
-    context.out.say(said)
+    context.out.done(said)
 
 
 def _moment(timestamp: float, now: datetime) -> str:

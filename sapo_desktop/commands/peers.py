@@ -166,8 +166,7 @@ async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
 
 
 def _said(context: Context, reply: Ok) -> None:
-    context.out.emit("ok", text=str(reply.text))
-    context.out.say(str(reply.text))
+    context.out.done(str(reply.text))
 
 
 def _whole_key(text: str, known: Iterable[str]) -> str:

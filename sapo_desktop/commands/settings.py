@@ -86,8 +86,7 @@ def _warn(context: Context) -> None:
 
 def _done(context: Context, reply: Ok) -> None:
     words = str(reply.text) or "Saved."
-    context.out.emit("ok", text=words)
-    context.out.say(words)
+    context.out.done(words)
 
 
 def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]:

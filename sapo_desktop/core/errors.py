@@ -29,19 +29,29 @@ Anything else that rises is a bug and is shown as one, with its traceback in the
 
 from __future__ import annotations
 
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core import sentences
+from sapo_desktop.core.sentences import Text, Value
 
 
-class SapoError(Exception):
-    """Base of every error that has an explanation for its reader."""
+class Explained(Exception):
+    """An exception with words for a person: a text, or with values the template of a sentence (core/sentences.py)."""
 
-    exit_code = 1
+    def __init__(self, text: Text = "", *, in_terminal: str = "", **values: Value) -> None:
+        if isinstance(text, str) and (in_terminal or values):
+            text = sentences.sentence(text, in_terminal=in_terminal, **values)
+        super().__init__(text)
 
     @property
     def text(self) -> Text:
         """The explanation as it was raised: `str` of the error is its English."""
-        said: Text = self.args[0] if self.args else ""
+        said: Text = self.args[0]
         return said
+
+
+class SapoError(Explained):
+    """Base of every error that has an explanation for its reader."""
+
+    exit_code = 1
 
 
 class UsageError(SapoError):
@@ -76,8 +86,8 @@ class HostDied(HostError):
     """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs
     out."""
 
-    def __init__(self, text: Text, *, killed: bool = False) -> None:
-        super().__init__(text)
+    def __init__(self, text: Text, *, killed: bool = False, in_terminal: str = "", **values: Value) -> None:
+        super().__init__(text, in_terminal=in_terminal, **values)
         self.killed = killed
 
 

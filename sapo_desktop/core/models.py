@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text
 
 PUBLIC_HUB = "https://huggingface.co"
 ModelKind = Literal["transformers", "gguf"]
@@ -117,9 +117,6 @@ class TakeIn(StoreMessage, frozen=True):
     path: str
     name: str | None = None
     """None: the name of the folder or file."""
-    link: bool = False
-    """Hard links where the file system cannot share the bytes otherwise: what writes into the originals changes the
-    model."""
 
 
 class Remove(StoreMessage, frozen=True):
@@ -141,29 +138,11 @@ class AskRelease(StoreMessage, frozen=True):
     address: str
 
 
-class FetchRelease(StoreMessage, frozen=True):
-    """Download a file of a release into a folder, where it is what the manifest says."""
-
-    address: str
-    folder: str
-    name: FileName
-    bytes: int
-    sha256: Sha256
-    most_bytes: int = 0
-    """A second; 0: as fast as it comes."""
-
-
 class ReleaseSays(StoreMessage, frozen=True):
     """Reply to AskRelease."""
 
     document: bytes
     signature: bytes
-
-
-class ReleaseKept(StoreMessage, frozen=True):
-    """Reply to FetchRelease."""
-
-    path: str
 
 
 class Kept(StoreMessage, frozen=True):
@@ -215,8 +194,8 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: why, and for how long."""
 
 
-StoreRequest = Fetch | TakeIn | Remove | Look | AskRelease | FetchRelease
-StoreReply = Kept | Removed | Contents | ReleaseSays | ReleaseKept
+StoreRequest = Fetch | TakeIn | Remove | Look | AskRelease
+StoreReply = Kept | Removed | Contents | ReleaseSays
 StoreProgress = Transfer
 
 
@@ -230,9 +209,7 @@ def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
     match = _REFERENCE.fullmatch(reference)
     if match is None:
         raise UsageError(
-            sentence(
-                "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=reference
-            )
+            "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=reference
         )
     owner, name, revision = match.groups()
     parts = [f"{owner}--{name}"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.sentences import sentence
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAYOUTS = (_PACKAGE / "resources", _PACKAGE.parent / "resources")
@@ -26,11 +25,9 @@ def resource(name: str) -> Path:
         if path.exists():
             return path
     raise SapoError(
-        sentence(
-            "{name} is missing from this installation (looked in {first} and {second}); install SAPO "
-            "Desktop again, or check the clone with `git status`.",
-            name=name,
-            first=str(_LAYOUTS[0]),
-            second=str(_LAYOUTS[1]),
-        )
+        "{name} is missing from this installation (looked in {first} and {second}); install SAPO "
+        "Desktop again, or check the clone with `git status`.",
+        name=name,
+        first=str(_LAYOUTS[0]),
+        second=str(_LAYOUTS[1]),
     )

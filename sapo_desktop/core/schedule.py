@@ -124,8 +124,5 @@ def _runs(days: list[int]) -> list[str]:
 
 def _unread(part: str) -> SettingsError:
     return SettingsError(
-        sentence(
-            "'{part}' is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24",
-            part=part,
-        )
+        "'{part}' is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24", part=part
     )

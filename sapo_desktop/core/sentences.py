@@ -1,9 +1,10 @@
 """Sentences for people, as data: an English template with its values, so that every client can say it in its language.
 
-    raise ModelError(sentence("There is no model {name}: import it, or choose another.", name=name))
+    sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
+    raise ModelError("There is no model {name}: import it, or choose another.", name=name)    # makes one by itself
 
 `str` of a sentence is its English, which terminals and logs show; the window looks its template up in a translation and
-fills in the same values (gui/words/sentences.py). packaging/translations.py collects the templates, so a template is
+fills in the same values (gui/words/sentences.py). packaging/translations.py collects the templates of both, so each is
 one literal, never an f-string. What nobody can translate beforehand (a path, a library's error, a peer's name) is a
 value. A number is written as a count (1,240); one that is not (a port, a year, an exact share) is given as text.
 """

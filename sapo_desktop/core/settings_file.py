@@ -65,11 +65,9 @@ def _check_percent_away(text: str) -> None:
     """0 has a meaning of its own there, which a type of msgspec cannot say."""
     if 0 < int(text) < _LEAST_PERCENT:
         raise SettingsError(
-            sentence(
-                "processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.",
-                value=text,
-                least=_LEAST_PERCENT,
-            )
+            "processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.",
+            value=text,
+            least=_LEAST_PERCENT,
         )
 
 
@@ -144,19 +142,15 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
         return ReadSettings(settings=Settings(), said=said)
     except UnfitFile as error:
         raise SettingsError(
-            sentence(
-                "{path} is no settings file ({reason}): move it away, and the defaults are used.",
-                path=str(path),
-                reason=str(error.strerror),
-            )
+            "{path} is no settings file ({reason}): move it away, and the defaults are used.",
+            path=str(path),
+            reason=str(error.strerror),
         ) from error
     except OSError as error:
         raise SettingsError(
-            sentence(
-                "The settings file {path} cannot be read ({error}): check its permissions.",
-                path=str(path),
-                error=str(error),
-            )
+            "The settings file {path} cannot be read ({error}): check its permissions.",
+            path=str(path),
+            error=str(error),
         ) from error
     migrated = _migrated(values, path, migrations)
     return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
@@ -298,12 +292,10 @@ def _document(path: Path) -> TOMLDocument:
         return document
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise SettingsError(
-            sentence(
-                "The settings file {path} is damaged ({error}); it was left as it is. Correct it, or "
-                "move it away: then the defaults are used.",
-                path=str(path),
-                error=str(error),
-            )
+            "The settings file {path} is damaged ({error}); it was left as it is. Correct it, or "
+            "move it away: then the defaults are used.",
+            path=str(path),
+            error=str(error),
         ) from error
 
 
@@ -312,22 +304,18 @@ def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migrat
     version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise SettingsError(
-            sentence(
-                "{path} names the version {version}; it is a whole number, now {newest}.",
-                path=str(path),
-                version=_quoted(version),
-                newest=newest,
-            )
+            "{path} names the version {version}; it is a whole number, now {newest}.",
+            path=str(path),
+            version=_quoted(version),
+            newest=newest,
         )
     if version > newest:
         raise SettingsError(
-            sentence(
-                "A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the "
-                "newer version, or use another data folder.",
-                path=str(path),
-                version=_quoted(version),
-                newest=newest,
-            )
+            "A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the "
+            "newer version, or use another data folder.",
+            path=str(path),
+            version=_quoted(version),
+            newest=newest,
         )
     for step in migrations[version - 1 :]:
         values = step(values)
@@ -341,13 +329,11 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
             quoted = _quoted(value)
             seen = shown(key, quoted) if field.info.secret else quoted
             raise SettingsError(
-                sentence(
-                    "{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.",
-                    key=key,
-                    value=str(seen),
-                    path=str(path),
-                    allowed=field.info.allowed,
-                )
+                "{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.",
+                key=key,
+                value=str(seen),
+                path=str(path),
+                allowed=field.info.allowed,
             )
         if key in _READ:
             _READ[key](str(value))
@@ -373,10 +359,8 @@ def _field(key: str, path: Path | None = None) -> _Field:
     else:  # the window shows this: ninety names would bury it
         advice = sentence("take that line out.")
     if path is None:
-        raise SettingsError(sentence("There is no setting '{name}'; {advice}", name=key, advice=advice))
-    raise SettingsError(
-        sentence("There is no setting '{name}' in {path}; {advice}", name=key, path=str(path), advice=advice)
-    )
+        raise SettingsError("There is no setting '{name}'; {advice}", name=key, advice=advice)
+    raise SettingsError("There is no setting '{name}' in {path}; {advice}", name=key, path=str(path), advice=advice)
 
 
 def _typed(kind: inspect.Type, text: str) -> bool | int | float | str | None:

@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence, WeightingName
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.learning.external import WEIGHTINGS, external_advantages, least_probability
 
@@ -48,7 +47,7 @@ def mix_share(mix: str, groups: int) -> MixShare:
     """Scale a mix such as `6/2` to `groups` groups."""
     local_text, _, external_text = mix.partition("/")
     if not (local_text.isdigit() and external_text.isdigit()) or int(local_text) + int(external_text) == 0:
-        raise UsageError(sentence("A mix is written like 6/2 (own/external groups), not '{mix}'.", mix=mix))
+        raise UsageError("A mix is written like 6/2 (own/external groups), not '{mix}'.", mix=mix)
     local, external = int(local_text), int(external_text)
     wanted_external = round(groups * external / (local + external))
     return MixShare(local=groups - wanted_external, external=wanted_external)

@@ -13,7 +13,6 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Question
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import TaskKey, family_of
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
@@ -68,10 +67,6 @@ async def training_questions(
     if len(done) < len(tasks):
         lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
         raise TaskError(
-            sentence(
-                "None of {count} questions of {task} may be trained on. Choose other tasks.",
-                task=str(lacking),
-                count=tries,
-            )
+            "None of {count} questions of {task} may be trained on. Choose other tasks.", task=str(lacking), count=tries
         )
     return done

@@ -16,7 +16,6 @@ from sapo_desktop.core.models import (
     AskRelease,
     Contents,
     Fetch,
-    FetchRelease,
     Kept,
     Look,
     ModelSpec,
@@ -59,10 +58,6 @@ class ModelFiles:
                 from sapo_desktop.models.files.release import ask_release
 
                 return ask_release(request)
-            case FetchRelease():
-                from sapo_desktop.models.files.release import fetch_release
-
-                return fetch_release(request, progress)
 
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
         from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it

@@ -111,19 +111,17 @@ def versions(standing: Standing) -> Check:
     """This program's and Python's, and what is known of newer ones."""
     here = f"SAPO Desktop {__version__}, Python {platform.python_version()}. {standing.text}"
     if standing.state in ("urgent", "newer"):
-        advice = "Get it: sapo-desktop updates get DIR, end the node, and install it."
-        return Check(
-            name="versions", state="bad" if standing.state == "urgent" else "limited", found=here, advice=advice
-        )
-    return Check(name="versions", state="good", found=here)
+        advice = "Get it from the program's page (sapo-desktop updates), end the node, and install it."
+        return Check("versions", "bad" if standing.state == "urgent" else "limited", here, advice)
+    return Check("versions", "good", here)
 
 
 def libraries(installed: Mapping[str, str | None]) -> Check:
     """`installed`: version by name; None where a library is not there."""
     missing = [name for name, version in installed.items() if version is None]
     if missing:
-        return Check(name="libraries", state="bad", found=f"Not installed: {', '.join(missing)}.", advice=_SET_UP_AGAIN)
-    return Check(name="libraries", state="good", found=f"All {len(installed)} are installed.")
+        return Check("libraries", "bad", f"Not installed: {', '.join(missing)}.", _SET_UP_AGAIN)
+    return Check("libraries", "good", f"All {len(installed)} are installed.")
 
 
 def engine_pack(*, can_learn: bool, by_installer: bool, other: str | None = None) -> Check:
@@ -131,21 +129,21 @@ def engine_pack(*, can_learn: bool, by_installer: bool, other: str | None = None
     better than the one that is here."""
     if can_learn and other is not None:
         return Check(
-            name="engine pack",
-            state="limited",
-            found=f"What learns is here, and the graphics card or its driver changed: the pack for {other} fits now.",
-            advice="Get it in the other one's place: sapo-desktop engine install",
+            "engine pack",
+            "limited",
+            f"What learns is here, and the graphics card or its driver changed: the pack for {other} fits now.",
+            "Get it in the other one's place: sapo-desktop engine install",
         )
     if can_learn:
-        return Check(name="engine pack", state="good", found="What learns is here.")
+        return Check("engine pack", "good", "What learns is here.")
     if by_installer:
         return Check(
-            name="engine pack",
-            state="limited",
-            found="The engine pack is not here, or is of another version: this node answers and does not learn.",
-            advice="Get it: sapo-desktop engine install",
+            "engine pack",
+            "limited",
+            "The engine pack is not here, or is of another version: this node answers and does not learn.",
+            "Get it: sapo-desktop engine install",
         )
-    return Check(name="engine pack", state="bad", found="PyTorch is not installed.", advice=_SET_UP_AGAIN)
+    return Check("engine pack", "bad", "PyTorch is not installed.", _SET_UP_AGAIN)
 
 
 def _version(name: str) -> str | None:
@@ -161,21 +159,21 @@ def _version(name: str) -> str | None:
 def display(why_not: str) -> Check:
     """`why_not`: there can be a window; empty where there can."""
     if why_not:
-        return Check(name="display", state="limited", found=why_not, advice=f"{TERMINAL}.")
-    return Check(name="display", state="good", found="A window can be opened.")
+        return Check("display", "limited", why_not, f"{TERMINAL}.")
+    return Check("display", "good", "A window can be opened.")
 
 
 def tray(no_window: bool, there: bool) -> Check:
     """`there`: somebody shows icons."""
     if no_window:
-        return Check(name="tray", state="limited", found="Without a window there is no icon.", advice=f"{TERMINAL}.")
+        return Check("tray", "limited", "Without a window there is no icon.", f"{TERMINAL}.")
     if there:
-        return Check(name="tray", state="good", found="This desktop shows tray icons.")
+        return Check("tray", "good", "This desktop shows tray icons.")
     return Check(
-        name="tray",
-        state="limited",
-        found="This desktop shows no tray icons: a closed window is minimised instead.",
-        advice="On GNOME the extension AppIndicator shows them; elsewhere look for a tray in the panel's settings.",
+        "tray",
+        "limited",
+        "This desktop shows no tray icons: a closed window is minimised instead.",
+        "On GNOME the extension AppIndicator shows them; elsewhere look for a tray in the panel's settings.",
     )
 
 
@@ -198,23 +196,22 @@ def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
     """`found`: what keeps secrets here, empty where nothing does; `error`: why it does not open; `in_file`: this node's
     identity is behind a passphrase."""
     if in_file:
-        return Check(name="keyring", state="good", found="None is used: a file behind a passphrase has the identity.")
+        return Check("keyring", "good", "None is used: a file behind a passphrase has the identity.")
     if not found:
         return Check(
-            name="keyring",
-            state="limited",
-            found="This computer has no keyring that keeps secrets: the node's identity lasts until it ends.",
-            advice="Keep the identity in a file that a passphrase closes: sapo-desktop identity protect",
+            "keyring",
+            "limited",
+            "This computer has no keyring that keeps secrets: the node's identity lasts until it ends.",
+            "Keep the identity in a file that a passphrase closes: sapo-desktop identity protect",
         )
     if error:
         return Check(
-            name="keyring",
-            state="bad",
-            found=f"The keyring does not open: {error}",
-            advice="Unlock it in the system's password program, or keep the identity in a file: "
-            "sapo-desktop identity protect",
+            "keyring",
+            "bad",
+            f"The keyring does not open: {error}",
+            "Unlock it in the system's password program, or keep the identity in a file: sapo-desktop identity protect",
         )
-    return Check(name="keyring", state="good", found=f"It opens ({found}).")
+    return Check("keyring", "good", f"It opens ({found}).")
 
 
 def _look_at_keyring(*, in_file: bool = False) -> Check:
@@ -246,12 +243,12 @@ def ports(error: str) -> Check:
     """`error`: why no port can be opened on this computer for itself; empty where one can."""
     if error:
         return Check(
-            name="ports",
-            state="bad",
-            found=f"No port can be opened at 127.0.0.1 ({error}): window and commands do not reach the node.",
-            advice="Allow SAPO Desktop local connections in the firewall or security program of this computer.",
+            "ports",
+            "bad",
+            f"No port can be opened at 127.0.0.1 ({error}): window and commands do not reach the node.",
+            "Allow SAPO Desktop local connections in the firewall or security program of this computer.",
         )
-    return Check(name="ports", state="good", found="Window and commands can reach a node on this computer.")
+    return Check("ports", "good", "Window and commands can reach a node on this computer.")
 
 
 def _loopback_error() -> str:
@@ -267,23 +264,23 @@ def clock(now: float, written: float, synchronised: bool | None) -> Check:
     clock was set from the network, None: it does not say."""
     shown = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(now))
     if now < _FIRST_RELEASE:
-        return Check(name="clock", state="bad", found=f"It shows {shown}, which is long ago.", advice=SET_CLOCK)
+        return Check("clock", "bad", f"It shows {shown}, which is long ago.", SET_CLOCK)
     if written > now + _CLOCK_ERROR:
         return Check(
-            name="clock",
-            state="bad",
-            found=f"It shows {shown}, and the node wrote a file {(written - now) / 60:,.0f} minutes later: it was put "
+            "clock",
+            "bad",
+            f"It shows {shown}, and the node wrote a file {(written - now) / 60:,.0f} minutes later: it was put "
             "back. Peers refuse answers whose time is wrong.",
-            advice=SET_CLOCK,
+            SET_CLOCK,
         )
     if synchronised is False:
         return Check(
-            name="clock",
-            state="limited",
-            found=f"It shows {shown}, and the system has not set it from the network: it goes wrong slowly.",
-            advice=f"{SET_CLOCK[:-1]}: sudo timedatectl set-ntp true",
+            "clock",
+            "limited",
+            f"It shows {shown}, and the system has not set it from the network: it goes wrong slowly.",
+            f"{SET_CLOCK[:-1]}: sudo timedatectl set-ntp true",
         )
-    return Check(name="clock", state="good", found=f"It shows {shown}.")
+    return Check("clock", "good", f"It shows {shown}.")
 
 
 def _is_synchronised() -> bool | None:
@@ -302,27 +299,27 @@ def disk(name: str, folder: Path, free: int) -> Check:
     said = f"{Size(bytes=free)} free for {folder}."
     if not os.access(there, os.W_OK | os.X_OK):
         return Check(
-            name=name,
-            state="bad",
-            found=f"{there} cannot be written.",
-            advice="Take another folder (--data, or the setting models_folder), or let this user write there.",
+            name,
+            "bad",
+            f"{there} cannot be written.",
+            "Take another folder (--data, or the setting models_folder), or let this user write there.",
         )
     if free < _NEEDED_DISK:
         advice = "Make room, or take a folder on another disk (--data, or the setting models_folder)."
-        return Check(name=name, state="bad", found=said, advice=advice)
+        return Check(name, "bad", said, advice)
     if free < _COMFORTABLE_DISK:
         advice = f"Make room before you download a model: {Size(bytes=_COMFORTABLE_DISK)} are kept free."
-        return Check(name=name, state="limited", found=said, advice=advice)
-    return Check(name=name, state="good", found=said)
+        return Check(name, "limited", said, advice)
+    return Check(name, "good", said)
 
 
 def _models_disk(models: Path, settings: Settings) -> Check:
     if settings.models_folder and not models.exists():
         return Check(
-            name="models' disk",
-            state="bad",
-            found=f"The models' folder {models} is not there.",
-            advice="Connect its disk, or go back to the usual place: sapo-desktop settings reset models_folder",
+            "models' disk",
+            "bad",
+            f"The models' folder {models} is not there.",
+            "Connect its disk, or go back to the usual place: sapo-desktop settings reset models_folder",
         )
     return disk("models' disk", models, psutil.disk_usage(str(_existing(models))).free)
 
@@ -334,13 +331,13 @@ def memory(here: Hardware, settings: Settings) -> Check:
     said += " in this container." if here.memory_limited else "."
     if left < _NEEDED_MEMORY:
         return Check(
-            name="memory",
-            state="limited",
-            found=f"{said} A node needs {Size(bytes=_NEEDED_MEMORY)} with the smallest model, and leaves "
+            "memory",
+            "limited",
+            f"{said} A node needs {Size(bytes=_NEEDED_MEMORY)} with the smallest model, and leaves "
             f"{Size(bytes=int(settings.memory_reserve * 1e9))} to others.",
-            advice="Close programs that need much memory, or lower the setting memory_reserve.",
+            "Close programs that need much memory, or lower the setting memory_reserve.",
         )
-    return Check(name="memory", state="good", found=said)
+    return Check("memory", "good", said)
 
 
 def graphics(here: Hardware, settings: Settings, on_the_bus: int | None) -> Check:
@@ -350,31 +347,31 @@ def graphics(here: Hardware, settings: Settings, on_the_bus: int | None) -> Chec
         cards = "; ".join(
             f"{card.name}, {Size(bytes=card.free)} of {Size(bytes=card.memory)} free" for card in here.gpus
         )
-        return Check(name=name, state="good", found=f"{cards}.")
+        return Check(name, "good", f"{cards}.")
     if here.idle_gpus:
         return Check(
-            name=name,
-            state="limited",
-            found=f"{', '.join(here.idle_gpus)}: not used, since PyTorch computes on the processor only here.",
-            advice="Get the PyTorch for this card: `sapo-desktop engine install`, or set a clone up again.",
+            name,
+            "limited",
+            f"{', '.join(here.idle_gpus)}: not used, since PyTorch computes on the processor only here.",
+            "Get the PyTorch for this card: `sapo-desktop engine install`, or set a clone up again.",
         )
     if on_the_bus:
         return Check(
-            name=name,
-            state="limited",
-            found="An NVIDIA card is built in, and its driver does not answer.",
-            advice="Install NVIDIA's driver, restart the computer, and look again.",
+            name,
+            "limited",
+            "An NVIDIA card is built in, and its driver does not answer.",
+            "Install NVIDIA's driver, restart the computer, and look again.",
         )
     if settings.device == "cuda":
         return Check(
-            name=name,
-            state="bad",
-            found="The setting device asks for an NVIDIA card, and there is none.",
-            advice="Let the program choose: sapo-desktop settings reset device",
+            name,
+            "bad",
+            "The setting device asks for an NVIDIA card, and there is none.",
+            "Let the program choose: sapo-desktop settings reset device",
         )
     if here.unified:
-        return Check(name=name, state="good", found="It shares the computer's memory (Apple silicon).")
-    return Check(name=name, state="good", found="None that is used: the processor computes.")
+        return Check(name, "good", "It shares the computer's memory (Apple silicon).")
+    return Check(name, "good", "None that is used: the processor computes.")
 
 
 def _nvidia_cards_on_the_bus(devices: Path = Path("/sys/bus/pci/devices")) -> int | None:

@@ -18,7 +18,6 @@ from pathlib import Path
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import Check
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token, remote_key
 
@@ -64,7 +63,7 @@ def write_report(
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SapoError(
-            sentence("{path} could not be written: {reason}.", path=str(path), reason=str(error.strerror or error))
+            "{path} could not be written: {reason}.", path=str(path), reason=str(error.strerror or error)
         ) from error
 
 

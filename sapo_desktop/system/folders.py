@@ -25,7 +25,6 @@ import platformdirs
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.durable import sync_folder
 from sapo_desktop.core.files.reading import UnfitFile, read_bytes
-from sapo_desktop.core.sentences import sentence
 
 PRIVATE = 0o700
 SECRET_BYTES = 32
@@ -149,12 +148,10 @@ class DataFolder(msgspec.Struct, frozen=True):
         value = _kept(path, lambda: secrets.token_bytes(SECRET_BYTES))
         if len(value) != SECRET_BYTES:
             raise FolderError(
-                sentence(
-                    "{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.",
-                    path=str(path),
-                    count=len(value),
-                    expected=SECRET_BYTES,
-                )
+                "{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.",
+                path=str(path),
+                count=len(value),
+                expected=SECRET_BYTES,
             )
         return value
 
@@ -173,7 +170,7 @@ def check_private(folder: Path) -> None:
     info = folder.lstat()
     if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
         raise FolderError(
-            sentence("{folder} is a link or a file where a folder of our own must be; remove it.", folder=str(folder))
+            "{folder} is a link or a file where a folder of our own must be; remove it.", folder=str(folder)
         )
     if sys.platform != "win32":
         _check_owner_and_mode(folder, info)
@@ -200,29 +197,20 @@ def explained(error: OSError, root: Path) -> FolderError:
     """What an error of the operating system about a data folder means, and what to do."""
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return FolderError(
-            sentence(
-                "You may not write to the data folder {folder} ({reason}). Use another one with --data.",
-                folder=str(root),
-                reason=str(error.strerror),
-            )
+            "You may not write to the data folder {folder} ({reason}). Use another one with --data.",
+            folder=str(root),
+            reason=str(error.strerror),
         )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return FolderError(
-            sentence("The disk of the data folder {folder} is full; make room, or use --data.", folder=str(root))
-        )
+        return FolderError("The disk of the data folder {folder} is full; make room, or use --data.", folder=str(root))
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return FolderError(
-            sentence(
-                "{path} is a file where a folder must be; move it or use --data.",
-                path=str(error.filename or root),
-            )
+            "{path} is a file where a folder must be; move it or use --data.", path=str(error.filename or root)
         )
     return FolderError(
-        sentence(
-            "The data folder {folder} cannot be used ({reason}). Use another one with --data.",
-            folder=str(root),
-            reason=str(error),
-        )
+        "The data folder {folder} cannot be used ({reason}). Use another one with --data.",
+        folder=str(root),
+        reason=str(error),
     )
 
 
@@ -231,24 +219,18 @@ def _check_not_open_to_all(root: Path) -> None:
     mode = root.stat().st_mode
     if sys.platform != "win32" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise FolderError(
-            sentence(
-                "Every user of this computer can write to {folder}; `chmod o-w` it, or use --data.", folder=str(root)
-            )
+            "Every user of this computer can write to {folder}; `chmod o-w` it, or use --data.", folder=str(root)
         )
 
 
 def _check_owner_and_mode(folder: Path, info: os.stat_result) -> None:
     if sys.platform != "win32" and info.st_uid != os.geteuid():
-        raise FolderError(
-            sentence("{folder} belongs to another user; use --data with a folder of your own.", folder=str(folder))
-        )
+        raise FolderError("{folder} belongs to another user; use --data with a folder of your own.", folder=str(folder))
     if stat.S_IMODE(info.st_mode) & 0o077:
         raise FolderError(
-            sentence(
-                "Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a "
-                "folder on a disk that knows permissions.",
-                folder=str(folder),
-            )
+            "Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a "
+            "folder on a disk that knows permissions.",
+            folder=str(folder),
         )
 
 
@@ -269,11 +251,9 @@ def _restrict_to_user(folder: Path) -> None:
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise FolderError(
-            sentence(
-                "Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}",
-                folder=str(folder),
-                reason=done.stderr.strip(),
-            )
+            "Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}",
+            folder=str(folder),
+            reason=done.stderr.strip(),
         )
 
 
@@ -285,9 +265,7 @@ def _kept(path: Path, draw: Callable[[], bytes]) -> bytes:
         return read_bytes(path, LONGEST_SECRET)
     except UnfitFile as error:
         raise FolderError(
-            sentence(
-                "{path} cannot be used ({reason}); remove it and a new one is drawn.",
-                path=str(path),
-                reason=str(error.strerror),
-            )
+            "{path} cannot be used ({reason}); remove it and a new one is drawn.",
+            path=str(path),
+            reason=str(error.strerror),
         ) from error

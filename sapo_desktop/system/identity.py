@@ -96,11 +96,9 @@ class Keeper:
         if self.needs_passphrase:
             if passphrase is None:
                 raise PassphraseNeeded(
-                    sentence(
-                        "The {name} in {path} is closed. Give its passphrase.",
-                        name=_WORDS[self._name],
-                        path=str(self._file),
-                    )
+                    "The {name} in {path} is closed. Give its passphrase.",
+                    name=_WORDS[self._name],
+                    path=str(self._file),
                 )
             return Identity(unseal(self._content(), passphrase), "file")
         backend = usable_keyring()
@@ -129,11 +127,9 @@ class Keeper:
         if backend is None:
             if self._file.is_file():
                 raise PassphraseNeeded(
-                    sentence(
-                        "There is no keyring here, and the old key is in {path}. Give a passphrase to keep "
-                        "the new one there.",
-                        path=str(self._file),
-                    )
+                    "There is no keyring here, and the old key is in {path}. Give a passphrase to keep "
+                    "the new one there.",
+                    path=str(self._file),
                 )
             return Identity(seed, "session")
         with _keyring_errors():
@@ -146,11 +142,9 @@ class Keeper:
             return read_bytes(self._file, LONGEST_SEALED)
         except UnfitFile as error:
             raise IdentityError(
-                sentence(
-                    "{path} is no exported identity ({reason}): name the file that `identity export` wrote.",
-                    path=str(self._file),
-                    reason=str(error.strerror),
-                )
+                "{path} is no exported identity ({reason}): name the file that `identity export` wrote.",
+                path=str(self._file),
+                reason=str(error.strerror),
             ) from error
 
     def _forget_in_keyring(self) -> None:
@@ -189,12 +183,7 @@ def seal(seed: bytes, passphrase: str) -> bytes:
         IdentityError: the passphrase is shorter than 8 characters.
     """
     if len(passphrase) < SHORTEST_PASSPHRASE:
-        raise IdentityError(
-            sentence(
-                "The passphrase needs at least {count} characters.",
-                count=SHORTEST_PASSPHRASE,
-            )
-        )
+        raise IdentityError("The passphrase needs at least {count} characters.", count=SHORTEST_PASSPHRASE)
     salt = random(pwhash.argon2id.SALTBYTES)
     return msgspec.msgpack.encode(_Sealed(salt=salt, box=bytes(_box(passphrase, salt).encrypt(seed))))
 
@@ -236,5 +225,5 @@ def _keyring_errors() -> Iterator[None]:
         yield
     except KeyringError as error:
         raise IdentityError(
-            sentence("The keyring cannot be used ({reason}). Unlock it, or give a passphrase.", reason=str(error))
+            "The keyring cannot be used ({reason}). Unlock it, or give a passphrase.", reason=str(error)
         ) from error

@@ -17,7 +17,6 @@ import msgspec
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.reading import UNREADABLE, read_bytes
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +58,7 @@ def payload(root: Path = ROOT) -> Payload | None:
         return msgspec.json.decode(read_bytes(path, _LONGEST), type=Payload)
     except (OSError, *UNREADABLE) as error:
         raise SapoError(
-            sentence("{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error))
+            "{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error)
         ) from error
 
 
@@ -73,10 +72,8 @@ def interpreter(root: Path = ROOT) -> str:
         return str(root / installed.python)
     if getattr(sys, "frozen", False):
         raise SapoError(
-            sentence(
-                "This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.",
-                marker=str(root / MARKER),
-            )
+            "This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.",
+            marker=str(root / MARKER),
         )
     return sys.executable
 

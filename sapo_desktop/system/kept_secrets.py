@@ -13,7 +13,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError
 
 from sapo_desktop.core.errors import IdentityError, UsageError
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.system.identity import SERVICE, usable_keyring
 
 
@@ -72,12 +72,10 @@ class KeptSecrets:
         """Refuse what would break a request, before it is kept. Raises UsageError."""
         if not re.fullmatch(rf"[\x21-\x7e]{{{self.shortest},{self.longest}}}", secret):
             raise UsageError(
-                sentence(
-                    "A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.",
-                    kind=self.words,
-                    shortest=self.shortest,
-                    longest=self.longest,
-                )
+                "A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.",
+                kind=self.words,
+                shortest=self.shortest,
+                longest=self.longest,
             )
         return secret
 
@@ -88,20 +86,16 @@ class KeptSecrets:
         backend = usable_keyring()
         if backend is None:
             raise IdentityError(
-                sentence(
-                    "This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in "
-                    "the environment instead.",
-                    kind=self.words,
-                    variable=self.variable,
-                )
+                "This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in "
+                "the environment instead.",
+                kind=self.words,
+                variable=self.variable,
             )
         return backend
 
     def _unusable(self, error: KeyringError) -> IdentityError:
         return IdentityError(
-            sentence(
-                "The keyring cannot be used ({reason}). Unlock it, or set {variable}.",
-                reason=str(error),
-                variable=self.variable,
-            )
+            "The keyring cannot be used ({reason}). Unlock it, or set {variable}.",
+            reason=str(error),
+            variable=self.variable,
         )

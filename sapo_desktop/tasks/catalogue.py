@@ -93,7 +93,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         for family in self.families:
             if family.name == name:
                 return family
-        raise TaskError(sentence("There is no task family '{name}'.", in_terminal="sapo-desktop tasks list", name=name))
+        raise TaskError("There is no task family '{name}'.", in_terminal="sapo-desktop tasks list", name=name)
 
     def find(self, key: TaskKey) -> tuple[Family, Level]:
         """Family and level of a key such as `gcd/easy`. Raises TaskError."""
@@ -104,12 +104,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
                 return family, level
         known = ", ".join(level.name for level in family.levels)
         raise TaskError(
-            sentence(
-                "The task family '{name}' has no level '{level}'; it has {known}.",
-                name=name,
-                level=level_name,
-                known=known,
-            )
+            "The task family '{name}' has no level '{level}'; it has {known}.", name=name, level=level_name, known=known
         )
 
     def tasks(self) -> tuple[TaskKey, ...]:
@@ -145,11 +140,11 @@ def load_catalogue(path: Path) -> Catalogue:
         entries = msgspec.convert(data, dict[str, _FamilyEntry])
     except OSError as error:
         raise TaskError(
-            sentence("The task catalogue {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror))
+            "The task catalogue {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror)
         ) from error
     except (ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise TaskError(
-            sentence("The task catalogue {path} is not well formed: {reason}", path=str(path), reason=str(error))
+            "The task catalogue {path} is not well formed: {reason}", path=str(path), reason=str(error)
         ) from error
     return Catalogue(families=tuple(_family(path, name, entry) for name, entry in entries.items()))
 
@@ -158,30 +153,24 @@ def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
     unknown = sorted({*entry.levels, *entry.keep, *(entry.shared or ())} - set(LEVELS))
     if unknown:
         raise TaskError(
-            sentence(
-                "{path}: '{name}' has the unknown level '{level}'; known are {known}.",
-                path=str(path),
-                name=name,
-                level=unknown[0],
-                known=", ".join(LEVELS),
-            )
+            "{path}: '{name}' has the unknown level '{level}'; known are {known}.",
+            path=str(path),
+            name=name,
+            level=unknown[0],
+            known=", ".join(LEVELS),
         )
     if "easy" not in entry.levels:
-        raise TaskError(sentence("{path}: '{name}' needs at least the level easy.", path=str(path), name=name))
+        raise TaskError("{path}: '{name}' needs at least the level easy.", path=str(path), name=name)
     if not name.replace("_", "").isalnum() or not name.isascii():
         raise TaskError(
-            sentence(
-                "{path}: the family name '{name}' may hold letters, digits and '_' only.", path=str(path), name=name
-            )
+            "{path}: the family name '{name}' may hold letters, digits and '_' only.", path=str(path), name=name
         )
     for level, config in entry.levels.items():
         if {"seed", "size"} & set(config):
             raise TaskError(
-                sentence(
-                    "{path}: '{task}' sets seed or size; the examiner chooses those.",
-                    path=str(path),
-                    task=f"{name}/{level}",
-                )
+                "{path}: '{task}' sets seed or size; the examiner chooses those.",
+                path=str(path),
+                task=f"{name}/{level}",
             )
     return Family(
         name=name,
@@ -232,10 +221,8 @@ def _unknown(catalogue: Catalogue, word: str) -> UsageError:
         except TaskError as error:
             return UsageError(error.text)
     return UsageError(
-        sentence(
-            "There is no task '{name}'. Families: {families}. Levels: {levels}.",
-            name=word,
-            families=", ".join(family.name for family in catalogue.families),
-            levels=", ".join(LEVELS),
-        )
+        "There is no task '{name}'. Families: {families}. Levels: {levels}.",
+        name=word,
+        families=", ".join(family.name for family in catalogue.families),
+        levels=", ".join(LEVELS),
     )

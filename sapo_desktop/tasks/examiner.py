@@ -138,12 +138,10 @@ class Examiner:
             if is_set(seed, draw, entry["question"], right, level.keep):
                 return entry
         raise TaskError(
-            sentence(
-                "There is no question {task} with seed {seed}: {reason}.",
-                task=task,
-                seed=str(seed),
-                reason=f"none of {MOST_DRAWS} drawn is set",
-            )
+            "There is no question {task} with seed {seed}: {reason}.",
+            task=task,
+            seed=str(seed),
+            reason=f"none of {MOST_DRAWS} drawn is set",
         )
 
     def _draw(self, task: TaskKey, seed: int) -> dict[str, Any]:
@@ -159,20 +157,11 @@ class Examiner:
                 entry = dataset[0]
         except TimeLimitReached as error:
             raise TaskError(
-                sentence(
-                    "The question {task} with seed {seed} took too long to make and is left out.",
-                    task=task,
-                    seed=str(seed),
-                )
+                "The question {task} with seed {seed} took too long to make and is left out.", task=task, seed=str(seed)
             ) from error
         except Exception as error:  # a library's generator may raise anything, e.g. on a division by zero
             raise TaskError(
-                sentence(
-                    "There is no question {task} with seed {seed}: {reason}.",
-                    task=task,
-                    seed=str(seed),
-                    reason=repr(error),
-                )
+                "There is no question {task} with seed {seed}: {reason}.", task=task, seed=str(seed), reason=repr(error)
             ) from error
         return dict(entry)
 
@@ -215,12 +204,10 @@ def _create_dataset(family: Family, level: Level) -> Any:
         return dataset
     except (TypeError, ValueError, AssertionError) as error:
         raise TaskError(
-            sentence(
-                "The task '{task}' in the catalogue does not fit reasoning_gym {version}: {reason}",
-                task=f"{family.name}/{level.name}",
-                version=library_version(),
-                reason=str(error),
-            )
+            "The task '{task}' in the catalogue does not fit reasoning_gym {version}: {reason}",
+            task=f"{family.name}/{level.name}",
+            version=library_version(),
+            reason=str(error),
         ) from error
 
 

@@ -187,7 +187,7 @@ def parse_answer(grammar: str, text: str) -> str | None:
     unknown name."""
     if grammar not in GRAMMARS:
         raise TaskError(
-            sentence("There is no answer grammar '{name}'; known are {known}.", name=grammar, known=", ".join(GRAMMARS))
+            "There is no answer grammar '{name}'; known are {known}.", name=grammar, known=", ".join(GRAMMARS)
         )
     if len(text) > MAX_ANSWER:
         return None

@@ -17,7 +17,6 @@ import msgspec
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Question
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, TaskKey
 from sapo_desktop.tasks.split import canonical, held_out_side
 
@@ -54,9 +53,7 @@ def held_out_set(
     """Make a set. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
     TaskError; `counts`: questions of each family by level, in place of those of the product."""
     if which == "validation" and len(secret) != 32:
-        raise TaskError(
-            sentence("The secret of the held-out questions must have 32 bytes, not {count}.", count=len(secret))
-        )
+        raise TaskError("The secret of the held-out questions must have 32 bytes, not {count}.", count=len(secret))
     questions: list[Question] = []
     missing: dict[TaskKey, int] = {}
     for family in catalogue.families:

@@ -21,7 +21,6 @@ from sapo_desktop.core.extraction import ANSWER_RULE
 from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.grammars import GRAMMARS_VERSION
 
@@ -124,9 +123,7 @@ def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: flo
         write_atomically(path, msgspec.json.encode(content))
     except OSError as error:
         raise TaskError(
-            sentence(
-                "The file of task ids {path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror)
-            )
+            "The file of task ids {path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror)
         ) from error
 
 
@@ -137,9 +134,7 @@ def _read(path: Path) -> _IdsFile:
         return _IdsFile(key="", ids={})
     except OSError as error:
         raise TaskError(
-            sentence(
-                "The file of task ids {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror)
-            )
+            "The file of task ids {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror)
         ) from error
 
 

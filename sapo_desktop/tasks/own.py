@@ -87,7 +87,7 @@ def load_tasks(folder: Path) -> Catalogue:
     for path in own_files(folder):
         try:
             if len(own) == MOST_FILES:
-                raise TaskError(sentence("only {count} own families are read", count=MOST_FILES))
+                raise TaskError("only {count} own families are read", count=MOST_FILES)
             own.append(parse_family(path.stem, read_file(path), taken))
         except TaskError as error:
             left_out[path.stem] = error.text
@@ -104,9 +104,7 @@ def read_file(path: Path) -> bytes:
     try:
         return read_bytes(path, MOST_BYTES)
     except OSError as error:
-        raise TaskError(
-            sentence("{file} cannot be read: {reason}.", file=str(path), reason=str(error.strerror))
-        ) from error
+        raise TaskError("{file} cannot be read: {reason}.", file=str(path), reason=str(error.strerror)) from error
 
 
 def parse_family(name: str, content: bytes, taken: Collection[str]) -> Family:
@@ -166,9 +164,7 @@ def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:
     try:
         write_atomically(path, msgspec.json.encode(catalogue))
     except OSError as error:
-        raise TaskError(
-            sentence("{file} cannot be written: {reason}.", file=str(path), reason=str(error.strerror))
-        ) from error
+        raise TaskError("{file} cannot be written: {reason}.", file=str(path), reason=str(error.strerror)) from error
     return {HANDED_OVER: str(path)}
 
 
@@ -180,7 +176,7 @@ def handed_over() -> Catalogue | None:
     try:
         return read_json(Path(path), Catalogue, _MOST_HANDED_OVER)
     except (OSError, msgspec.DecodeError) as error:
-        raise TaskError(sentence("{file} cannot be read: {reason}.", file=path, reason=str(error))) from error
+        raise TaskError("{file} cannot be read: {reason}.", file=path, reason=str(error)) from error
 
 
 def _check_name(name: str, taken: Collection[str]) -> None:
@@ -262,5 +258,5 @@ def _level(name: str, grammar: str, rows: list[Row]) -> Level:
 def _unfit(name: str, reason: Text, line: int | None = None) -> TaskError:
     file = name + SUFFIX
     if line is None:
-        return TaskError(sentence("{file}: {reason}.", file=file, reason=reason))
-    return TaskError(sentence("{file}, line {line}: {reason}.", file=file, line=str(line), reason=reason))
+        return TaskError("{file}: {reason}.", file=file, reason=reason)
+    return TaskError("{file}, line {line}: {reason}.", file=file, line=str(line), reason=reason)

@@ -18,7 +18,6 @@ from collections.abc import Collection, Mapping
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.sentences import sentence
 
 SLOT_SECONDS = 600
 SHARED_INDICES = range(64)
@@ -36,9 +35,7 @@ def slot_of(unix_time: float) -> int:
     """The slot of ten minutes that this moment lies in."""
     if unix_time < 0:
         raise TaskError(
-            sentence(
-                "The clock is wrong: {seconds} lies before 1970. Set the date and start again.", seconds=str(unix_time)
-            )
+            "The clock is wrong: {seconds} lies before 1970. Set the date and start again.", seconds=str(unix_time)
         )
     return int(unix_time // SLOT_SECONDS)
 

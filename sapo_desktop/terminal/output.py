@@ -95,6 +95,11 @@ class Output:
             self.stdout.write(line + "\n")
             self.stdout.flush()
 
+    def done(self, text: str) -> None:
+        """The one sentence that a command comes to."""
+        self.emit("ok", text=text)
+        self.say(text)
+
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
         """A table for people; columns named in `right` are flush right. Nothing with `--json`."""
         if self.json_lines:

@@ -301,7 +301,7 @@ class Node:
         found = await self.keeper.call(self.keeper.store.get, str(best) if name == "best" and best else name)
         if found is not None and found.counters.model != self.counters.model:
             raise CheckpointError(
-                sentence("Checkpoint {number} is of another model: choose that model first.", number=found.number)
+                "Checkpoint {number} is of another model: choose that model first.", number=found.number
             )
         return found
 

@@ -250,7 +250,7 @@ class Orders:
     def start(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told."""
         if rounds is not None and rounds < 1:
-            raise UsageError(sentence("Rounds are counted from 1, not {count}.", count=rounds))
+            raise UsageError("Rounds are counted from 1, not {count}.", count=rounds)
         self._check(_RESUME)
         self._begin(rounds, None)
 

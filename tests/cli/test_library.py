@@ -215,8 +215,8 @@ def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_
     assert [line["event"] for line in run.lines] == ["model", "unfinished", "damaged"]
     assert run("models", "remove", "small") == 0 and "Removed small (1.5 MB)" in run.stdout
     node.ends_with = ModelInstalled(model=str(tmp_path / "x"), installed=MODEL, path="/models/small")
-    assert run("models", "import", str(tmp_path / "x"), "--link") == 0
-    assert ImportModel(path=str(tmp_path / "x"), link=True) in node.requests
+    assert run("models", "import", str(tmp_path / "x")) == 0
+    assert ImportModel(path=str(tmp_path / "x")) in node.requests
     assert run("models", "cancel") == 0 and isinstance(node.requests[-1], CancelModelWork)
 
 

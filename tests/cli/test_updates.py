@@ -1,4 +1,4 @@
-"""The updates command: what it says of this version, and a file that is got; by itself and through a running node."""
+"""The updates command: what it says of this version; by itself and through a running node."""
 
 import datetime
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.hosts import updates
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
-from tests.core.updates.signing import FILE, INSTALLER, public, served
+from tests.core.updates.signing import FILE, public, served
 from tests.models.hub_server import with_a_network
 
 DAY = datetime.timedelta(days=1)
@@ -41,22 +41,18 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         yield words
 
 
-def test_it_says_what_is_new_and_gets_it(alone: Words, tmp_path: Path) -> None:
+def test_it_says_what_is_new(alone: Words) -> None:
     assert alone("updates") == 0 and "Not looked yet" in alone.stdout
     assert alone("updates", "check") == 0
     assert "Version 9.9.9 of " in alone.stdout and f"is there; this one is {__version__}." in alone.stdout
-    assert "**Faster**: rounds." in alone.stdout and FILE.name in alone.stdout and "updates get DIR" in alone.stdout
+    assert "**Faster**: rounds." in alone.stdout and FILE.name in alone.stdout
     assert alone("updates", "--json") == 0
     assert (alone.lines[0]["event"], alone.lines[0]["state"]) == ("updates", "newer")
-    assert alone("updates", "get", str(tmp_path / "Downloads")) == 0
-    assert (tmp_path / "Downloads" / FILE.name).read_bytes() == INSTALLER
-    assert alone("updates", "get", str(tmp_path), "--file", "x.exe") == 2 and FILE.name in alone.stderr
 
 
-def test_in_silo_and_switched_off_nothing_is_asked(alone: Words, tmp_path: Path) -> None:
+def test_in_silo_and_switched_off_nothing_is_asked(alone: Words) -> None:
     settings_file.write(alone.folder / "settings.toml", Settings())
-    for words in (("check",), ("get", str(tmp_path))):
-        assert alone("updates", *words) == 1 and "in silo" in alone.stderr
+    assert alone("updates", "check") == 1 and "in silo" in alone.stderr
     settings_file.write(alone.folder / "settings.toml", Settings(silo=False, look_for_updates=False))
     assert alone("updates", "check") == 2 and "look_for_updates is off" in alone.stderr
     assert not (alone.folder / "updates.json").exists()
@@ -96,12 +92,3 @@ def test_a_running_node_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[s
         GetUpdates(),
         GetUpdates(look=True),
     ]
-
-
-@pytest.mark.parametrize(("name", "words"), [("win32", "Say which"), ("darwin", "Say which")])
-def test_where_no_file_is_for_this_system_it_asks_which(
-    alone: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
-) -> None:
-    assert alone("updates", "check") == 0
-    monkeypatch.setattr("sapo_desktop.commands.doctor.SYSTEMS", {"linux": name})
-    assert alone("updates", "get", str(tmp_path)) == 2 and words in alone.stderr and FILE.name in alone.stderr

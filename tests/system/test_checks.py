@@ -34,8 +34,8 @@ def standing(state: str, text: str) -> Standing:
     ("check", "state", "words"),
     [
         (checks.versions(standing("current", "It is the newest.")), "good", "SAPO Desktop 0"),
-        (checks.versions(standing("newer", "0.9 is there.")), "limited", "updates get"),
-        (checks.versions(standing("urgent", "Not safe any more.")), "bad", "updates get"),
+        (checks.versions(standing("newer", "0.9 is there.")), "limited", "updates"),
+        (checks.versions(standing("urgent", "Not safe any more.")), "bad", "updates"),
         (checks.libraries({"rich": "15.0", "psutil": "7.2"}), "good", "All 2"),
         (checks.libraries({"rich": None, "psutil": "7.2", "numpy": None}), "bad", "rich, numpy"),
         (checks.engine_pack(can_learn=True, by_installer=True), "good", "is here"),

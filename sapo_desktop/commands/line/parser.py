@@ -193,9 +193,6 @@ def _models(commands: Commands[Parser]) -> None:
     taking.add_argument(
         "--name", metavar="NAME", help="name to install it under (default: the name of the file or folder)"
     )
-    taking.add_argument(
-        "--link", action="store_true", help="make hard links instead of copies; do not change the originals then"
-    )
     remove = _command(actions, "remove", "library:remove", "delete a model, or what is unfinished of it")
     remove.add_argument("name", metavar="NAME")
     _command(actions, "cancel", "library:cancel", "end what the running node downloads or imports")
@@ -336,9 +333,6 @@ def _engine(commands: Commands[Parser]) -> None:
     _command(actions, "remove", "doctor:remove_engine", "delete the engine pack; the node then only answers")
     actions = _group(commands, "updates", "doctor:updates", "say whether a newer version is there; none is installed")
     _command(actions, "check", "doctor:updates", "ask the release address now")
-    get = _command(actions, "get", "doctor:get_update", "download a file of the newest version, checked and not run")
-    get.add_argument("folder", metavar="DIR")
-    get.add_argument("--file", metavar="NAME", help="which file (default: the one for this system)")
 
 
 def _lab(commands: Commands[Parser]) -> None:

@@ -19,9 +19,9 @@ _FULL = ("No space left", "os error 28", "os error 112", " requested and ")
 def refuse_used(to: Path) -> None:
     """Raises UsageError where the folder holds something, or is a file."""
     if to.is_dir() and any(to.iterdir()):
-        raise UsageError(sentence("{folder} is not empty; name a new or an empty folder.", folder=str(to)))
+        raise UsageError("{folder} is not empty; name a new or an empty folder.", folder=str(to))
     if to.exists() and not to.is_dir():
-        raise UsageError(sentence("{folder} is a file; name a new or an empty folder.", folder=str(to)))
+        raise UsageError("{folder} is a file; name a new or an empty folder.", folder=str(to))
 
 
 def put_in_place(made: Path, to: Path) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.reading import copy_regular
-from sapo_desktop.core.sentences import sentence
 
 
 def real_file(path: Path, *, weights: bool, caches: Sequence[Path] | None = None) -> Path:
@@ -34,18 +33,16 @@ def real_file(path: Path, *, weights: bool, caches: Sequence[Path] | None = None
     except (OSError, RuntimeError):  # nothing is there; or, before Python 3.13, links in a circle
         is_file = False
     if not is_file:
-        raise ModelError(sentence("{path} is not a file, or a link that leads nowhere.", path=str(path)))
+        raise ModelError("{path} is not a file, or a link that leads nowhere.", path=str(path))
     if real == folder / path.name or _is_blob(folder, real):
         return real
     within = [folder, *(hub_caches() if caches is None else caches)]
     if not weights or not any(real.is_relative_to(one) for one in within):
         raise ModelError(
-            sentence(
-                "{path} is a link to {target}, which is no part of the model, so it is not followed. Put the file "
-                "itself there, or remove the link.",
-                path=str(path),
-                target=str(real),
-            )
+            "{path} is a link to {target}, which is no part of the model, so it is not followed. Put the file "
+            "itself there, or remove the link.",
+            path=str(path),
+            target=str(real),
         )
     return real
 

@@ -120,4 +120,4 @@ def _cut(what: Sentence) -> UsageError:
 
 
 def _wrong(what: Text) -> UsageError:
-    return UsageError(sentence("An invite link is written {form}; {what}", form=_FORM, what=what))
+    return UsageError("An invite link is written {form}; {what}", form=_FORM, what=what)

@@ -20,7 +20,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.models import Sha256
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text
 
 NAME, SIGNATURE_NAME = "updates.json", "updates.json.sig"
 LONGEST, LONGEST_SIGNATURE = 262_144, 1024
@@ -115,7 +115,7 @@ def read_release(path: Path) -> Release:
             raise ValueError("an address has to be https:// and to have a key")
     except (OSError, ValueError) as error:  # msgspec's and tomllib's are ValueErrors
         raise SapoError(
-            sentence("{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error))
+            "{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error)
         ) from error
     return found
 

@@ -86,14 +86,12 @@ class RemoteGenerator:
         self.model = found.model
         if found.vocabulary is not None and found.vocabulary < len(self.words.backend):
             raise UsageError(
-                sentence(
-                    "The model '{model}' at {url} has {tokens} tokens, the one here {count}: they are not the "
-                    "same. Set remote_model, or model.",
-                    model=found.model,
-                    url=request.url,
-                    tokens=found.vocabulary,
-                    count=len(self.words.backend),
-                )
+                "The model '{model}' at {url} has {tokens} tokens, the one here {count}: they are not the "
+                "same. Set remote_model, or model.",
+                model=found.model,
+                url=request.url,
+                tokens=found.vocabulary,
+                count=len(self.words.backend),
             )
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
@@ -171,7 +169,7 @@ class RemoteGenerator:
                 else:
                     if answers and (len(answers) == ask.count or not dialect.together):
                         return found, dialect, answers[0]
-        raise HostError(sentence("{url} does not answer a question.", url=self.request.url))
+        raise HostError("{url} does not answer a question.", url=self.request.url)
 
     async def _once(self, server: Server, dialect: Dialect, ask: Ask, *, any_number: bool = False) -> list[Understood]:
         path, body = dialect.request(ask)
@@ -179,9 +177,7 @@ class RemoteGenerator:
         def read(raw: bytes) -> list[Understood]:
             answers = answers_in(raw)
             if len(answers) != ask.count and not any_number:
-                raise Unusable(
-                    sentence("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
-                )
+                raise Unusable("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
             return [self._translator.read(one, ask.limit, ask.sampling) for one in answers]
 
         return await server.ask(path, body, read)
@@ -303,11 +299,9 @@ def _check_key(request: p.LoadRemote) -> None:
     """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
     if request.key and in_the_clear(request.url) and not request.key_in_clear:
         raise UsageError(
-            sentence(
-                "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this "
-                "computer. Where nobody on the way can listen, set remote_key_in_clear to on.",
-                url=request.url,
-            )
+            "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this "
+            "computer. Where nobody on the way can listen, set remote_key_in_clear to on.",
+            url=request.url,
         )
 
 

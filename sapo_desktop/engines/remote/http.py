@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from sapo_desktop.core.errors import RemoteError, UsageError
+from sapo_desktop.core.errors import Explained, RemoteError, UsageError
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import Text, sentence
 
@@ -41,12 +41,8 @@ class Refused(RemoteError):
         self.status = status
 
 
-class Unusable(Exception):
+class Unusable(Explained):
     """A reply is not what it should be; says in a few words how."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 class Server:
@@ -109,9 +105,7 @@ class Server:
                 await wait(min(pause, LONGEST_PAUSE))
                 pause *= 2
         raise RemoteError(
-            sentence(
-                "{problem}. Look whether the server runs, and whether the setting remote_url names it.", problem=problem
-            )
+            "{problem}. Look whether the server runs, and whether the setting remote_url names it.", problem=problem
         )
 
     async def _once(self, path: str, body: Any | None) -> bytes:
@@ -173,16 +167,12 @@ def base_url(url: str) -> str:
         parsed = httpx2.URL(url.strip())
     except httpx2.InvalidURL as error:
         raise UsageError(
-            sentence(
-                "'{url}' is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.",
-                url=url,
-                reason=str(error),
-            )
+            "'{url}' is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.",
+            url=url,
+            reason=str(error),
         ) from error
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo or parsed.query:
-        raise UsageError(
-            sentence("'{url}' is no address of a server. Write it as http://HOST:PORT or https://HOST.", url=url)
-        )
+        raise UsageError("'{url}' is no address of a server. Write it as http://HOST:PORT or https://HOST.", url=url)
     return str(parsed).rstrip("/").removesuffix("/v1").rstrip("/")
 
 
@@ -202,7 +192,7 @@ async def _bounded(reply: httpx2.Response) -> bytes:
     async for part in reply.aiter_bytes():
         size += len(part)
         if size > MOST_BYTES:
-            raise Unusable(sentence("more than {count} MiB", count=MOST_BYTES // 2**20))
+            raise Unusable("more than {count} MiB", count=MOST_BYTES // 2**20)
         parts.append(part)
     return b"".join(parts)
 

@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import AdapterRefused, ModelError, UsageError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import AdapterFolder
 from sapo_desktop.engines.remote.dialects import Dialect, decode, ways
 from sapo_desktop.engines.remote.http import Refused, Server
@@ -84,21 +83,17 @@ def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
             if model.id == wanted:
                 return model
         raise UsageError(
-            sentence(
-                "{url} has no model '{name}'; it has {names}. Set remote_model to one of them.",
-                url=server.url,
-                name=wanted,
-                names=names,
-            )
+            "{url} has no model '{name}'; it has {names}. Set remote_model to one of them.",
+            url=server.url,
+            name=wanted,
+            names=names,
         )
     if len(bases) != 1:
         raise UsageError(
-            sentence(
-                "{url} has {count} models ({names}). Set remote_model to one of them.",
-                url=server.url,
-                count=len(bases),
-                names=names,
-            )
+            "{url} has {count} models ({names}). Set remote_model to one of them.",
+            url=server.url,
+            count=len(bases),
+            names=names,
         )
     return bases[0]
 
@@ -170,11 +165,7 @@ class AdapterShelf:
             return set()
         except OSError as error:
             raise ModelError(
-                sentence(
-                    "{folder} cannot be read: {reason}. See remote_adapters.",
-                    folder=str(self._shared),
-                    reason=str(error),
-                )
+                "{folder} cannot be read: {reason}. See remote_adapters.", folder=str(self._shared), reason=str(error)
             ) from error
 
     def _copy(self, folder: Path, place: Path) -> None:
@@ -184,11 +175,9 @@ class AdapterShelf:
                 shutil.copyfile(folder / file, place / file)
         except OSError as error:
             raise ModelError(
-                sentence(
-                    "The adapter cannot be put into {folder}: {reason}. See remote_adapters.",
-                    folder=str(self._shared),
-                    reason=str(error),
-                )
+                "The adapter cannot be put into {folder}: {reason}. See remote_adapters.",
+                folder=str(self._shared),
+                reason=str(error),
             ) from error
 
     async def _load(self, server: Server, name: str, place: Path) -> None:
@@ -199,13 +188,11 @@ class AdapterShelf:
             if name in str(error) and "already" in str(error):
                 return  # nobody else uses that name: it was loaded, and the answer was lost
             raise AdapterRefused(
-                sentence(
-                    "{problem} The server must be started so that it takes adapters while it runs, and must see "
-                    "{folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
-                    "server then gives answers, and nothing is learned.",
-                    problem=error.text,
-                    folder=str(self._shared),
-                )
+                "{problem} The server must be started so that it takes adapters while it runs, and must see "
+                "{folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
+                "server then gives answers, and nothing is learned.",
+                problem=error.text,
+                folder=str(self._shared),
             ) from error
 
     async def _change(self, server: Server, name: str | None) -> None:

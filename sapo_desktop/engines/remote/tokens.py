@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sapo_desktop.core.records import Completion, Sampling
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.remote.dialects import Raw
 from sapo_desktop.engines.remote.http import Unusable
 from sapo_desktop.engines.tokenizer import ModelTokenizer
@@ -47,10 +46,11 @@ class Translator:
         if raw.ids is not None and by_id:
             ids, logprobs = raw.ids, _logprobs(raw.logprobs, sampling)
         else:
-            encoded = self._words.encode_foreign(self._without_special(raw.text), end=False) or []
-            ids, logprobs = encoded[:limit], []  # the same text may take more tokens than were sampled
+            ids, logprobs = self._words.encode_foreign(self._without_special(raw.text), end=False) or [], []
+        if raw.ids is not None:
+            ids = ids[:limit]  # of such a server is learned, and the same text may take more tokens than were sampled
         if raw.stopped and not self._has_end(ids):
-            if len(ids) == limit:
+            if raw.ids is not None and len(ids) == limit:
                 ids = ids[:-1]
             # Servers that leave the end out tell no log-probability of it either.
             ids, logprobs = [*ids, self._words.end_token], []
@@ -69,16 +69,12 @@ class Translator:
         """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
         if raw.ids is not None and len(raw.ids) > limit:
             raise Unusable(
-                sentence(
-                    "an answer of {count} tokens where {limit} tokens are the most", count=len(raw.ids), limit=limit
-                )
+                "an answer of {count} tokens where {limit} tokens are the most", count=len(raw.ids), limit=limit
             )
         # Each broken byte is shown as a character of three.
         size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
         if size > limit * self._longest:
-            raise Unusable(
-                sentence("an answer of {count} bytes where {limit} tokens are the most", count=size, limit=limit)
-            )
+            raise Unusable("an answer of {count} bytes where {limit} tokens are the most", count=size, limit=limit)
 
     @cached_property
     def _longest(self) -> int:

@@ -205,10 +205,7 @@ class UpdateBanner(Banner):
 def what_is_new(parent: QWidget, found: Standing) -> Sheet:
     """The changelog of a version, and the way to its page where it has one."""
     title = tr("What is new in {version}").format(version=one_line(found.version))
-    about = tr(
-        "Nothing is installed by itself. “sapo-desktop updates get DIR” downloads a file of it and checks that it is "
-        "the one that was signed."
-    )
+    about = tr("Nothing is installed by itself: get it from its page.")
     sheet = Sheet(parent, title, about)
     sheet.add(Reading(title, clean(found.changelog), lines=14))
     close = Button(tr("Close"), sheet.accept, kind="primary")

@@ -55,17 +55,15 @@ def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_spa
     missing = needed + reserve - there
     if missing > 0:
         raise NoRoom(
-            sentence(
-                "{what} needs {needed} more, and the disk of {folder} has {free} free, of which "
-                "{reserve} are kept free. Free {lacking}, or choose a folder on another disk.",
-                in_terminal="sapo-desktop settings set models_folder DIR",
-                what=what,
-                needed=gigabytes(needed),
-                folder=str(folder),
-                free=gigabytes(there),
-                reserve=gigabytes(reserve),
-                lacking=gigabytes(missing),
-            )
+            "{what} needs {needed} more, and the disk of {folder} has {free} free, of which "
+            "{reserve} are kept free. Free {lacking}, or choose a folder on another disk.",
+            in_terminal="sapo-desktop settings set models_folder DIR",
+            what=what,
+            needed=gigabytes(needed),
+            folder=str(folder),
+            free=gigabytes(there),
+            reserve=gigabytes(reserve),
+            lacking=gigabytes(missing),
         )
 
 

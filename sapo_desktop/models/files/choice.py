@@ -60,11 +60,9 @@ def choose(
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
         raise ModelError(
-            sentence(
-                "{repository} has several GGUF models; name one of them with --file: {names}",
-                repository=repository,
-                names=", ".join(sorted(quantised)),
-            )
+            "{repository} has several GGUF models; name one of them with --file: {names}",
+            repository=repository,
+            names=", ".join(sorted(quantised)),
         )
     whole = {part for name in quantised for part in _all_parts(repository, files, name)}
     return [_spec(files[name]) for name in sorted(whole | texts)]
@@ -83,14 +81,12 @@ def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[
     missing = [part for part in parts if part not in files]
     if missing and name in files:
         raise ModelError(
-            sentence(
-                "{name} is one of {count} files of a model, and {repository} has no {missing}. Choose "
-                "another file or repository.",
-                name=name,
-                count=len(parts),
-                repository=repository,
-                missing=missing[0],
-            )
+            "{name} is one of {count} files of a model, and {repository} has no {missing}. Choose "
+            "another file or repository.",
+            name=name,
+            count=len(parts),
+            repository=repository,
+            missing=missing[0],
         )
     return parts
 
@@ -98,11 +94,7 @@ def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[
 def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
     if name not in files:
         raise ModelError(
-            sentence(
-                "{repository} has no file {name} in its first folder; look at its page.",
-                repository=repository,
-                name=name,
-            )
+            "{repository} has no file {name} in its first folder; look at its page.", repository=repository, name=name
         )
     return files[name]
 

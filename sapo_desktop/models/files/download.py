@@ -88,13 +88,11 @@ def _installed(store: Store, spec: ModelSpec) -> Installed | None:
     same = found.source == spec.repository and (not COMMIT.fullmatch(spec.revision) or found.revision == spec.revision)
     if not same:
         raise ModelError(
-            sentence(
-                "{name} is installed from {source}@{revision}: remove that one first.",
-                in_terminal="sapo-desktop models remove {name}",
-                name=spec.name,
-                source=found.source,
-                revision=found.revision or sentence("(import)"),
-            )
+            "{name} is installed from {source}@{revision}: remove that one first.",
+            in_terminal="sapo-desktop models remove {name}",
+            name=spec.name,
+            source=found.source,
+            revision=found.revision or sentence("(import)"),
         )
     return None if store.damaged_file(found) else found
 
@@ -159,12 +157,10 @@ class _Download:
         listing = self._asked(lambda: self._hub.listing(spec.repository, revision))
         if COMMIT.fullmatch(revision) and listing.commit != revision:
             raise DownloadError(
-                sentence(
-                    "{hub} answers with commit {commit} for {revision}.",
-                    hub=self._hub.endpoint,
-                    commit=listing.commit,
-                    revision=revision,
-                )
+                "{hub} answers with commit {commit} for {revision}.",
+                hub=self._hub.endpoint,
+                commit=listing.commit,
+                revision=revision,
             )
         self._commit = listing.commit
         known = {file.name: file for file in spec.files}
@@ -181,12 +177,10 @@ class _Download:
         size = spec.bytes if spec.bytes is not None else remote.bytes
         if size is None:
             raise DownloadError(
-                sentence(
-                    "{hub} does not say how long {name} of {repository} is.",
-                    hub=self._hub.endpoint,
-                    name=spec.name,
-                    repository=repository,
-                )
+                "{hub} does not say how long {name} of {repository} is.",
+                hub=self._hub.endpoint,
+                name=spec.name,
+                repository=repository,
             )
         return Wanted(repository, self._commit, spec.name, remote, size, sha256)
 

@@ -67,9 +67,7 @@ def read_folder(path: Path) -> ModelFolder:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if not path.is_dir():
-        raise ModelError(
-            sentence("There is no model folder at {path}. Look whether the path is right.", path=str(path))
-        )
+        raise ModelError("There is no model folder at {path}. Look whether the path is right.", path=str(path))
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
     config = read_json(path / "config.json")
@@ -113,31 +111,24 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
         suffix = Path(name).suffix.lower()
         if suffix in _PICKLES:
             raise ModelError(
-                sentence(
-                    "{path} contains {name}: files of that kind can carry programs and are never opened here. Use "
-                    "the model's safetensors version, or move that file away.",
-                    path=str(path),
-                    name=name,
-                )
+                "{path} contains {name}: files of that kind can carry programs and are never opened here. Use "
+                "the model's safetensors version, or move that file away.",
+                path=str(path),
+                name=name,
             )
         if suffix == ".py":
             raise ModelError(
-                sentence(
-                    "{path} contains {name}: models that bring their own code are not supported. Choose another model.",
-                    path=str(path),
-                    name=name,
-                )
+                "{path} contains {name}: models that bring their own code are not supported. Choose another model.",
+                path=str(path),
+                name=name,
             )
 
         if name == "adapter_config.json":
             # transformers would load the model that this file names, from wherever that is.
             raise ModelError(
-                sentence(
-                    "{path} contains {name}: it is an adapter for another model. Name that model, or move the file "
-                    "away.",
-                    path=str(path),
-                    name=name,
-                )
+                "{path} contains {name}: it is an adapter for another model. Name that model, or move the file away.",
+                path=str(path),
+                name=name,
             )
 
 
@@ -162,12 +153,10 @@ def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None
     least = msgspec.structs.replace(shape_of(config), tied=True).parameters(architecture)
     if least > numbers:
         raise ModelError(
-            sentence(
-                "config.json describes a model of {described} numbers, and the weights hold {found}: they do "
-                "not belong together, or files are missing. Get the folder again, whole.",
-                described=least,
-                found=numbers,
-            )
+            "config.json describes a model of {described} numbers, and the weights hold {found}: they do "
+            "not belong together, or files are missing. Get the folder again, whole.",
+            described=least,
+            found=numbers,
         )
 
 
@@ -184,11 +173,9 @@ def _architecture(config: dict[str, Any]) -> str:
     names = config.get("architectures")
     if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
         raise ModelError(
-            sentence(
-                "This model is of a kind that is not known here ({names}); known are {known}. Choose another model.",
-                names=str(names) if names else sentence("no architecture"),
-                known=", ".join(ARCHITECTURES),
-            )
+            "This model is of a kind that is not known here ({names}); known are {known}. Choose another model.",
+            names=str(names) if names else sentence("no architecture"),
+            known=", ".join(ARCHITECTURES),
         )
     return str(names[0])
 
@@ -197,11 +184,9 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         if name not in names:
             raise ModelError(
-                sentence(
-                    "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.",
-                    path=str(path),
-                    name=name,
-                )
+                "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.",
+                path=str(path),
+                name=name,
             )
     if "auto_map" in read_json(path / "tokenizer_config.json"):
         raise ModelError(
@@ -217,15 +202,13 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
         times = math.prod(_growth(members.get(name)) for name in ("normalizer", "decoder"))
     except (ValueError, RecursionError) as error:
         raise ModelError(
-            sentence("{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(tokenizer))
+            "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(tokenizer)
         ) from error
     if times > _MOST_GROWTH:
         raise ModelError(
-            sentence(
-                "{file} makes texts many times as long, which takes endless time and memory: no model of use does "
-                "that. Choose another one.",
-                file=str(tokenizer),
-            )
+            "{file} makes texts many times as long, which takes endless time and memory: no model of use does "
+            "that. Choose another one.",
+            file=str(tokenizer),
         )
 
 
@@ -250,26 +233,22 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
     """The safetensors files of the model, in order of name."""
     if "model.safetensors.index.json" not in names:
         if "model.safetensors" not in names:
-            raise ModelError(sentence("{path} has no model.safetensors. Get the folder again, whole.", path=str(path)))
+            raise ModelError("{path} has no model.safetensors. Get the folder again, whole.", path=str(path))
         return [path / "model.safetensors"]
     shards = read_json(path / "model.safetensors.index.json").get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise ModelError(
-            sentence(
-                "The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.",
-                path=str(path),
-            )
+            "The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.",
+            path=str(path),
         )
     files = sorted({str(name) for name in shards.values()})
     for name in files:
         # A plain name of this folder: an index must not lead out of it.
         if name not in names or not name.endswith(".safetensors"):
             raise ModelError(
-                sentence(
-                    "{path} lacks the weight file {name} that its index names. Get the folder again, whole.",
-                    path=str(path),
-                    name=name,
-                )
+                "{path} lacks the weight file {name} that its index names. Get the folder again, whole.",
+                path=str(path),
+                name=name,
             )
     return [path / name for name in files]
 
@@ -281,11 +260,11 @@ def read_json(file: Path) -> dict[str, Any]:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise ModelError(
-            sentence("{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file))
+            "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file)
         ) from error
     if not isinstance(value, dict):
         raise ModelError(
-            sentence("{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file))
+            "{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file)
         )
     return value
 
@@ -296,43 +275,37 @@ def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
         return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError as error:
         raise ModelError(
-            sentence("{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file))
+            "{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file)
         ) from error
     except (ValueError, RecursionError) as error:
         raise ModelError(
-            sentence("{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file))
+            "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file)
         ) from error
 
 
 def _read(file: Path, longest: int) -> bytes:
     if not file.exists():
-        raise ModelError(
-            sentence("{path} has no {name}. Get the folder again, whole.", path=str(file.parent), name=file.name)
-        )
+        raise ModelError("{path} has no {name}. Get the folder again, whole.", path=str(file.parent), name=file.name)
     try:
         return read_bytes(real_file(file, weights=False), longest)
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise _too_large(file) from error
         raise ModelError(
-            sentence(
-                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
-                path=str(file),
-                reason=error.strerror or str(error),
-            )
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(file),
+            reason=error.strerror or str(error),
         ) from error
 
 
 def _too_large(file: Path) -> ModelError:
-    return ModelError(
-        sentence("{file} is too large to be what its name says. Get the folder again, whole.", file=str(file))
-    )
+    return ModelError("{file} is too large to be what its name says. Get the folder again, whole.", file=str(file))
 
 
 def _positive(config: dict[str, Any], key: str) -> int:
     value = config.get(key)
     if type(value) is not int or not 0 < value <= LONGEST_CONTEXT:
-        raise ModelError(sentence("config.json gives no usable {key}. Get the folder again, whole.", key=key))
+        raise ModelError("config.json gives no usable {key}. Get the folder again, whole.", key=key)
     return value
 
 

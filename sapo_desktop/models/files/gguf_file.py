@@ -100,17 +100,13 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
     expected = [(number, count) for number in range(count)]
     if [(file.part, file.parts) for file in found.values()] != expected:
         raise ModelError(
-            sentence(
-                "This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the "
-                "names they came with.",
-                parts=first.parts,
-                count=count,
-            )
+            "This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the "
+            "names they came with.",
+            parts=first.parts,
+            count=count,
         )
     if not first.architecture:
-        raise ModelError(
-            sentence("{path} does not say what kind of model it is: get it again.", path=str(next(iter(found))))
-        )
+        raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(next(iter(found))))
     return msgspec.structs.replace(
         first,
         tensors=sum(file.tensors for file in found.values()),
@@ -139,63 +135,53 @@ def read_gguf(path: Path) -> GgufFile:
             return _read(_Reader(stream, size), path, size)
     except _Endless as endless:
         raise ModelError(
-            sentence("{path} is damaged (its description is longer than any model's): get it again.", path=str(path))
+            "{path} is damaged (its description is longer than any model's): get it again.", path=str(path)
         ) from endless
     except _Cut as cut:
-        raise ModelError(sentence("{path} is cut short or damaged: get it again.", path=str(path))) from cut
+        raise ModelError("{path} is cut short or damaged: get it again.", path=str(path)) from cut
     except OSError as error:
         raise ModelError(
-            sentence(
-                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
-                path=str(path),
-                reason=str(error.strerror or error),
-            )
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(path),
+            reason=str(error.strerror or error),
         ) from error
 
 
 def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     if reader.take(4) != b"GGUF":
-        raise ModelError(sentence("{path} is no GGUF file. Choose one, or get it again.", path=str(path)))
+        raise ModelError("{path} is no GGUF file. Choose one, or get it again.", path=str(path))
     version = reader.number("<I")
     if version not in _VERSIONS:
         raise ModelError(
-            sentence(
-                "{path} is GGUF version {version}; known are {oldest} and {newest}. Get the model in one of these.",
-                path=str(path),
-                version=str(version),
-                oldest=_VERSIONS[0],
-                newest=_VERSIONS[1],
-            )
+            "{path} is GGUF version {version}; known are {oldest} and {newest}. Get the model in one of these.",
+            path=str(path),
+            version=str(version),
+            oldest=_VERSIONS[0],
+            newest=_VERSIONS[1],
         )
     tensors, entries = reader.number("<Q"), reader.number("<Q")
     if tensors > _MOST_ENTRIES or entries > _MOST_ENTRIES:
         raise ModelError(
-            sentence(
-                "{path} is damaged (it announces {tensors} tensors and {entries} entries): get it again.",
-                path=str(path),
-                tensors=tensors,
-                entries=entries,
-            )
+            "{path} is damaged (it announces {tensors} tensors and {entries} entries): get it again.",
+            path=str(path),
+            tensors=tensors,
+            entries=entries,
         )
     values = dict(reader.entry() for _ in range(entries))
     part, parts = _whole(values, "split.no", 0), _whole(values, "split.count", 1) or 1
     kind = values.get("general.type", "model")
     if kind != "model":
         raise ModelError(
-            sentence(
-                "{path} holds no model but a file of the kind '{kind}'. Choose another file.",
-                path=str(path),
-                kind=str(kind)[:40],
-            )
+            "{path} holds no model but a file of the kind '{kind}'. Choose another file.",
+            path=str(path),
+            kind=str(kind)[:40],
         )
     if tensors == 0 and parts == 1:
-        raise ModelError(
-            sentence("{path} has no tensors: it is a vocabulary, no model. Choose another file.", path=str(path))
-        )
+        raise ModelError("{path} has no tensors: it is a vocabulary, no model. Choose another file.", path=str(path))
     found = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
-        raise ModelError(sentence("{path} does not say what kind of model it is: get it again.", path=str(path)))
+        raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(path))
     template = values.get("tokenizer.chat_template", "")
     return GgufFile(
         architecture=architecture,
@@ -238,11 +224,9 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     """Whether the tensors fill the rest of the file; returns what they come to."""
     if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
         raise ModelError(
-            sentence(
-                "{path} is damaged (it aligns its tensors to {alignment} bytes): get it again.",
-                path=str(path),
-                alignment=alignment,
-            )
+            "{path} is damaged (it aligns its tensors to {alignment} bytes): get it again.",
+            path=str(path),
+            alignment=alignment,
         )
     from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType  # brings numpy, which the worker has no use for
 
@@ -252,21 +236,17 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
         block, block_bytes = GGML_QUANT_SIZES.get(kind, (0, 0))
         if block == 0:
             raise ModelError(
-                sentence(
-                    "{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.",
-                    path=str(path),
-                    kind=str(kind),
-                )
+                "{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.",
+                path=str(path),
+                kind=str(kind),
             )
         length = math.prod(shape)
         if not shape or shape[0] % block or length >= 1 << 50:
             raise ModelError(
-                sentence(
-                    "{path} is damaged (its tensor '{name}' has the shape {shape}): get it again.",
-                    path=str(path),
-                    name=name[:60],
-                    shape=str(shape),
-                )
+                "{path} is damaged (its tensor '{name}' has the shape {shape}): get it again.",
+                path=str(path),
+                name=name[:60],
+                shape=str(shape),
             )
         numbers += length
         places.append((offset, length // block * block_bytes))
@@ -277,18 +257,14 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     end = 0
     for offset, length in sorted(places):
         if offset != _aligned(end, alignment):
-            raise ModelError(
-                sentence("{path} is damaged (its tensors do not follow each other): get it again.", path=str(path))
-            )
+            raise ModelError("{path} is damaged (its tensors do not follow each other): get it again.", path=str(path))
         end = offset + length
     if count and not start + end <= size <= start + _aligned(end, alignment):
         raise ModelError(
-            sentence(
-                "{path} should have {expected} bytes and has {found}: get it again.",
-                path=str(path),
-                expected=start + end,
-                found=size,
-            )
+            "{path} should have {expected} bytes and has {found}: get it again.",
+            path=str(path),
+            expected=start + end,
+            found=size,
         )
     return _Tensors(numbers, table, head)
 

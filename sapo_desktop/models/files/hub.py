@@ -111,14 +111,10 @@ def check_reference(repository: str, revision: str) -> None:
     """Refuse what cannot name a repository and a revision, before it becomes part of an address."""
     if not _REPOSITORY.fullmatch(repository):
         raise DownloadError(
-            sentence(
-                "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
-            )
+            "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
         )
     if not _REVISION.fullmatch(revision) or ".." in revision:
-        raise DownloadError(
-            sentence("'{revision}' names no revision: write a commit, a branch or a tag.", revision=revision)
-        )
+        raise DownloadError("'{revision}' names no revision: write a commit, a branch or a tag.", revision=revision)
 
 
 class Hub:
@@ -154,32 +150,28 @@ class Hub:
                 raw += chunk
                 if len(raw) > _LONGEST_LISTING:
                     raise DownloadError(
-                        sentence("The list of files of {repository} is too long to be one.", repository=repository)
+                        "The list of files of {repository} is too long to be one.", repository=repository
                     )
         try:
             found = msgspec.json.decode(raw, type=_Revision)
         except UNREADABLE as error:
             raise DownloadError(
-                sentence("{hub} does not answer as a hub does: {reason}", hub=self.endpoint, reason=str(error))
+                "{hub} does not answer as a hub does: {reason}", hub=self.endpoint, reason=str(error)
             ) from error
         if not COMMIT.fullmatch(found.sha):
             raise DownloadError(
-                sentence(
-                    "{hub} names no commit for {repository}@{revision}.",
-                    hub=self.endpoint,
-                    repository=repository,
-                    revision=revision,
-                )
+                "{hub} names no commit for {repository}@{revision}.",
+                hub=self.endpoint,
+                repository=repository,
+                revision=revision,
             )
         files = [_listed(sibling) for sibling in found.siblings if "/" not in sibling.rfilename]
         if len(files) > _MOST_FILES:
             raise DownloadError(
-                sentence(
-                    "{repository} lists {count} files in its first folder; a model has at most {most}.",
-                    repository=repository,
-                    count=len(files),
-                    most=_MOST_FILES,
-                )
+                "{repository} lists {count} files in its first folder; a model has at most {most}.",
+                repository=repository,
+                count=len(files),
+                most=_MOST_FILES,
             )
         return Listing(found.sha, files)
 
@@ -193,14 +185,12 @@ class Hub:
             said = told.get("X-Repo-Commit")
             if said != commit:
                 raise DownloadError(
-                    sentence(
-                        "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, "
-                        "or no exact mirror of one.",
-                        hub=self.endpoint,
-                        other=said or sentence("(none)"),
-                        repository=repository,
-                        commit=commit,
-                    )
+                    "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, "
+                    "or no exact mirror of one.",
+                    hub=self.endpoint,
+                    other=said or sentence("(none)"),
+                    repository=repository,
+                    commit=commit,
                 )
             size = told.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
             return Remote(
@@ -221,28 +211,24 @@ class Hub:
         with self._answer("GET", remote.url, headers) as response:
             if response.status_code == 403 and not self._is_ours(str(response.url)):
                 # Signed ones end after a while.
-                raise Trouble(sentence("The address of {name} was no longer good.", name=name))
+                raise Trouble("The address of {name} was no longer good.", name=name)
             if response.status_code == 416:
-                raise Trouble(sentence("The host of {name} has nothing from byte {start} on.", name=name, start=start))
+                raise Trouble("The host of {name} has nothing from byte {start} on.", name=name, start=start)
             self._check_status(response, repository, name)
             if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-                raise Trouble(
-                    sentence("The host of {name} sends it compressed, though it was asked not to.", name=name)
-                )
+                raise Trouble("The host of {name} sends it compressed, though it was asked not to.", name=name)
             begins, end = _extent(response, start, size, name)
             length = response.headers.get("Content-Length")
             if length is not None and (found := _number(length)) != end - begins:
                 raise Trouble(
-                    sentence(
-                        "{host} has {found} bytes for {name} where {expected} were expected.",
-                        host=response.url.host,
-                        found=found or 0,
-                        name=name,
-                        expected=end - begins,
-                    )
+                    "{host} has {found} bytes for {name} where {expected} were expected.",
+                    host=response.url.host,
+                    found=found or 0,
+                    name=name,
+                    expected=end - begins,
                 )
             if begins < start and length is None:
-                raise Trouble(sentence("The host of {name} has nothing from byte {start} on.", name=name, start=start))
+                raise Trouble("The host of {name} has nothing from byte {start} on.", name=name, start=start)
             yield Body(begins, end, length is not None, self._chunks(response))
 
     # -- requests ------------------------------------------------------------------------------------------------
@@ -256,7 +242,7 @@ class Hub:
         try:
             response = self._follow(method, url, headers or {}, told)
         except httpx2.TimeoutException as error:
-            raise Trouble(sentence("{host} does not answer.", host=_host(url))) from error
+            raise Trouble("{host} does not answer.", host=_host(url)) from error
         except httpx2.HTTPError as error:
             _explain(error, url)
         try:
@@ -281,11 +267,9 @@ class Hub:
             response.close()
             url = target
         raise DownloadError(
-            sentence(
-                "{hub} redirects without end (more than {most} times): set another hub_endpoint, or try again later.",
-                hub=self.endpoint,
-                most=_MOST_REDIRECTS,
-            )
+            "{hub} redirects without end (more than {most} times): set another hub_endpoint, or try again later.",
+            hub=self.endpoint,
+            most=_MOST_REDIRECTS,
         )
 
     def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
@@ -309,11 +293,9 @@ class Hub:
                 return get_session()
             except (ImportError, ValueError, httpx2.InvalidURL) as error:
                 raise DownloadError(
-                    sentence(
-                        "The environment's proxy cannot be used for downloads: correct HTTPS_PROXY, or "
-                        "unset it. The reason: {reason}",
-                        reason=str(error),
-                    )
+                    "The environment's proxy cannot be used for downloads: correct HTTPS_PROXY, or "
+                    "unset it. The reason: {reason}",
+                    reason=str(error),
                 ) from error
         if parts.scheme not in self._near:
             trusted = httpx2.create_ssl_context() if parts.scheme == "https" else False
@@ -328,7 +310,7 @@ class Hub:
             try:
                 piece = next(pieces, None)
             except httpx2.TimeoutException as error:
-                raise Trouble(sentence("{host} stopped sending.", host=response.url.host)) from error
+                raise Trouble("{host} stopped sending.", host=response.url.host) from error
             except httpx2.HTTPError as error:
                 _explain(error, str(response.url))
             if piece is None:
@@ -339,11 +321,9 @@ class Hub:
             if passed > patience.window:
                 if counted < patience.slowest * passed:
                     raise Trouble(
-                        sentence(
-                            "{host} sends hardly anything ({speed} bytes a second).",
-                            host=response.url.host,
-                            speed=round(counted / passed),
-                        )
+                        "{host} sends hardly anything ({speed} bytes a second).",
+                        host=response.url.host,
+                        speed=round(counted / passed),
                     )
                 window, counted = time.monotonic(), 0
 
@@ -358,54 +338,40 @@ class Hub:
         page = f"{self.endpoint}/{repository}"
         if status in PASSING:
             raise Trouble(
-                sentence(
-                    "{host} answers {status} ({reason}).",
-                    host=response.url.host,
-                    status=status,
-                    reason=_meaning(status),
-                ),
+                "{host} answers {status} ({reason}).",
                 _asked_wait(response.headers),
+                host=response.url.host,
+                status=status,
+                reason=_meaning(status),
             )
         if code == "GatedRepo":
-            raise AccessRefused(
-                sentence(
-                    "{repository} is gated. {advice}",
-                    repository=repository,
-                    advice=self._way_in(page),
-                )
-            )
+            raise AccessRefused("{repository} is gated. {advice}", repository=repository, advice=self._way_in(page))
         if status in (401, 403):
             raise AccessRefused(
-                sentence(
-                    "The hub does not let us have {repository} ({status}): it is private or gated, or there is none "
-                    "of that name. {advice}",
-                    repository=repository,
-                    status=status,
-                    advice=self._way_in(page),
-                )
+                "The hub does not let us have {repository} ({status}): it is private or gated, or there is none "
+                "of that name. {advice}",
+                repository=repository,
+                status=status,
+                advice=self._way_in(page),
             )
         if code == "RepoNotFound" or (status == 404 and not code):
             raise DownloadError(
-                sentence(
-                    "{hub} has no {repository}, or no {what} of it; look at {page}",
-                    hub=self.endpoint,
-                    repository=repository,
-                    what=what,
-                    page=page,
-                )
+                "{hub} has no {repository}, or no {what} of it; look at {page}",
+                hub=self.endpoint,
+                repository=repository,
+                what=what,
+                page=page,
             )
         if status == 404:
             raise DownloadError(
-                sentence("{repository} has no {what}; look at {page}", repository=repository, what=what, page=page)
+                "{repository} has no {what}; look at {page}", repository=repository, what=what, page=page
             )
         raise DownloadError(
-            sentence(
-                "{host} answers {status} to the request for {what} of {repository}.",
-                host=response.url.host,
-                status=status,
-                what=what,
-                repository=repository,
-            )
+            "{host} answers {status} to the request for {what} of {repository}.",
+            host=response.url.host,
+            status=status,
+            what=what,
+            repository=repository,
         )
 
     def _way_in(self, page: str) -> Text:
@@ -432,18 +398,13 @@ def checked_endpoint(access: Access) -> str:
     parts = urlsplit(endpoint) if _is_address(endpoint) else None
     if parts is None or parts.query or parts.fragment or parts.username:
         raise DownloadError(
-            sentence(
-                "'{endpoint}' is no address of a hub: write https://HOST, or https://HOST/PATH.",
-                endpoint=access.endpoint,
-            )
+            "'{endpoint}' is no address of a hub: write https://HOST, or https://HOST/PATH.", endpoint=access.endpoint
         )
     if access.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise DownloadError(
-            sentence(
-                "{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.",
-                in_terminal="sapo-desktop models token forget",
-                endpoint=endpoint,
-            )
+            "{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.",
+            in_terminal="sapo-desktop models token forget",
+            endpoint=endpoint,
         )
     return endpoint
 
@@ -470,7 +431,7 @@ def _redirected(url: str, location: str) -> str:
         DownloadError: nowhere, or where we do not go.
     """
     if not location:
-        raise Trouble(sentence("{host} sends us on without saying where.", host=_host(url)))
+        raise Trouble("{host} sends us on without saying where.", host=_host(url))
     try:
         target = urljoin(url, location)
         before, after = urlsplit(url).scheme, urlsplit(target).scheme
@@ -478,11 +439,11 @@ def _redirected(url: str, location: str) -> str:
         target = ""
     if target and (after not in ("http", "https") or (before == "https" and after == "http")):
         raise DownloadError(
-            sentence("{host} sends us to '{target}', which is not followed.", host=_host(url), target=target[:80])
+            "{host} sends us to '{target}', which is not followed.", host=_host(url), target=target[:80]
         )
     if not _is_address(target):
         raise DownloadError(
-            sentence("{host} sends us to '{location}', which is no address.", host=_host(url), location=location[:80])
+            "{host} sends us to '{location}', which is no address.", host=_host(url), location=location[:80]
         )
     return target
 
@@ -497,12 +458,10 @@ def _extent(response: httpx2.Response, start: int, size: int, name: str) -> tupl
         return 0, size
     if response.status_code != 206:
         raise Trouble(
-            sentence(
-                "{host} answers {status} where {name} was asked for.",
-                host=response.url.host,
-                status=response.status_code,
-                name=name,
-            )
+            "{host} answers {status} where {name} was asked for.",
+            host=response.url.host,
+            status=response.status_code,
+            name=name,
         )
     return start, _end_of_range(response.headers.get("Content-Range", ""), start, size, name)
 
@@ -512,11 +471,9 @@ def _end_of_range(given: str, start: int, size: int, name: str) -> int:
     match = re.fullmatch(rf"bytes {start}-([0-9]{{1,18}})/({size}|\*)", given)
     if match is None or not start <= int(match[1]) < size:
         raise Trouble(
-            sentence(
-                "The host of {name} sends another part than the one asked for ({given}).",
-                name=name,
-                given=given or sentence("unnamed"),
-            )
+            "The host of {name} sends another part than the one asked for ({given}).",
+            name=name,
+            given=given or sentence("unnamed"),
         )
     return int(match[1]) + 1
 
@@ -540,20 +497,16 @@ def _explain(error: httpx2.HTTPError, url: str) -> NoReturn:
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise DownloadError(
-                sentence(
-                    "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
-                    "proxy stands in between.",
-                    host=_host(url),
-                    reason=cause.verify_message,
-                )
+                "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
+                "proxy stands in between.",
+                host=_host(url),
+                reason=cause.verify_message,
             ) from error
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
-        raise DownloadError(sentence("{url} cannot be asked: {reason}", url=url, reason=str(error))) from error
+        raise DownloadError("{url} cannot be asked: {reason}", url=url, reason=str(error)) from error
     raise Trouble(
-        sentence(
-            "The connection to {host} broke ({reason}).", host=_host(url), reason=str(error) or type(error).__name__
-        )
+        "The connection to {host} broke ({reason}).", host=_host(url), reason=str(error) or type(error).__name__
     ) from error
 
 

@@ -1,15 +1,14 @@
 """Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
 
 The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
-is copied: files share their blocks (a reflink) or, where that was asked for, are the same (a hard link). Links are
-followed as core/files/model_links.py says, and a copy is for nobody who could not read the original. Small files come
-first, so that what cannot be used is refused before its weights are copied. The folder appears by a rename, whole.
+is copied: files share their blocks (a reflink). Links are followed as core/files/model_links.py says, and a copy is for
+nobody who could not read the original. Small files come first, so that what cannot be used is refused before its
+weights are copied. The folder appears by a rename, whole.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 import sys
@@ -69,16 +68,14 @@ def take_in(
     with disk_errors_as(ModelError, sentence("{path} could not be imported", path=str(path))), store.lock(name):
         if store.folder(name).exists():
             raise ModelError(
-                sentence(
-                    "A model named {name} is installed already: choose another --name, or remove that one.", name=name
-                )
+                "A model named {name} is installed already: choose another --name, or remove that one.", name=name
             )
         source = _source(path)
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
         try:
             count = _meter(source, report, clock)
-            kept = _bring(source, staged, request.link, count, lambda size: check_room(store.root, size, name, free))
+            kept = _bring(source, staged, count, lambda size: check_room(store.root, size, name, free))
             notes = check_model(staged, source.kind)
             model = Installed(name=name, kind=source.kind, source=str(path), installed=time.time(), files=kept)
             target = store.install(staged, model)
@@ -96,7 +93,7 @@ def _name_of(path: Path) -> str:
     stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
     name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
     if not name:
-        raise ModelError(sentence("{path} gives no name for the model; choose one with --name.", path=str(path)))
+        raise ModelError("{path} gives no name for the model; choose one with --name.", path=str(path))
     return name
 
 
@@ -104,17 +101,13 @@ def _source(path: Path) -> _Source:
     if path.is_dir():
         return _folder(path)
     if not path.exists():
-        raise ModelError(sentence("There is nothing at {path}. Look whether the path is right.", path=str(path)))
+        raise ModelError("There is nothing at {path}. Look whether the path is right.", path=str(path))
     if path.suffix.lower() != ".gguf":
         raise ModelError(_not_taken(path))
     parts = parts_of(path)
     if missing := [part.name for part in parts if not part.exists()]:
         raise ModelError(
-            sentence(
-                "{path} is one part of several; missing beside it: {names}.",
-                path=str(path),
-                names=", ".join(missing[:3]),
-            )
+            "{path} is one part of several; missing beside it: {names}.", path=str(path), names=", ".join(missing[:3])
         )
     # The one that a person named may be a link to anywhere; parts that came along with it may not.
     files = {part.name: real_file(path.resolve() if part == path else part, weights=True) for part in parts}
@@ -180,10 +173,10 @@ def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Calla
 
 
 def _bring(
-    source: _Source, staged: Path, link: bool, count: Callable[[str, int], None], need: Callable[[int], None]
+    source: _Source, staged: Path, count: Callable[[str, int], None], need: Callable[[int], None]
 ) -> dict[str, KeptFile]:
     """Every file into the staging folder, hashed. `need` is told how many bytes have to be copied, before any is."""
-    shared = {name for name, path in source.files.items() if _is_shared(path, staged / name, link)}
+    shared = {name for name, path in source.files.items() if _reflinked(path, staged / name)}
     if missing := sum(path.stat().st_size for name, path in source.files.items() if name not in shared):
         need(missing)
 
@@ -228,11 +221,6 @@ def _copied(path: Path, target: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _is_shared(path: Path, target: Path, link: bool) -> bool:
-    """Whether the target is there now without a copy."""
-    return _reflinked(path, target) or (link and _hard_linked(path, target))
-
-
 def _reflinked(path: Path, target: Path) -> bool:
     """Whether the target now shares the blocks of the file; later changes of either leave the other as it is."""
     if sys.platform != "linux":
@@ -246,18 +234,3 @@ def _reflinked(path: Path, target: Path) -> bool:
             target.unlink()
             return False
     return True
-
-
-def _hard_linked(path: Path, target: Path) -> bool:
-    """Whether the target is now the same file. One that cannot be written could not be synced either."""
-    if not os.access(path, os.W_OK):
-        return False
-    with open_regular(path, links=False) as source:
-        try:
-            os.link(path, target)
-        except OSError:  # another disk, or a file system that cannot
-            return False
-        if os.path.samestat(os.fstat(source.fileno()), target.lstat()):
-            return True
-    target.unlink()  # something else is there by now
-    return False

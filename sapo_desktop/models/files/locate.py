@@ -10,7 +10,6 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import installed_name
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.check import gguf_files
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.starter import STARTER, starter_folder
@@ -37,14 +36,12 @@ def locate(name: str, models: Path) -> Path:
     if _is_model(path):
         return path.resolve()
     raise ModelError(
-        sentence(
-            "There is no model '{name}': none of that name is installed in {folder}, and no "
-            "folder is there. Choose another one, download it or import it; 'starter' comes with "
-            "the program.",
-            in_terminal="sapo-desktop models download {name}",
-            name=name,
-            folder=str(models),
-        )
+        "There is no model '{name}': none of that name is installed in {folder}, and no "
+        "folder is there. Choose another one, download it or import it; 'starter' comes with "
+        "the program.",
+        in_terminal="sapo-desktop models download {name}",
+        name=name,
+        folder=str(models),
     )
 
 

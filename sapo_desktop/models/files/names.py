@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.sentences import sentence
 
 FileKind = Literal["weights", "gguf", "json", "tokenizer", "text"]
 
@@ -69,15 +68,12 @@ def check(name: str) -> FileKind:
     """
     if not is_plain(name):
         raise ModelError(
-            sentence(
-                "This model has a file with an unusual name ('{name}'), so nothing of it is taken. Choose "
-                "another model.",
-                name=name,
-            )
+            "This model has a file with an unusual name ('{name}'), so nothing of it is taken. Choose another model.",
+            name=name,
         )
     kind = kind_of(name)
     if kind is None:
         if PurePosixPath(name).suffix.lower() in PROGRAMS:
-            raise ModelError(sentence("{name} is not taken: files of that kind can carry programs.", name=name))
-        raise ModelError(sentence("{name} is not taken: models have no files of that kind.", name=name))
+            raise ModelError("{name} is not taken: files of that kind can carry programs.", name=name)
+        raise ModelError("{name} is not taken: models have no files of that kind.", name=name)
     return kind

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sapo_desktop.core.errors import DownloadError
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.errors import DownloadError, Explained
+from sapo_desktop.core.sentences import Text, Value, sentence
 
 Sleep = Callable[[float], None]
 
@@ -32,12 +32,11 @@ class Patience:
     """Most that a hub may ask us to wait."""
 
 
-class Trouble(Exception):
+class Trouble(Explained):
     """Something that may be gone at the next try. `wait`: seconds that the hub asks for."""
 
-    def __init__(self, text: Text, wait: float | None = None) -> None:
-        super().__init__(text)
-        self.text = text
+    def __init__(self, text: Text, wait: float | None = None, **values: Value) -> None:
+        super().__init__(text, in_terminal="", **values)
         self.wait = wait
 
 
@@ -63,20 +62,16 @@ class Retries:
         self._failures += 1
         if self._failures >= self.patience.tries:
             raise DownloadError(
-                sentence(
-                    "{trouble} After {count} tries this was given up. What has arrived is kept: the same command "
-                    "goes on from there.",
-                    trouble=trouble.text,
-                    count=self._failures,
-                )
+                "{trouble} After {count} tries this was given up. What has arrived is kept: the same command "
+                "goes on from there.",
+                trouble=trouble.text,
+                count=self._failures,
             ) from trouble
         if trouble.wait is not None and trouble.wait > self.patience.longest_asked:
             raise DownloadError(
-                sentence(
-                    "{trouble} It asks to wait {minutes} minutes: try again then.",
-                    trouble=trouble.text,
-                    minutes=round(trouble.wait / 60),
-                )
+                "{trouble} It asks to wait {minutes} minutes: try again then.",
+                trouble=trouble.text,
+                minutes=round(trouble.wait / 60),
             ) from trouble
         seconds = self._seconds(trouble.wait)
         say(

@@ -20,7 +20,6 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.reading import open_regular
-from sapo_desktop.core.sentences import sentence
 
 _LONGEST_HEADER = 25_000_000
 _MOST_TENSORS = 100_000
@@ -61,27 +60,21 @@ def count_numbers(file: Path) -> int:
             start = stream.read(8)
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
-                raise ModelError(
-                    sentence("{file} is not a whole safetensors file; fetch or copy it again.", file=str(file))
-                )
+                raise ModelError("{file} is not a whole safetensors file; fetch or copy it again.", file=str(file))
             tensors = _tensors(stream.read(length), file)
     except OSError as error:
         raise ModelError(
-            sentence(
-                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
-                path=str(file),
-                reason=error.strerror or str(error),
-            )
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(file),
+            reason=error.strerror or str(error),
         ) from error
     whole = 8 + length + _end(tensors, file)
     if not tensors or whole != size:
         raise ModelError(
-            sentence(
-                "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
-                file=str(file),
-                expected=whole,
-                found=size,
-            )
+            "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
+            file=str(file),
+            expected=whole,
+            found=size,
         )
     return sum(tensor.numbers for tensor in tensors)
 
@@ -91,9 +84,7 @@ def _end(tensors: Sequence[_Tensor], file: Path) -> int:
     end = 0
     for first, last in sorted(tensor.data_offsets for tensor in tensors):
         if first != end:
-            raise ModelError(
-                sentence("{path} is damaged (its tensors do not follow each other): get it again.", path=str(file))
-            )
+            raise ModelError("{path} is damaged (its tensors do not follow each other): get it again.", path=str(file))
         end = last
     return end
 
@@ -108,8 +99,5 @@ def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
         return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
     except (ValueError, RecursionError) as error:
         raise ModelError(
-            sentence(
-                "{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.",
-                file=str(file),
-            )
+            "{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.", file=str(file)
         ) from error

@@ -97,11 +97,9 @@ class Store:
         model = self.manifest(name)
         if file := self.damaged_file(model):
             raise ModelError(
-                sentence(
-                    "{file} of {name} is missing or has another size: remove the model and get it again.",
-                    file=file,
-                    name=name,
-                )
+                "{file} of {name} is missing or has another size: remove the model and get it again.",
+                file=file,
+                name=name,
             )
         return model
 
@@ -115,12 +113,10 @@ class Store:
         folder = self.folder(name)
         if not folder.exists():
             raise ModelError(
-                sentence(
-                    "No model '{name}' is installed in {folder}.",
-                    in_terminal="sapo-desktop models installed",
-                    name=name,
-                    folder=str(self.root),
-                )
+                "No model '{name}' is installed in {folder}.",
+                in_terminal="sapo-desktop models installed",
+                name=name,
+                folder=str(self.root),
             )
         path = folder / MANIFEST
         try:
@@ -129,26 +125,19 @@ class Store:
             model = msgspec.json.decode(raw, type=_Manifest).model if form == _FORMAT else None
         except FileNotFoundError as error:
             raise ModelError(
-                sentence(
-                    "{folder} has no {name}, so it is no model of ours: move it away first.",
-                    folder=str(folder),
-                    name=MANIFEST,
-                )
+                "{folder} has no {name}, so it is no model of ours: move it away first.",
+                folder=str(folder),
+                name=MANIFEST,
             ) from error
         except (OSError, *UNREADABLE) as error:
             raise ModelError(
-                sentence(
-                    "{path} cannot be read ({reason}): remove the model and get it again.",
-                    path=str(path),
-                    reason=str(error),
-                )
+                "{path} cannot be read ({reason}): remove the model and get it again.",
+                path=str(path),
+                reason=str(error),
             ) from error
         if model is None:
             raise ModelError(
-                sentence(
-                    "A newer SAPO Desktop wrote {path}: install that version, or remove the model first.",
-                    path=str(path),
-                )
+                "A newer SAPO Desktop wrote {path}: install that version, or remove the model first.", path=str(path)
             )
         return msgspec.structs.replace(model, name=name)
 
@@ -186,9 +175,7 @@ class Store:
         target = self.folder(model.name)
         with disk_errors_as(ModelError, sentence("{name} could not be put in its place", name=model.name)):
             if target.exists() and not self.damaged_file(self.manifest(model.name)):
-                raise ModelError(
-                    sentence("A model named {name} is installed already: remove that one first.", name=model.name)
-                )
+                raise ModelError("A model named {name} is installed already: remove that one first.", name=model.name)
             write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
             sync_tree(staged)
             if target.exists():
@@ -221,20 +208,16 @@ class Store:
         found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
         if not found and model.exists():
             raise ModelError(
-                sentence(
-                    "{folder} is no model: it has no {name} of this program. It is left alone.",
-                    folder=str(model),
-                    name=MANIFEST,
-                )
+                "{folder} is no model: it has no {name} of this program. It is left alone.",
+                folder=str(model),
+                name=MANIFEST,
             )
         if not found:
             raise ModelError(
-                sentence(
-                    "No model '{name}' is installed in {folder}.",
-                    in_terminal="sapo-desktop models installed",
-                    name=name,
-                    folder=str(self.root),
-                )
+                "No model '{name}' is installed in {folder}.",
+                in_terminal="sapo-desktop models installed",
+                name=name,
+                folder=str(self.root),
             )
         return found
 
@@ -265,7 +248,7 @@ class Store:
         with path.open("ab") as file:
             if not lock_descriptor(file.fileno(), blocking=False):
                 raise DownloadError(
-                    sentence("Another process is at work on the model '{name}': wait for it, or cancel it.", name=name)
+                    "Another process is at work on the model '{name}': wait for it, or cancel it.", name=name
                 )
             yield
 
@@ -301,12 +284,10 @@ class Store:
             return _FirstSeen()
         except (OSError, *UNREADABLE) as error:
             raise ModelError(
-                sentence(
-                    "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "
-                    "delete it to begin anew.",
-                    path=str(path),
-                    reason=str(error),
-                )
+                "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "
+                "delete it to begin anew.",
+                path=str(path),
+                reason=str(error),
             ) from error
 
     def _unfinished(self) -> list[Unfinished]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import DownloadError, NoRoom
+from sapo_desktop.core.errors import DownloadError, Explained, NoRoom
 from sapo_desktop.core.models import KeptFile, Stage
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
@@ -74,16 +74,10 @@ class Surroundings:
     retries: Callable[[], Retries]
     clock: Callable[[], float] = time.monotonic
     pace: Pace = field(default_factory=Pace)
-    advice: Text = _ADVICE
-    """What to do about a file that came wrong twice."""
 
 
-class _WrongBytes(Exception):
+class _WrongBytes(Explained):
     """The file is complete, or longer than that, and not what it should be."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 def bytes_present(path: Path, wanted: Wanted, identity: Identity | None) -> int:
@@ -122,7 +116,7 @@ class FileTransfer:
             except _WrongBytes as wrong:
                 self._begin_anew()
                 if not chances:
-                    raise DownloadError(joined([wrong.text, self._around.advice])) from wrong
+                    raise DownloadError(joined([wrong.text, _ADVICE])) from wrong
         return KeptFile(bytes=self._wanted.bytes, sha256=self._sha256.hexdigest())
 
     def _to_the_end(self) -> None:
@@ -152,11 +146,9 @@ class FileTransfer:
                 retries.wait(trouble, self._waiting)
         if (remote.etag, remote.bytes) != (wanted.remote.etag, wanted.remote.bytes):
             raise DownloadError(
-                sentence(
-                    "{name} of {repository} changed on the hub meanwhile: try again.",
-                    name=wanted.name,
-                    repository=wanted.repository,
-                )
+                "{name} of {repository} changed on the hub meanwhile: try again.",
+                name=wanted.name,
+                repository=wanted.repository,
             )
         self._wanted = dataclasses.replace(wanted, remote=remote)
 
@@ -199,12 +191,10 @@ class FileTransfer:
             self._hash_what_is_there()
         if self._counted < wanted.bytes:
             raise Trouble(
-                sentence(
-                    "The connection ended after {count} of {total} bytes of {name}.",
-                    count=self._counted,
-                    total=wanted.bytes,
-                    name=wanted.name,
-                )
+                "The connection ended after {count} of {total} bytes of {name}.",
+                count=self._counted,
+                total=wanted.bytes,
+                name=wanted.name,
             )
 
     def _write_down(self, chunks: Iterator[bytes]) -> None:
@@ -220,11 +210,9 @@ class FileTransfer:
     def _take(self, piece: bytes, descriptor: int) -> None:
         if self._counted + len(piece) > self._wanted.bytes:
             raise _WrongBytes(
-                sentence(
-                    "The hub sends more of {name} than the {count} bytes it has.",
-                    name=self._wanted.name,
-                    count=self._wanted.bytes,
-                )
+                "The hub sends more of {name} than the {count} bytes it has.",
+                name=self._wanted.name,
+                count=self._wanted.bytes,
             )
         _write(descriptor, piece, self._path)
         self._sha256.update(piece)
@@ -240,15 +228,13 @@ class FileTransfer:
         wanted, found = self._wanted, self._sha256.hexdigest()
         if wanted.sha256 is not None and found != wanted.sha256:
             raise _WrongBytes(
-                sentence(
-                    "{name} has the SHA-256 {found}... where {expected}... was expected.",
-                    name=wanted.name,
-                    found=found[:16],
-                    expected=wanted.sha256[:16],
-                )
+                "{name} has the SHA-256 {found}... where {expected}... was expected.",
+                name=wanted.name,
+                found=found[:16],
+                expected=wanted.sha256[:16],
             )
         if wanted.remote.blob is not None and _git_hash(self._path, wanted.bytes) != wanted.remote.blob:
-            raise _WrongBytes(sentence("{name} is not what the hub says it is.", name=wanted.name))
+            raise _WrongBytes("{name} is not what the hub says it is.", name=wanted.name)
 
 
 def _git_hash(path: Path, size: int) -> str:
@@ -265,12 +251,9 @@ def _write(descriptor: int, piece: bytes, path: Path) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoRoom(
-                sentence(
-                    "The disk of {folder} is full. What has arrived is kept: free some space and give the same "
-                    "command.",
-                    folder=str(path.parent),
-                )
+                "The disk of {folder} is full. What has arrived is kept: free some space and give the same command.",
+                folder=str(path.parent),
             ) from error
         raise DownloadError(
-            sentence("{path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror or error))
+            "{path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror or error)
         ) from error

@@ -94,8 +94,6 @@ def _is_host(host: str) -> bool:
 
 def _wrong(what: Text) -> UsageError:
     return UsageError(
-        sentence(
-            "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}",
-            what=what,
-        )
+        "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}",
+        what=what,
     )

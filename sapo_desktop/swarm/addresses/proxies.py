@@ -67,20 +67,16 @@ def _checked(text: str, complaint: Sentence) -> str:
         port = parts.port
     except ValueError:
         # Its words would repeat the text.
-        raise UsageError(sentence("{complaint}. {form}", complaint=complaint, form=_FORM)) from None
+        raise UsageError("{complaint}. {form}", complaint=complaint, form=_FORM) from None
     if parts.scheme not in _SCHEMES or not parts.hostname or not port or not text.isascii():
-        raise UsageError(sentence("{complaint}. {form}", complaint=complaint, form=_FORM))
+        raise UsageError("{complaint}. {form}", complaint=complaint, form=_FORM)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise UsageError(
-            sentence("{complaint}: nothing may stand behind its port. {form}", complaint=complaint, form=_FORM)
-        )
+        raise UsageError("{complaint}: nothing may stand behind its port. {form}", complaint=complaint, form=_FORM)
     if parts.username is not None and not (_is_word(parts.username, ":") and _is_word(parts.password or "")):
         raise UsageError(
-            sentence(
-                "{complaint}: its user name or password is missing, too long or not %-encoded. {form}",
-                complaint=complaint,
-                form=_FORM,
-            )
+            "{complaint}: its user name or password is missing, too long or not %-encoded. {form}",
+            complaint=complaint,
+            form=_FORM,
         )
     return f"{_SCHEMES[parts.scheme]}://{parts.netloc}"
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.durable import write_atomically
-from sapo_desktop.core.sentences import sentence
 
 _FIRST = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -31,7 +30,7 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
         chain, closed = certificate.read_text(encoding="ascii", errors="replace"), key.read_bytes()
         if b"ENCRYPTED" in closed:  # OpenSSL would ask for the passphrase at a terminal, if there were one
             raise UsageError(
-                sentence("The key in {path} is closed by a passphrase. Name a file where it is open.", path=str(key))
+                "The key in {path} is closed by a passphrase. Name a file where it is open.", path=str(key)
             )
         context.load_cert_chain(certificate, key)
         first = _FIRST.search(chain)  # some programs write what is in it before it
@@ -42,31 +41,25 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
         if error.reason != "KEY_VALUES_MISMATCH":
             raise _no_pem(certificate, key) from error
         raise UsageError(
-            sentence(
-                "The key in {key} is not that of the first certificate in {certificate}. Name the two that belong "
-                "together.",
-                key=str(key),
-                certificate=str(certificate),
-            )
+            "The key in {key} is not that of the first certificate in {certificate}. Name the two that belong "
+            "together.",
+            key=str(key),
+            certificate=str(certificate),
         ) from error
     except OSError as error:
         raise UsageError(
-            sentence(
-                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
-                path=str(error.filename),
-                reason=error.strerror or str(error),
-            )
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(error.filename),
+            reason=error.strerror or str(error),
         ) from error
 
 
 def _no_pem(certificate: Path, key: Path) -> UsageError:
     return UsageError(
-        sentence(
-            "{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server's "
-            "own first, the other one its private key.",
-            certificate=str(certificate),
-            key=str(key),
-        )
+        "{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server's "
+        "own first, the other one its private key.",
+        certificate=str(certificate),
+        key=str(key),
     )
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.durable import write_atomically
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 
@@ -47,10 +46,8 @@ def follow(on: bool, data: Path) -> None:
             write_atomically(path, _launch_agent(data) if sys.platform == "darwin" else _desktop_file(data))
     except OSError as error:
         raise AutostartError(
-            sentence(
-                "The start at login could not be changed ({error}): look at the permissions of that place.",
-                error=str(error),
-            )
+            "The start at login could not be changed ({error}): look at the permissions of that place.",
+            error=str(error),
         ) from error
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.sentences import sentence
 
 if TYPE_CHECKING:
     from jeepney import HeaderFields, Message
@@ -81,7 +80,7 @@ def speaking(bus: Bus, name: str, path: str, *, descriptors: bool = False) -> It
         with _connected(bus, descriptors) as connection:
             yield Line(connection, name, path)
     except (OSError, ValueError, RuntimeError, DBusErrorResponse) as error:
-        raise NoBus(sentence("{name} does not answer on D-Bus ({error}).", name=name, error=str(error))) from error
+        raise NoBus("{name} does not answer on D-Bus ({error}).", name=name, error=str(error)) from error
 
 
 def _connected(bus: Bus, descriptors: bool) -> DBusConnection:

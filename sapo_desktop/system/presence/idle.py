@@ -69,10 +69,7 @@ class Idle:
 
 def _unknown(reason: Text) -> CannotTell:
     return CannotTell(
-        sentence(
-            "This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.",
-            reason=reason,
-        )
+        "This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.", reason=reason
     )
 
 

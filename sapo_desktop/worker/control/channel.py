@@ -292,9 +292,7 @@ class ControlServer:
         try:
             frame = msgspec.msgpack.encode(Answer(id=call.id, reply=await self._handle(client, call.request)))
             if len(frame) > MAX_MESSAGE:
-                raise SapoError(
-                    sentence("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
-                )
+                raise SapoError("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -351,7 +349,7 @@ class ControlLink:
             raise ControlError(GONE) from error
         except UNREADABLE as error:
             raise ControlError(
-                sentence("The worker is of another release ({error}); `quit` it and start it again.", error=str(error))
+                "The worker is of another release ({error}); `quit` it and start it again.", error=str(error)
             ) from error
         return message
 
@@ -373,18 +371,12 @@ async def open_link(folder: Path) -> ControlLink:
         connection = await _patiently(asyncio.create_task(_proven_to(worker)), worker.pid)
     except TimeoutError as error:
         raise ControlError(
-            sentence(
-                "The worker (process {process}) does not answer; if it hangs, end that process and start it again.",
-                process=str(worker.pid),
-            )
+            "The worker (process {process}) does not answer; if it hangs, end that process and start it again.",
+            process=str(worker.pid),
         ) from error
     except (OSError, InvalidHandshake) as error:
         raise NotRunning(
-            sentence(
-                "The node of {folder} has ended.",
-                in_terminal="sapo-desktop run --data {folder}",
-                folder=str(folder.parent),
-            )
+            "The node of {folder} has ended.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
         ) from error
     return ControlLink(connection, worker)
 
@@ -442,7 +434,7 @@ async def _prove(connection: ClientConnection, side: ClientSide) -> None:
         await connection.send(msgspec.msgpack.encode(side.prove(answer)))
     except (ConnectionClosed, *UNREADABLE) as error:
         raise ControlError(
-            sentence("What listens on the worker's port does not speak as a worker does: {error}", error=str(error))
+            "What listens on the worker's port does not speak as a worker does: {error}", error=str(error)
         ) from error
     except BaseException:
         connection.transport.abort()

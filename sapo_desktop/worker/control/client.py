@@ -317,11 +317,9 @@ async def start_worker(
             if waiting.is_over():
                 process.kill()
                 raise SapoError(
-                    sentence(
-                        "The worker did nothing for {seconds} s while it started and was ended; see {path}.",
-                        seconds=float(timeout),
-                        path=str(path),
-                    )
+                    "The worker did nothing for {seconds} s while it started and was ended; see {path}.",
+                    seconds=float(timeout),
+                    path=str(path),
                 )
             await asyncio.sleep(_LOOK_AGAIN)
     except BaseException as error:
@@ -397,11 +395,9 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
 def _error(failure: Failure) -> SapoError:
     if failure.kind == "Bug":
         return SapoError(
-            sentence(
-                "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
-                in_terminal="sapo-desktop doctor --report FILE",
-                what=failure.text,
-            )
+            "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
+            in_terminal="sapo-desktop doctor --report FILE",
+            what=failure.text,
         )
     return error_class(failure.kind)(failure.text)
 
@@ -416,7 +412,5 @@ def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoErro
                 return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
     reason = processes.exit_reason(code)
     if not said:
-        return SapoError(sentence("The worker ended while it started: {reason}.", reason=reason))
-    return SapoError(
-        sentence("The worker ended while it started: {reason}. Its last words:\n{words}", reason=reason, words=said)
-    )
+        return SapoError("The worker ended while it started: {reason}.", reason=reason)
+    return SapoError("The worker ended while it started: {reason}. Its last words:\n{words}", reason=reason, words=said)

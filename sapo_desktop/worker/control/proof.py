@@ -126,17 +126,11 @@ def read_control_file(folder: Path) -> ControlFile:
         return read_json(folder / FILE, ControlFile)
     except FileNotFoundError as error:
         raise NotRunning(
-            sentence(
-                "No node runs in {folder}.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
-            )
+            "No node runs in {folder}.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
         ) from error
     except (msgspec.DecodeError, UnfitFile) as error:
         raise ControlError(
-            sentence(
-                "{path} is damaged ({error}); end the worker and start it again.",
-                path=str(folder / FILE),
-                error=str(error),
-            )
+            "{path} is damaged ({error}); end the worker and start it again.", path=str(folder / FILE), error=str(error)
         ) from error
 
 

@@ -103,7 +103,7 @@ def _gguf_hash(path: Path) -> str:
             hashes.append(file_hash(part))
         except OSError as error:
             raise ModelError(
-                sentence("{path} cannot be read: {error}.", path=str(part), error=error.strerror or str(error))
+                "{path} cannot be read: {error}.", path=str(part), error=error.strerror or str(error)
             ) from error
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 

@@ -22,7 +22,7 @@ from sapo_desktop.core.files.exports import put_in_place, refuse_used
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.engines.protocols import (
     Configure,
     Done,
@@ -397,9 +397,7 @@ class Engine:
         except CheckpointError as error:
             await self.host.stop()
             raise HostDied(
-                sentence(
-                    "{reason} The engine was ended, as it no longer holds the state that trains.", reason=error.text
-                )
+                "{reason} The engine was ended, as it no longer holds the state that trains.", reason=error.text
             ) from error
 
     async def _call(

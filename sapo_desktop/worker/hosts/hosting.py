@@ -363,9 +363,7 @@ class Host:
     def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> HostError:
         if fault is not None:
             return HostError(
-                sentence(
-                    "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
-                )
+                "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
             )
         over_limit = ceiling.times_reached() > self._limits_reached
         reason = processes.exit_reason(
@@ -414,15 +412,9 @@ class Host:
         await self._end(0.0)
         seconds = float(patience.limit or 0)
         if patience.loading:
-            raise HostTimeout(
-                sentence("The {host} did nothing for {seconds} s and was ended.", host=self._name, seconds=seconds)
-            )
+            raise HostTimeout("The {host} did nothing for {seconds} s and was ended.", host=self._name, seconds=seconds)
         raise HostTimeout(
-            sentence(
-                "The {host} did not answer within {seconds} s and was ended.",
-                host=self._name,
-                seconds=seconds,
-            )
+            "The {host} did not answer within {seconds} s and was ended.", host=self._name, seconds=seconds
         )
 
 
@@ -483,11 +475,9 @@ def expect(reply: Any, kind: type[ReplyType], host: str = "engine") -> ReplyType
     """The reply, if it is of this kind. Raises HostError."""
     if not isinstance(reply, kind):
         raise HostError(
-            sentence(
-                "The {host} answered {found} where {expected} was expected.",
-                host=host,
-                found=type(reply).__name__,
-                expected=kind.__name__,
-            )
+            "The {host} answered {found} where {expected} was expected.",
+            host=host,
+            found=type(reply).__name__,
+            expected=kind.__name__,
         )
     return reply

@@ -39,11 +39,9 @@ def check_network(settings: Settings) -> None:
     """Refuse a download where no network is wanted. Raises InSilo."""
     if settings.silo:
         raise InSilo(
-            sentence(
-                "This node is in silo: no network at all, so nothing is downloaded. Leave it for the "
-                "download, or import the model.",
-                in_terminal="sapo-desktop silo off, or sapo-desktop models import PATH",
-            )
+            "This node is in silo: no network at all, so nothing is downloaded. Leave it for the "
+            "download, or import the model.",
+            in_terminal="sapo-desktop silo off, or sapo-desktop models import PATH",
         )
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         raise InSilo(sentence("HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first."))
@@ -52,9 +50,7 @@ def check_network(settings: Settings) -> None:
 def check_unused(settings: Settings, name: str) -> None:
     """Refuse to remove the model that this node learns with. Raises UsageError."""
     if name in (settings.model, installed_name(settings.model)):
-        raise UsageError(
-            sentence("{model} is this node's model: choose another first (settings set model starter).", model=name)
-        )
+        raise UsageError("{model} is this node's model: choose another first (settings set model starter).", model=name)
 
 
 async def fetch(

@@ -1,8 +1,7 @@
 """Looks whether a newer version is there, and remembers what it saw: for the worker, and for a command where none runs.
 
 Whether anything may be asked at all is decided here, before there is a process that could open a socket. A worker looks
-once a day while the node may use the network (Updates). Nothing is installed: it is said, and a file that a person
-wants is fetched and checked.
+once a day while the node may use the network (Updates). Nothing is installed or fetched: it is said.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import msgspec
 
@@ -20,7 +18,7 @@ from sapo_desktop import __version__
 from sapo_desktop.core.errors import InSilo, SapoError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.models import AskRelease, FetchRelease, ReleaseKept, ReleaseSays, Transfer
+from sapo_desktop.core.models import AskRelease, ReleaseSays
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Text, sentence
@@ -102,10 +100,8 @@ class Looker:
             return SapoError(sentence("This build has no release address, so nothing looks for newer versions."))
         if not settings.look_for_updates:
             return UsageError(
-                sentence(
-                    "look_for_updates is off, so nothing looks for newer versions.",
-                    in_terminal="sapo-desktop settings set look_for_updates on",
-                )
+                "look_for_updates is off, so nothing looks for newer versions.",
+                in_terminal="sapo-desktop settings set look_for_updates on",
             )
         if settings.silo:
             return InSilo(sentence("This node is in silo: no network at all, so nothing looks for newer versions."))
@@ -155,26 +151,6 @@ class Looker:
         self._keep(fresh)
         return msgspec.structs.replace(standing, looked=now)
 
-    async def fetch(
-        self, settings: Settings, name: str, folder: Path, on_transfer: Callable[[Transfer], None] | None = None
-    ) -> Path:
-        """Bring a file of the newest version into the folder; it is checked, and never run. Raises SapoError."""
-        if (off := self.off(settings)) is not None:
-            raise off
-        standing = self.known(settings)
-        found = next((file for file in standing.files if file.name == name), None)
-        if found is None:
-            raise UsageError(_no_file(name, standing))
-        request = FetchRelease(
-            address=self.release.address,
-            folder=str(folder),
-            name=found.name,
-            bytes=found.bytes,
-            sha256=found.sha256,
-            most_bytes=1000 * settings.download_kilobytes,
-        )
-        return Path((await librarian.ask(request, ReleaseKept, self._data, on_transfer)).path)
-
     def _judged(self, document: bytes, signature: bytes, seen: Seen) -> tuple[Standing, Seen]:
         return judge(document, signature, self.release, self._own, self._clock(), seen)
 
@@ -186,23 +162,12 @@ class Looker:
             return Memory()
         except (OSError, msgspec.DecodeError) as error:
             raise SapoError(
-                sentence("{path} cannot be used ({reason}): delete it.", path=str(path), reason=str(error))
+                "{path} cannot be used ({reason}): delete it.", path=str(path), reason=str(error)
             ) from error
 
     def _keep(self, memory: Memory) -> None:
         with disk_errors_as(SapoError, sentence("{path} could not be written", path=str(self._data.updates))):
             write_atomically(self._data.updates, msgspec.json.encode(memory))
-
-
-def _no_file(name: str, standing: Standing) -> Text:
-    if not standing.files:
-        return sentence("There is nothing newer to get: {reason}", reason=standing.text)
-    return sentence(
-        "Version {version} has no file {name}; it has {files}.",
-        version=standing.version,
-        name=name,
-        files=", ".join(file.name for file in standing.files),
-    )
 
 
 class Updates:

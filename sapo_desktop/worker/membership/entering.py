@@ -54,11 +54,9 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
     link = await network.link(address, named_by_stranger=strangers, only_greet=True)
     if link is None:
         raise UsageError(
-            sentence(
-                "Nobody answers at {address}: look whether the address is right, and whether a node or relay runs "
-                "there and can be reached from here.",
-                address=address.url.rstrip("/"),
-            )
+            "Nobody answers at {address}: look whether the address is right, and whether a node or relay runs "
+            "there and can be reached from here.",
+            address=address.url.rstrip("/"),
         )
     # The latency says that it answered over the link: who only proves its key has not taken ours.
     if link.told is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.core.files.reading import read_bytes
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder, write_private
 
@@ -109,19 +108,15 @@ class OwnIdentity:
             return found
         if not create:
             raise UsageError(
-                sentence(
-                    "No private swarm was founded here, so this node can admit nobody.",
-                    in_terminal="sapo-desktop peers found",
-                )
+                "No private swarm was founded here, so this node can admit nobody.",
+                in_terminal="sapo-desktop peers found",
             )
         keyring = identity.usable_keyring()
         if keyring is None and given is None:
             raise PassphraseNeeded(
-                sentence(
-                    "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
-                    "{variable}, or type one in a terminal.",
-                    variable=PASSPHRASE,
-                )
+                "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
+                "{variable}, or type one in a terminal.",
+                variable=PASSPHRASE,
             )
         return await asyncio.to_thread(keeper.create, given if keyring is None else None)
 

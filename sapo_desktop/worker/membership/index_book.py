@@ -17,7 +17,6 @@ import msgspec
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
 
 FIRST_PERSON_INDEX = 56
@@ -101,11 +100,9 @@ class IndexBook:
             write_atomically(self._path, msgspec.json.encode(self._book))
         except OSError as error:
             raise HistoryError(
-                sentence(
-                    "{path} cannot be written: {error}. Free some disk space.",
-                    path=str(self._path),
-                    error=error.strerror or str(error),
-                )
+                "{path} cannot be written: {error}. Free some disk space.",
+                path=str(self._path),
+                error=error.strerror or str(error),
             ) from error
 
 
@@ -116,10 +113,8 @@ def _read(path: Path) -> _Book:
         return _Book()
     except (OSError, msgspec.DecodeError) as error:
         raise HistoryError(
-            sentence(
-                "{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it "
-                "says which question numbers were used.",
-                path=str(path),
-                error=str(error),
-            )
+            "{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it "
+            "says which question numbers were used.",
+            path=str(path),
+            error=str(error),
         ) from error

@@ -19,7 +19,6 @@ from typing import NamedTuple, Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
@@ -202,10 +201,8 @@ class Member:
             index = self._book.take_for_person(slot, task)
             if index is None:
                 raise TaskError(
-                    sentence(
-                        "No more questions of {task} can be shared in these ten minutes: name another task, or wait.",
-                        task=task,
-                    )
+                    "No more questions of {task} can be shared in these ten minutes: name another task, or wait.",
+                    task=task,
                 )
             return [self._place(task, slot, index)]
 

@@ -35,11 +35,9 @@ def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Memb
         members.check(key, bytes.fromhex(admission), unix_time)
     except Refused as refused:
         raise UsageError(
-            sentence(
-                "This node's key is not admitted to the private swarm ({reason}). {advice}",
-                reason=refused.detail,
-                advice=how_to_be_admitted(key),
-            )
+            "This node's key is not admitted to the private swarm ({reason}). {advice}",
+            reason=refused.detail,
+            advice=how_to_be_admitted(key),
         ) from refused
     return members
 
@@ -74,14 +72,12 @@ def admission_link(settings: Settings, admission_key: Signer, own: bytes, member
         key = b""
     if len(key) != KEY_BYTES:
         raise UsageError(
-            sentence("A newcomer is admitted by its key of 64 hex digits.", in_terminal="sapo-desktop identity show")
+            "A newcomer is admitted by its key of 64 hex digits.", in_terminal="sapo-desktop identity show"
         )
     if settings.swarm != admission_key.key.hex():
         raise UsageError(
-            sentence(
-                "This node is not in the swarm that it founded: go back there first.",
-                in_terminal="sapo-desktop peers found",
-            )
+            "This node is not in the swarm that it founded: go back there first.",
+            in_terminal="sapo-desktop peers found",
         )
     ends = int(now) + days * _DAY if days else NO_END
     return replace(invite(settings, own), admission=admit(admission_key, key, ends).hex())
@@ -95,21 +91,17 @@ def invite(settings: Settings, own: bytes) -> Invite:
     """
     if not settings.swarm:
         raise UsageError(
-            sentence(
-                "This node is in the public swarm, which asks for no invite. Found a private one for that.",
-                in_terminal="sapo-desktop peers found",
-            )
+            "This node is in the public swarm, which asks for no invite. Found a private one for that.",
+            in_terminal="sapo-desktop peers found",
         )
     mine = own_address(settings, own)
     kept = settings.peers.replace(",", " ").split()
     peers = tuple(dict.fromkeys([*([str(mine)] if mine else []), *kept]))[:MOST_PEERS]
     if not peers:
         raise UsageError(
-            sentence(
-                "An invite needs an address to begin at. Say where others reach this node (announce), "
-                "or name a peer or relay of the swarm.",
-                in_terminal="sapo-desktop settings set announce wss://HOST:PORT, or sapo-desktop peers add URL",
-            )
+            "An invite needs an address to begin at. Say where others reach this node (announce), "
+            "or name a peer or relay of the swarm.",
+            in_terminal="sapo-desktop settings set announce wss://HOST:PORT, or sapo-desktop peers add URL",
         )
     return Invite(settings.swarm, peers)
 

@@ -328,7 +328,7 @@ class Relay:
         """For `doctor`; peers of the command line are dialled."""
         options, info, linked = self._options, self._status().swarm, self._linked
         facts = {"relay": sapo_desktop.__version__, "up": f"{time.monotonic() - self._started:.0f} s"}
-        works = Check(name="relay", state="good", found=f"It answers: {info.reason}")
+        works = Check("relay", "good", f"It answers: {info.reason}")
         if linked is None:
             return Facts(values=facts, checks=[works])
         found = [works] if self._backbone is None else [works, backbone_check(self._backbone.state)]
@@ -373,7 +373,7 @@ def _metrics(where: str) -> Metrics | None:
         from sapo_desktop.worker.relaying.metrics import Metrics
     except ImportError as error:
         raise UsageError(
-            sentence("Figures are shown by prometheus-client, which is not installed: {command}", command=INSTALL)
+            "Figures are shown by prometheus-client, which is not installed: {command}", command=INSTALL
         ) from error
     return Metrics(where)
 

@@ -21,11 +21,9 @@ def check(settings: Settings) -> None:
     for address in addresses(settings.peers):
         if not address.tls and not address.is_loopback and not settings.private_addresses:
             raise UsageError(
-                sentence(
-                    "{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
-                    "settings set private_addresses on",
-                    address=str(address),
-                )
+                "{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
+                "settings set private_addresses on",
+                address=str(address),
             )
     if settings.listen:
         host_and_port(settings.listen)
@@ -57,9 +55,7 @@ def host_and_port(where: str) -> tuple[str, int]:
     host, colon, port = where.strip().rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
         raise UsageError(
-            sentence(
-                "Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not '{where}'.", where=where
-            )
+            "Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not '{where}'.", where=where
         )
     return host.strip("[]"), int(port)
 

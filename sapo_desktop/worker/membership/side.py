@@ -192,7 +192,7 @@ class SwarmSide:
         """Dial an address once, one of an invite nowhere but on the public internet. Raises UsageError where nobody
         answers, or takes no link."""
         if self._joined is None or self._settings is None:
-            raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
+            raise UsageError("Only a node in the swarm can dial a peer. {reason}", reason=self._reason)
         return await greet(self._joined.network, text, self._settings.invited)
 
     @property

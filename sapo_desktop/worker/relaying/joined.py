@@ -15,7 +15,6 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.network.nats_url import is_guarded, nats_servers
 from sapo_desktop.core.records import Check
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
@@ -50,17 +49,15 @@ class BackboneOptions:
             from sapo_desktop.swarm.sockets import backbone  # noqa: F401
         except ImportError as error:
             raise UsageError(
-                sentence("Relays are joined by nats-py, which is not installed: {command}", command=INSTALL)
+                "Relays are joined by nats-py, which is not installed: {command}", command=INSTALL
             ) from error
         if not 1 <= self.shards <= SHARDS:
-            raise UsageError(sentence("--backbone-shards is a number from 1 to {most}.", most=str(SHARDS)))
+            raise UsageError("--backbone-shards is a number from 1 to {most}.", most=str(SHARDS))
         credentials = self._credentials()
         if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
             raise UsageError(
-                sentence(
-                    "{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
-                    server=bare[0],
-                )
+                "{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
+                server=bare[0],
             )
         self._tls()
 
@@ -95,18 +92,14 @@ class BackboneOptions:
             return None
         first = _read(self.credentials, _MOST_CREDENTIALS).strip().partition("\n")[0].strip()
         if not first or first.startswith("-"):
-            raise UsageError(
-                sentence("The first line of {path} has to be USER:PASSWORD or a token.", path=str(self.credentials))
-            )
+            raise UsageError("The first line of {path} has to be USER:PASSWORD or a token.", path=str(self.credentials))
         if first.startswith("SU") and ":" not in first:
             try:
                 return Credentials(key=UserKey(first))
             except ValueError as error:
                 raise UsageError(
-                    sentence(
-                        "{path} holds no seed of a user's nkey: it begins with SU. Name the file that holds it.",
-                        path=str(self.credentials),
-                    )
+                    "{path} holds no seed of a user's nkey: it begins with SU. Name the file that holds it.",
+                    path=str(self.credentials),
                 ) from error
         user, colon, password = first.partition(":")
         return Credentials(user, password) if colon else Credentials(token=first)
@@ -116,7 +109,7 @@ class BackboneOptions:
             return ssl.create_default_context(cafile=str(self.ca) if self.ca else None)
         except (OSError, ssl.SSLError) as error:
             raise UsageError(
-                sentence("{path} holds no certificates: name a file with certificates in PEM form.", path=str(self.ca))
+                "{path} holds no certificates: name a file with certificates in PEM form.", path=str(self.ca)
             ) from error
 
 
@@ -139,20 +132,20 @@ def backbone_check(state: str) -> Check:
     """For `doctor`. `state`: of the connection to NATS."""
     name = "backbone"
     if state == "connected":
-        return Check(name=name, state="good", found="Connected to NATS.")
+        return Check(name, "good", "Connected to NATS.")
     if state == "refused":
         return Check(
-            name=name,
-            state="limited",
-            found="NATS refuses the credentials: this relay serves on alone.",
-            advice="Put what the server's configuration names into the file of --backbone-credentials, and start the "
+            name,
+            "limited",
+            "NATS refuses the credentials: this relay serves on alone.",
+            "Put what the server's configuration names into the file of --backbone-credentials, and start the "
             "relay again.",
         )
     return Check(
-        name=name,
-        state="limited",
-        found="No NATS server of --backbone is reached: this relay serves on alone.",
-        advice="Look whether NATS runs there, whether its port is open from here, and, where it is tls://, whether "
+        name,
+        "limited",
+        "No NATS server of --backbone is reached: this relay serves on alone.",
+        "Look whether NATS runs there, whether its port is open from here, and, where it is tls://, whether "
         "--backbone-ca vouches for its certificate.",
     )
 
@@ -167,7 +160,7 @@ def read_bans(path: Path | None) -> frozenset[bytes]:
             banned |= keys_of(line.partition("#")[0])
         except UsageError as error:
             raise UsageError(
-                sentence("Line {number} of {path} is no key: write its 64 hex digits.", number=number, path=str(path))
+                "Line {number} of {path} is no key: write its 64 hex digits.", number=number, path=str(path)
             ) from error
     return frozenset(banned)
 
@@ -178,9 +171,7 @@ def _read(path: Path, most: int) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text"
         raise UsageError(
-            sentence(
-                "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
-                path=str(path),
-                reason=reason,
-            )
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(path),
+            reason=reason,
         ) from error

@@ -198,21 +198,13 @@ class CheckpointStore:
         if not self._path(number).is_dir():
             have = ", ".join(map(str, self.numbers())) or sentence("none yet")
             raise CheckpointError(
-                sentence(
-                    "There is no checkpoint {number}; there are: {numbers}, and `base`.",
-                    number=str(number),
-                    numbers=have,
-                )
+                "There is no checkpoint {number}; there are: {numbers}, and `base`.", number=str(number), numbers=have
             )
         try:
             return self._verified(number)
         except Unsound as error:
             raise CheckpointError(
-                sentence(
-                    "Checkpoint {number} is damaged ({reason}); choose another one.",
-                    number=str(number),
-                    reason=error.text,
-                )
+                "Checkpoint {number} is damaged ({reason}); choose another one.", number=str(number), reason=error.text
             ) from error
 
     def get(self, name: str) -> Checkpoint | None:
@@ -237,9 +229,7 @@ class CheckpointStore:
                 )
             return self.read(best.number)
         if not (name.isascii() and name.isdigit()):
-            raise CheckpointError(
-                sentence("There is no checkpoint '{name}'; say base, best, last or a number.", name=name)
-            )
+            raise CheckpointError("There is no checkpoint '{name}'; say base, best, last or a number.", name=name)
         return self.read(int(name))
 
     def newest_valid(self) -> Newest:
@@ -337,11 +327,9 @@ class CheckpointStore:
             if error.errno == errno.EIO:  # the disk itself lost it
                 raise Unsound(str(error)) from error
             raise CheckpointError(
-                sentence(
-                    "Checkpoint {number} cannot be read ({error}): choose another one.",
-                    number=str(number),
-                    error=str(error),
-                )
+                "Checkpoint {number} cannot be read ({error}): choose another one.",
+                number=str(number),
+                error=str(error),
             ) from error
         return Checkpoint(
             number=number,

@@ -316,12 +316,9 @@ class Database:
         """Have the next start look into it; where it is `checked` already, since SQLite finds nothing, believe this."""
         self._suspect.write_text(what if checked else "", encoding="utf-8")
         return HistoryDamaged(
-            sentence(
-                "The history database {path} is damaged ({error}). Start again: it will be set aside and a "
-                "new one begun.",
-                path=str(self.path),
-                error=what,
-            )
+            "The history database {path} is damaged ({error}). Start again: it will be set aside and a new one begun.",
+            path=str(self.path),
+            error=what,
         )
 
 
@@ -339,13 +336,11 @@ def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -
     version = _version(connection)
     if version > len(steps):
         raise HistoryError(
-            sentence(
-                "A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows "
-                "{newest}): install the newer version, or use another data folder.",
-                path=str(path),
-                version=version,
-                newest=len(steps),
-            )
+            "A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows "
+            "{newest}): install the newer version, or use another data folder.",
+            path=str(path),
+            version=version,
+            newest=len(steps),
         )
     while version < len(steps):
         connection.execute("BEGIN IMMEDIATE")

@@ -18,7 +18,6 @@ import msgspec
 from sapo_desktop.core.errors import HistoryDamaged, HistoryError
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.records import EvalReport, Group, Learned, Record, RoundReport, TaskMark
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
 from sapo_desktop.worker.store import ahas, rows
@@ -142,7 +141,7 @@ class History:
         except HistoryError as error:
             if isinstance(error.__cause__, sqlite3.IntegrityError):
                 raise HistoryError(
-                    sentence("Round {round} is in the history already; reconcile first.", round=str(report.round))
+                    "Round {round} is in the history already; reconcile first.", round=str(report.round)
                 ) from error
             raise
 

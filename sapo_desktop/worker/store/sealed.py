@@ -109,11 +109,9 @@ def unseal(data: bytes) -> Contents:
     written = msgspec.json.decode(manifest.body, type=_Format).format
     if written > FORMAT:
         raise CheckpointError(
-            sentence(
-                "A newer SAPO Desktop wrote these checkpoints (format {version}, this one knows {newest}): "
-                "install the newer version, or use another data folder.",
-                version=written,
-                newest=FORMAT,
-            )
+            "A newer SAPO Desktop wrote these checkpoints (format {version}, this one knows {newest}): "
+            "install the newer version, or use another data folder.",
+            version=written,
+            newest=FORMAT,
         )
     return msgspec.json.decode(manifest.body, type=Contents)

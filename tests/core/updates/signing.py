@@ -1,7 +1,6 @@
 """Manifests for tests, signed by keys that are made from a number."""
 
 import datetime
-import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,16 +50,12 @@ def signed(document: bytes, by: int = 1) -> bytes:
     return key(by).sign(signed_bytes(document)).signature.hex().encode() + b"\n"
 
 
-INSTALLER = b"#!/bin/sh\n"
-
-
 @contextmanager
 def served(folder: Path, asked: list[str] | None = None, **changed: Any) -> Iterator[str]:
-    """A release of one file in `folder`, signed, at the address that is given. `asked`: takes the paths."""
-    file = msgspec.structs.replace(FILE, bytes=len(INSTALLER), sha256=hashlib.sha256(INSTALLER).hexdigest())
-    document = manifest(**{"files": [file], **changed})
+    """A release in `folder`, signed, at the address that is given. `asked`: takes the paths."""
+    document = manifest(**changed)
     folder.mkdir()
-    for name, content in ((NAME, document), (SIGNATURE_NAME, signed(document)), (FILE.name, INSTALLER)):
+    for name, content in ((NAME, document), (SIGNATURE_NAME, signed(document))):
         (folder / name).write_bytes(content)
 
     class Handler(SimpleHTTPRequestHandler):

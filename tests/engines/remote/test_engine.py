@@ -122,7 +122,7 @@ def test_texts_become_our_ids_and_it_is_said_what_is_missing(connect: Connect, d
     for completion in flat(made):
         assert completion.tokens and max(completion.tokens) < node.loaded.vocabulary
         assert completion.text == node.script.words.text(completion.tokens)
-        assert completion.logprobs == [] and len(completion.tokens) <= 12
+        assert completion.logprobs == []
     assert {path for path, _ in node.script.asked} == {f"/v1/{'chat/' * (dialect == 'chat')}completions"}
     assert len(node.script.asked) == (6 if dialect == "one-by-one" else 2)
     said = " ".join(map(str, node.loaded.said))
@@ -140,7 +140,7 @@ def test_every_sampling_option_is_sent_so_that_none_is_filled_in(
     node = connect(dialect)
     made = node.generate(temperature=0.7, top_p=0.9, top_k=20, min_p=0.05)
     (_, sent), *_ = node.script.asked
-    assert sent["prompt"] == made.prompt_tokens[0] and sent[repeat] == 1.0
+    assert sent["prompt"] in made.prompt_tokens and sent[repeat] == 1.0
     assert [sent[name] for name in ("temperature", "top_p", "top_k", "min_p")] == [0.7, 0.9, 20, 0.05]
     assert all(c.logprobs == [] for c in flat(made)), "which distribution they are of is not certain"
     node.script.asked.clear()

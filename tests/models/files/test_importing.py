@@ -24,8 +24,8 @@ class Imports:
         self.models = root / "models"
         self.reports: list[Transfer] = []
 
-    def __call__(self, path: Path, name: str | None = None, *, link: bool = False, free: int = 10**12) -> Kept:
-        request = TakeIn(folder=str(self.models), path=str(path), name=name, link=link)
+    def __call__(self, path: Path, name: str | None = None, *, free: int = 10**12) -> Kept:
+        request = TakeIn(folder=str(self.models), path=str(path), name=name)
         return take_in(request, self.reports.append, lambda folder: free)
 
     def folder(self, files: dict[str, bytes], name: str = "My model") -> Path:
@@ -121,24 +121,20 @@ def test_a_gguf_file_that_a_person_names_may_be_a_link_its_other_parts_may_not(i
         imports(beside / "tiny-00001-of-00002.gguf")
 
 
-@pytest.mark.parametrize("link", [False, True])
-def test_a_copy_is_for_nobody_who_could_not_read_the_original(imports: Imports, link: bool) -> None:
+def test_a_copy_is_for_nobody_who_could_not_read_the_original(imports: Imports) -> None:
     folder = imports.folder(transformers_files())
     (folder / "README.md").chmod(0o600)
     (folder / "config.json").chmod(0o644)
     before = os.umask(0o022)
     try:
-        kept = Path(imports(folder, link=link).path)
+        kept = Path(imports(folder).path)
     finally:
         os.umask(before)
     assert (kept / "README.md").stat().st_mode & 0o777 == 0o600
     assert (kept / "config.json").stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("link", [False, True])
-def test_what_takes_a_files_place_is_not_imported(
-    imports: Imports, monkeypatch: pytest.MonkeyPatch, link: bool
-) -> None:
+def test_what_takes_a_files_place_is_not_imported(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = imports.folder(transformers_files())
     secret = imports.root / "id_ed25519"
     secret.write_text("PRIVATE KEY")
@@ -151,7 +147,7 @@ def test_what_takes_a_files_place_is_not_imported(
 
     monkeypatch.setattr(importing, "_meter", exchange)
     with pytest.raises(ModelError, match=r"could not be imported \(it is a link"):
-        imports(folder, link=link)
+        imports(folder)
     assert Store(imports.models).contents().models == []
 
 
@@ -224,15 +220,6 @@ def test_a_change_of_the_original_leaves_the_model_as_it_is(imports: Imports) ->
     with (path / "model.safetensors").open("r+b") as file:
         file.write(b"other")
     assert (Path(kept.path) / "model.safetensors").read_bytes() == transformers_files()["model.safetensors"]
-
-
-def test_only_who_asks_for_it_gets_the_same_files(imports: Imports, copied: list[str]) -> None:
-    path = imports.folder(transformers_files())
-    own = imports(path, "own")
-    assert sorted(copied) == sorted(transformers_files())
-    assert (Path(own.path) / "model.safetensors").stat().st_nlink == 1
-    same = imports(path, "same", link=True, free=0)
-    assert (Path(same.path) / "model.safetensors").samefile(path / "model.safetensors")
 
 
 def test_there_has_to_be_room_for_all_of_it_before_anything_is_copied(imports: Imports, copied: list[str]) -> None:

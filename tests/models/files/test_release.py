@@ -1,6 +1,5 @@
-"""What is asked of a release's address: bounded, followed nowhere worse, and kept only where the hash holds."""
+"""What is asked of a release's address: bounded, and followed nowhere worse."""
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,28 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.errors import DownloadError, NoRoom
-from sapo_desktop.core.models import AskRelease, FetchRelease
+from sapo_desktop.core.errors import DownloadError
+from sapo_desktop.core.models import AskRelease
 from sapo_desktop.core.updates.manifest import LONGEST, NAME, SIGNATURE_NAME
-from sapo_desktop.models.files.download import Surface
-from sapo_desktop.models.files.patience import Patience, Retries
-from sapo_desktop.models.files.release import ask_release, fetch_release
+from sapo_desktop.models.files.patience import Patience
+from sapo_desktop.models.files.release import ask_release
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from tests.models.hub_server import with_a_network
 
-CONTENT = b"an installer" * 10_000
-FILE = "sapo-desktop-1.2.0.run"
-HURRIED = Surface(
-    patience=Patience(tries=3, first=0.0, silence=5),
-    retries=lambda patience: Retries(patience, lambda _: None),
-)
+HURRIED = Patience(silence=5)
 
 
 class Site:
     """Files at an address; `answers`: what comes first in a file's place, by path."""
 
     def __init__(self) -> None:
-        self.files = {NAME: b"{}", SIGNATURE_NAME: b"00", FILE: CONTENT}
+        self.files = {NAME: b"{}", SIGNATURE_NAME: b"00"}
         self.answers: dict[str, list[Callable[[BaseHTTPRequestHandler], None]]] = {}
         self.asked: list[str] = []
         site = self
@@ -54,11 +47,6 @@ class Site:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server.server_address[1]}/of"
-
-    def fetch(self, folder: Path, surface: Surface = HURRIED, sha256: str = "") -> str:
-        sha256 = sha256 or hashlib.sha256(CONTENT).hexdigest()
-        request = FetchRelease(address=self.address, folder=str(folder), name=FILE, bytes=len(CONTENT), sha256=sha256)
-        return fetch_release(request, lambda transfer: None, surface).path
 
 
 def said(
@@ -116,41 +104,3 @@ def test_a_host_that_does_not_prove_who_it_is_is_not_heard(tmp_path: Path, site:
     with pytest.raises(DownloadError, match="does not prove who it is"):
         ask_release(AskRelease(address=site.address.replace("http:", "https:")), HURRIED)
     assert site.asked == []
-
-
-def test_a_file_is_there_once_it_is_what_the_manifest_says(site: Site, tmp_path: Path) -> None:
-    folder = tmp_path / "Downloads"
-    assert Path(site.fetch(folder)).read_bytes() == CONTENT
-    assert site.fetch(folder) == str(folder / FILE) and site.asked == [FILE]
-    assert [path.name for path in folder.iterdir()] == [FILE]
-
-
-def test_a_line_that_breaks_is_gone_on_with(site: Site, tmp_path: Path) -> None:
-    site.answers[FILE] = [said(200, CONTENT[:70_000], length=len(CONTENT)), said(503, b"")]
-    assert Path(site.fetch(tmp_path)).read_bytes() == CONTENT and len(site.asked) == 3
-
-
-def test_other_bytes_are_thrown_away(site: Site, tmp_path: Path) -> None:
-    site.files[FILE] = CONTENT[:-1] + b"X"
-    with pytest.raises(DownloadError, match=r"has the SHA-256 .* thrown away: try again later"):
-        site.fetch(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_lies_there_is_never_written_over(site: Site, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text("mine")
-    with pytest.raises(DownloadError, match="is another file"):
-        site.fetch(tmp_path)
-    assert (tmp_path / FILE).read_text() == "mine" and site.asked == []
-
-
-def test_no_disk_is_filled(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(NoRoom, match="choose another folder"):
-        site.fetch(tmp_path, Surface(patience=HURRIED.patience, free=lambda folder: 2_000_100_000))
-    assert list(tmp_path.iterdir()) == [] and site.asked == []
-
-
-def test_a_folder_that_cannot_be_is_said(site: Site, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DownloadError, match="could not be downloaded"):
-        site.fetch(tmp_path / "file" / "below")

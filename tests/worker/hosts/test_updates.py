@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as how
 from hypothesis import strategies as st
 
-from sapo_desktop.core.errors import DownloadError, InSilo, SapoError, UsageError
+from sapo_desktop.core.errors import DownloadError, InSilo, SapoError
 from sapo_desktop.core.models import AskRelease, ReleaseSays
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Release
@@ -17,7 +17,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import GetUpdates, Notice, UpdatesAre
 from sapo_desktop.worker.hosts.updates import Looker, Memory, Updates, is_due
-from tests.core.updates.signing import DAY, FILE, INSTALLER, NOW, RELEASE, manifest, public, served, signed
+from tests.core.updates.signing import DAY, NOW, RELEASE, manifest, public, served, signed
 from tests.models.hub_server import with_a_network
 
 OUT = Settings(silo=False)
@@ -109,8 +109,6 @@ async def test_off_and_silo_mean_no_traffic(site: Site, release: Release, settin
     assert not looker.is_due(settings)
     with pytest.raises(SapoError, match=words):
         await looker.look(settings)
-    with pytest.raises(SapoError, match=words):
-        await looker.fetch(settings, FILE.name, site.data.root)
     known = looker.known(settings)
     assert known.state == "off" and words in str(known.text) and site.asked == 0
 
@@ -196,17 +194,8 @@ async def test_going_into_silo_ends_a_look_at_once(site: Site) -> None:
 # -- the real way: a process of its own, over HTTP -------------------------------------------------------------
 
 
-async def test_a_file_is_got_whole_into_a_folder_and_not_run(
-    site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_a_process_of_its_own_asks_over_http(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with_a_network(monkeypatch)
     with served(tmp_path / "site") as address:
         release = msgspec.structs.replace(RELEASE, address=address)
-        looker = Looker(site.data, release, clock=lambda: NOW, own="1.1.0")
-        assert (await looker.look(OUT)).version == "1.2.0"
-        path = await looker.fetch(OUT, FILE.name, tmp_path / "Downloads")
-        assert path.read_bytes() == INSTALLER and path.stat().st_mode & 0o111 == 0
-        with pytest.raises(UsageError, match=rf"no file other.exe; it has {FILE.name}"):
-            await looker.fetch(OUT, "other.exe", tmp_path)
-        with pytest.raises(UsageError, match="nothing newer to get"):
-            await Looker(site.data, release, clock=lambda: NOW, own="1.2.0").fetch(OUT, FILE.name, tmp_path)
+        assert (await Looker(site.data, release, clock=lambda: NOW, own="1.1.0").look(OUT)).version == "1.2.0"

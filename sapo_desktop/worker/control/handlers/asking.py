@@ -72,9 +72,7 @@ class Asking:
         seed = self._random.getrandbits(63) if seed is None else seed
         question = (await self._node.examiner.set_questions([QuestionRef(task=task, seed=seed)]))[0]
         if question is None:
-            raise TaskError(
-                sentence("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
-            )
+            raise TaskError("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
         return question
 
     async def _answer(self, question: str, name: str, greedy: bool, stream: int) -> Completion:

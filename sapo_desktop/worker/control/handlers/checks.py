@@ -34,27 +34,26 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
     """The port that others link to."""
     name = "listening port"
     if not settings.listen:
-        return Check(name=name, state="good", found="None is set: this node dials others, and takes no links.")
+        return Check(name, "good", "None is set: this node dials others, and takes no links.")
     if info.address:
         if any(not link.dialled for link in info.links):
-            return Check(name=name, state="good", found=f"Open at {info.address}, and others have linked to it.")
+            return Check(name, "good", f"Open at {info.address}, and others have linked to it.")
         return Check(
-            name=name,
-            state="limited",
-            found=f"Open at {info.address}; nobody has linked to it so far.",
-            advice="If others should reach it from outside, let the firewall pass this port and have the router "
-            "forward it.",
+            name,
+            "limited",
+            f"Open at {info.address}; nobody has linked to it so far.",
+            "If others should reach it from outside, let the firewall pass this port and have the router forward it.",
         )
     if info.state == "failed":
-        return Check(name=name, state="bad", found=str(info.reason), advice=_ANOTHER_PORT)
+        return Check(name, "bad", str(info.reason), _ANOTHER_PORT)
     if error := _taken(settings.listen):
         return Check(
-            name=name,
-            state="bad",
-            found=f"{settings.listen} cannot be opened: {error}.",
-            advice=f"End the program that has the port. {_ANOTHER_PORT}",
+            name,
+            "bad",
+            f"{settings.listen} cannot be opened: {error}.",
+            f"End the program that has the port. {_ANOTHER_PORT}",
         )
-    return Check(name=name, state="good", found=f"{settings.listen} is closed now, and can be opened.")
+    return Check(name, "good", f"{settings.listen} is closed now, and can be opened.")
 
 
 def _taken(listen: str) -> str:
@@ -74,61 +73,58 @@ def clock(info: SwarmInfo) -> Check:
     """This computer's clock beside those of the linked peers."""
     name = "clock by peers"
     if info.state == "silo":
-        return Check(name=name, state="good", found=_NOTHING_SENT)
+        return Check(name, "good", _NOTHING_SENT)
     if info.clock_wrong:
         return Check(
-            name=name,
-            state="bad",
-            found=f"It differs from the peers' by more than {MOST_CLOCK_ERROR / 60:.0f} minutes: they refuse what this "
+            name,
+            "bad",
+            f"It differs from the peers' by more than {MOST_CLOCK_ERROR / 60:.0f} minutes: they refuse what this "
             "node shares.",
-            advice=SET_CLOCK,
+            SET_CLOCK,
         )
     if not info.links:
-        return Check(name=name, state="good", found="No peer is linked to compare it with.")
+        return Check(name, "good", "No peer is linked to compare it with.")
     seconds = abs(info.clock_offset)
     if seconds >= _WORTH_SETTING:
         return Check(
-            name=name,
-            state="limited",
-            found=f"It is {seconds / 60:,.0f} minutes off the peers'. The node allows for that, up to "
+            name,
+            "limited",
+            f"It is {seconds / 60:,.0f} minutes off the peers'. The node allows for that, up to "
             f"{MOST_CLOCK_ERROR / 60:.0f} minutes.",
-            advice=SET_CLOCK,
+            SET_CLOCK,
         )
-    return Check(name=name, state="good", found=f"Within {max(1, round(seconds)):.0f} s of the peers'.")
+    return Check(name, "good", f"Within {max(1, round(seconds)):.0f} s of the peers'.")
 
 
 async def peers(settings: Settings, info: SwarmInfo, dial: Dial) -> Check:
     """Whether those answer that the user has named; each is dialled, all at once."""
     name = "peers"
     if info.state == "silo":
-        return Check(name=name, state="good", found=_NOTHING_SENT if settings.silo else str(info.reason))
+        return Check(name, "good", _NOTHING_SENT if settings.silo else str(info.reason))
     if info.state == "joining":
         again = "Ask again in a minute."
-        return Check(name=name, state="limited", found="The node is still joining the swarm.", advice=again)
+        return Check(name, "limited", "The node is still joining the swarm.", again)
     if info.state == "failed":
         advice = "Do what the sentence says, then: sapo-desktop silo on, and silo off"
-        return Check(name=name, state="bad", found=str(info.reason), advice=advice)
+        return Check(name, "bad", str(info.reason), advice)
     named = listed(settings.peers)
     if not named:
         if info.links:
-            return Check(name=name, state="good", found=f"None is named; {_linked(len(info.links))}.")
+            return Check(name, "good", f"None is named; {_linked(len(info.links))}.")
         return Check(
-            name=name,
-            state="limited",
-            found="None is named, and none was found.",
-            advice="Name one: sapo-desktop peers add URL, or look on the local network: settings set lan=true",
+            name,
+            "limited",
+            "None is named, and none was found.",
+            "Name one: sapo-desktop peers add URL, or look on the local network: settings set lan=true",
         )
     silent = [said for said in await asyncio.gather(*(_asked(address, dial) for address in named)) if said]
     found = f"{len(named) - len(silent)} of {len(named)} named ones answer; {_linked(len(info.links))}."
     if not silent:
-        return Check(name=name, state="good", found=found)
+        return Check(name, "good", found)
     bad = len(silent) == len(named) and not info.links
     advice = "Look whether this computer is online and needs a proxy; else ask whoever runs the peer, or take it out: "
     return Check(
-        name=name,
-        state="bad" if bad else "limited",
-        found=" ".join([found, *silent]),
-        advice=f"{advice}sapo-desktop peers remove URL",
+        name, "bad" if bad else "limited", " ".join([found, *silent]), f"{advice}sapo-desktop peers remove URL"
     )
 
 

@@ -100,7 +100,7 @@ class FactRequests:
         while self._side.info(()).state == "joining" and time.monotonic() < deadline:
             await asyncio.sleep(_LOOK_SECONDS)
         gate = self._node.gate
-        works = Check(name="node", state="good", found=f"It answers ({gate.state.value}): {gate.reason}")
+        works = Check("node", "good", f"It answers ({gate.state.value}): {gate.reason}")
         return [works, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
 
     async def model(self, request: GetModelInfo) -> ModelInfo:

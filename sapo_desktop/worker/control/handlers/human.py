@@ -215,9 +215,7 @@ def written(answer: str, reasoning: str, grammar: str) -> str:
         UsageError: it is empty, too long, holds signs that may not travel, or more than one span.
     """
     if len(answer) + len(reasoning) > limits.MAX_ANSWER:
-        raise UsageError(
-            sentence("An answer has at most {most} characters with its reasoning.", most=limits.MAX_ANSWER)
-        )
+        raise UsageError("An answer has at most {most} characters with its reasoning.", most=limits.MAX_ANSWER)
     answer, reasoning = answer.strip(), reasoning.strip()
     if not answer:
         raise UsageError(sentence("The answer is empty."))
@@ -225,21 +223,17 @@ def written(answer: str, reasoning: str, grammar: str) -> str:
     text = f"{reasoning}\n{text}" if reasoning else text
     if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):
         raise UsageError(
-            sentence("One answer, at the end: write it without {opening} and {closing}.", opening=OPEN, closing=CLOSE)
+            "One answer, at the end: write it without {opening} and {closing}.", opening=OPEN, closing=CLOSE
         )
     if text.find(OPEN) > SHORTEST_REASONING:
         raise UsageError(
-            sentence(
-                "Reasoning has at most {most} characters, so that every node takes it.", most=SHORTEST_REASONING - 1
-            )
+            "Reasoning has at most {most} characters, so that every node takes it.", most=SHORTEST_REASONING - 1
         )
     if not may_be_shared(text) or not belongs(text, grammar):
         raise UsageError(
-            sentence(
-                "Only letters, digits and signs of calculation may stand in an answer, in at most {most} "
-                "bytes. Type it again without others.",
-                most=limits.MAX_ANSWER,
-            )
+            "Only letters, digits and signs of calculation may stand in an answer, in at most {most} "
+            "bytes. Type it again without others.",
+            most=limits.MAX_ANSWER,
         )
     return text
 

@@ -68,7 +68,7 @@ class ModelRequests:
         return Ok(text=sentence("Downloading {model}.", model=request.model))
 
     async def import_(self, request: ImportModel) -> Ok:
-        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, link=request.link)
+        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name)
         self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
         return Ok(text=sentence("Importing {path}.", path=request.path))
 
@@ -124,7 +124,7 @@ class ModelRequests:
         if self._working is not None:
             work.close()
             raise UsageError(
-                sentence("{model} is under way: wait for it, or cancel it (models cancel).", model=self._working.model)
+                "{model} is under way: wait for it, or cancel it (models cancel).", model=self._working.model
             )
         self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network

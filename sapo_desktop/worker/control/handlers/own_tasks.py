@@ -55,14 +55,12 @@ class OwnTaskRequests:
     def _read(self, path: Path) -> tuple[Family, bytes]:
         """The family that the file is, and its content."""
         if not path.is_absolute() or path.suffix.lower() != own.SUFFIX:
-            raise UsageError(sentence("{file} cannot be added: own tasks are a .csv file.", file=path.name))
+            raise UsageError("{file} cannot be added: own tasks are a .csv file.", file=path.name)
         content = own.read_file(path)
         family = own.parse_family(path.stem, content, {one.name for one in self._catalogue.shipped().families})
         there = self._there()
         if len(there) >= own.MOST_FILES and family.name not in there:
-            raise TaskError(
-                sentence("There are {count} own families, and no more are read: remove one.", count=own.MOST_FILES)
-            )
+            raise TaskError("There are {count} own families, and no more are read: remove one.", count=own.MOST_FILES)
         return family, content
 
     def _add(self, path: Path) -> Family:
@@ -79,15 +77,11 @@ class OwnTaskRequests:
         # By the list, so that no name leads out of the folder.
         found = next((file for file in own.own_files(self._folder) if file.stem == name), None)
         if found is None:
-            raise UsageError(
-                sentence("There are no own tasks {name}.", in_terminal="sapo-desktop tasks list", name=name)
-            )
+            raise UsageError("There are no own tasks {name}.", in_terminal="sapo-desktop tasks list", name=name)
         if name in (family_of(word.strip()) for word in self._chosen().split(",")):
             raise UsageError(
-                sentence(
-                    "{name} is among the tasks that are practised (the setting `tasks`): take it out there first.",
-                    name=name,
-                )
+                "{name} is among the tasks that are practised (the setting `tasks`): take it out there first.",
+                name=name,
             )
         with disk_errors_as(TaskError, sentence("The own tasks cannot be removed")):
             found.unlink(missing_ok=True)

@@ -86,11 +86,11 @@ def _writing(path: Path, *, replace: bool) -> Iterator[TextIO]:
         is_claimed = False
     except FileExistsError as error:
         raise UsageError(
-            sentence("{path} is there already: choose another name, or have it replaced.", path=str(path))
+            "{path} is there already: choose another name, or have it replaced.", path=str(path)
         ) from error
     except OSError as error:
         raise SapoError(
-            sentence("{path} could not be written: {error}.", path=str(path), error=error.strerror or str(error))
+            "{path} could not be written: {error}.", path=str(path), error=error.strerror or str(error)
         ) from error
     finally:
         new.unlink(missing_ok=True)

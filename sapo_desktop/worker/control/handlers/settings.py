@@ -43,6 +43,7 @@ from sapo_desktop.worker.store.keeper import bytes_in
 
 NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
+OF_THE_NETWORK = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).group == "network")
 _PRIORITY = "low_priority"
 
 
@@ -182,8 +183,10 @@ class SettingsRequests:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         if "tasks" in keys:
             parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
-        check(settings)
-        await asyncio.to_thread(check_facts, settings, keys)
+        if keys & OF_THE_NETWORK:
+            check(settings)
+        if asked := keys & LOOKED_AT:
+            await asyncio.to_thread(check_facts, settings, asked)
         node = self._node
         wanted = settings_file.apply(settings, self._overrides)
         if wanted.model != self._wanted.model:
@@ -203,7 +206,8 @@ class SettingsRequests:
         node.take_settings(self._in_force(wanted))
         self._publish(SettingsChanged(now=self._are()))
         node.orders.follow()  # what that means for rates and a metered link, the guest sees to at its next look
-        await self._models.follow(node.settings)
+        if "silo" in keys:
+            await self._models.follow(node.settings)
         await self._side.follow(node.settings)
         if keys & OF_UPDATES:
             self._updates.follow()

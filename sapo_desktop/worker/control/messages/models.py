@@ -35,8 +35,6 @@ class ImportModel(Message, frozen=True, kw_only=True):
     """In full."""
     name: str | None = None
     """None: as the folder or file is named."""
-    link: bool = False
-    """Hard links instead of copies, as TakeIn says."""
 
 
 class CancelModelWork(Message, frozen=True, kw_only=True):

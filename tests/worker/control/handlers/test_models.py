@@ -120,9 +120,9 @@ async def test_cancel_ends_it_and_the_next_may_begin(it: Library) -> None:
     await it.until(ModelProgressed)
     assert "o/small: cancelled" in str((await it.requests.cancel(CancelModelWork())).text)
     assert it.events[-1] == CANCELLED
-    await it.requests.import_(ImportModel(path="/x", name="y", link=True))
+    await it.requests.import_(ImportModel(path="/x", name="y"))
     await it.until(ModelProgressed)
-    assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].link
+    assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y"
 
 
 async def test_what_is_cancelled_before_its_first_step_is_over_too(it: Library) -> None:
