@@ -305,7 +305,7 @@ def trend(values: Sequence[float]) -> Trend | None:
     starts = rng.integers(0, len(values) - BLOCK + 1, size=(RESAMPLED, -(-len(values) // BLOCK)))
     drawn = residuals[starts[:, :, None] + np.arange(BLOCK)].reshape(RESAMPLED, -1)[:, : len(values)]
     slopes = [slope(line + one) for one in drawn]
-    scale = 100 * times[-1] / max(1.0, begin)
+    scale = 100 * float(times[-1]) / max(1.0, begin)
     low, high = np.quantile(slopes, (0.025, 0.975))
     return Trend(percent=steep * scale, low=float(low) * scale, high=float(high) * scale, begin=begin)
 

@@ -3,6 +3,8 @@
 import random
 from pathlib import Path
 
+import msgspec
+
 from tests.attack.node.hours import Sample, figures, leaks, role, trend
 
 
@@ -39,3 +41,11 @@ def test_processes_are_told_apart_by_their_command_line() -> None:
     assert role(["python", "-m", "sapo_desktop.worker.hosts.host", "--parent", "1", "engine"]) == "engine"
     assert role(["python", "-m", "sapo_desktop.worker.membership.relay", "--data", "x"]) == "relay"
     assert role(["python", "-m", "sapo_desktop", "run"]) == "command"
+
+
+def test_figures_can_be_written_as_lines() -> None:
+    samples = [
+        Sample(seconds=60.0 * at, rounds=at, memory={"engine": 100 + at}, queues={"links": 4.0}, logs={})
+        for at in range(90)
+    ]
+    assert all(msgspec.json.encode(figure) for figure in figures(samples))
