@@ -17,11 +17,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 WORKER = """
 import sys
 from pathlib import Path
-from sapo_desktop.worker import main, updates
+from sapo_desktop.worker import main
 from sapo_desktop.worker.hosts import updates as looker
 resource = looker.resource
 looker.resource = lambda name: Path(sys.argv[1]) if name == "updates.toml" else resource(name)
-updates.LOOK_SECONDS = 0.2
+looker.LOOK_SECONDS = 0.2
 sys.exit(main.main(["--data", sys.argv[2], "--idle"]))
 """
 
