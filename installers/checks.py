@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import TextIO
 
 from installers.environment import environment_python
 from installers.tool import without_foreign_paths
 
+QUICK_BUDGET_SECONDS = 20 * 60
 SLOW_BUDGET_SECONDS = 45 * 60
-ON_ALL_CORES = ("--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile")
-"""Files side by side, a file's tests in their order."""
-IN_PAIRS = ("--numprocesses=logical", "--maxprocesses=2", "--dist=loadfile")
+BY_FILE = ("--numprocesses=logical", "--dist=loadfile", "--max-worker-restart=0")
+"""Files side by side, a file's tests in their order. A worker that crashes is not replaced: the run has failed, and
+pytest-xdist 3.8 waits for ever for files that the crashed one had finished."""
+ON_ALL_CORES = (*BY_FILE, "--maxprocesses=4")
+IN_PAIRS = (*BY_FILE, "--maxprocesses=2")
 """The slow ones start whole nodes, which take half the cores each: no more than two at once, on any machine."""
 
 
@@ -21,7 +28,7 @@ def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
     python = str(environment_python(root))
     if slow:
         command = [python, "-m", "pytest", "-m", "slow", "--timeout=1200", "--durations=20", *IN_PAIRS]
-        return _run(command, root, out, env, SLOW_BUDGET_SECONDS)
+        return run_within(SLOW_BUDGET_SECONDS, command, root, out, env)
     failed = [
         name
         for name, command in (
@@ -29,18 +36,32 @@ def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
             ("mypy", [python, "-m", "mypy"]),
             ("pytest", [python, "-m", "pytest", *ON_ALL_CORES]),
         )
-        if _run(command, root, out, env) != 0
+        if run_within(QUICK_BUDGET_SECONDS, command, root, out, env) != 0
     ]
     if failed:
         out.write(f"Failed: {', '.join(failed)} (see above).\n")
     return 1 if failed else 0
 
 
-def _run(command: list[str], root: Path, out: TextIO, env: dict[str, str], budget: float | None = None) -> int:
+def run_within(budget: float, command: list[str], root: Path, out: TextIO, env: dict[str, str]) -> int:
+    """Run a check for at most `budget` seconds; returns its exit code, or 1 if it was stopped. Nothing that it started
+    outlives it: a test that hangs would keep the output open, and whoever reads that would wait for ever."""
     out.write(f"== {' '.join(command[2:])}\n")
     out.flush()
-    try:
-        return subprocess.run(command, cwd=root, env=without_foreign_paths(env), timeout=budget).returncode
-    except subprocess.TimeoutExpired:
-        out.write(f"The slow tests were stopped after their budget of {SLOW_BUDGET_SECONDS // 60} minutes.\n")
-        return 1
+    with subprocess.Popen(command, cwd=root, env=without_foreign_paths(env), start_new_session=True) as process:
+        try:
+            return process.wait(budget)
+        except subprocess.TimeoutExpired:
+            out.write(f"Stopped after its budget of {budget / 60:.0f} minutes.\n")
+            return 1
+        finally:
+            _kill_with_children(process)
+
+
+def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        if process.poll() is None:
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], check=False, capture_output=True)
+        return
+    with contextlib.suppress(ProcessLookupError):  # nothing is left
+        os.killpg(process.pid, signal.SIGKILL)

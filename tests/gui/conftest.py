@@ -1,5 +1,6 @@
 """Windows without a screen: Qt's own offscreen platform, chosen before Qt is loaded, and our looks."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,17 +32,25 @@ def qapp_cls() -> type:
 
 @pytest.fixture(autouse=True)
 def _looks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test with a window begins in the light theme, in English."""
-    if "qtbot" in request.fixturenames or "qapp" in request.fixturenames:
-        app = request.getfixturevalue("qapp")
-        from PySide6.QtCore import QEvent
+    """Every test with a window begins in the light theme, in English, and its cycles are taken apart after it.
 
-        from sapo_desktop.gui.look import theme
-        from sapo_desktop.gui.words import language
+    In the middle of it Python's collector could run within one of Qt's calls, which the program itself forbids it, too
+    (gui/shell/garbage.py)."""
+    if not {"qtbot", "qapp"} & set(request.fixturenames):
+        yield
+        return
+    app = request.getfixturevalue("qapp")
+    from PySide6.QtCore import QEvent
 
-        # What the test before left to be deleted would be styled anew with everything else.
-        app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        app.setStyle("Fusion")
-        language.speak("en")
-        theme.wear(theme.LIGHT)
+    from sapo_desktop.gui.look import theme
+    from sapo_desktop.gui.words import language
+
+    # What the test before left to be deleted would be styled anew with everything else.
+    app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    app.setStyle("Fusion")
+    language.speak("en")
+    theme.wear(theme.LIGHT)
+    gc.disable()
     yield
+    gc.enable()
+    gc.collect(0)  # all that the test made is as young as that

@@ -30,6 +30,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.garbage import collected_here
 from sapo_desktop.gui.shell.news import News
 from sapo_desktop.gui.shell.remembered import WELCOME, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
@@ -127,6 +128,7 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
         with polite_ends(desktop.quit):
             desktop.begin(hidden=hidden)
             desktop.follow(link)
+            ends.enter_context(collected_here(desktop))
             code = app.exec()
     gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
     return code

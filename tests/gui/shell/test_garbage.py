@@ -1,0 +1,56 @@
+"""Cycles are taken apart in the window's thread, between two events, whichever thread allocates."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.gui.shell import garbage
+
+
+class Cycle:
+    """Refers to itself, and says in which thread it was taken apart."""
+
+    def __init__(self, ends: list[threading.Thread]) -> None:
+        self.me = self
+        weakref.finalize(self, lambda: ends.append(threading.current_thread()))
+
+
+def allocate() -> None:
+    """More objects than any threshold of the collector."""
+    kept = [[] for _ in range(200_000)]
+    assert kept
+
+
+def test_another_thread_collects_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "EVERY_MS", 1)
+    ends: list[threading.Thread] = []
+    owner = QObject()
+    gc.enable()
+    with garbage.collected_here(owner):
+        Cycle(ends)
+        thread = threading.Thread(target=allocate)
+        thread.start()
+        thread.join()
+        allocate()
+        assert not ends
+
+        qtbot.waitUntil(lambda: bool(ends))
+    assert ends == [threading.main_thread()]
+    assert gc.isenabled()
+
+
+def test_what_was_kept_long_is_collected_too(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "EVERY_MS", 1)
+    monkeypatch.setattr(garbage, "WHOLE_EVERY", 3)
+    ends: list[threading.Thread] = []
+    cycle = Cycle(ends)
+    gc.collect()
+    gc.collect()  # it is among the oldest now
+    owner = QObject()
+    with garbage.collected_here(owner):
+        del cycle
+        qtbot.waitUntil(lambda: bool(ends))
