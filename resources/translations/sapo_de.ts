@@ -481,7 +481,7 @@
         </translation>
     </message>
     <message>
-        <source>the swarm&apos;s, with its 95% interval</source>
+        <source>the swarm&apos;s, with 95% interval</source>
         <translation>die des Schwarms, mit 95-%-Intervall</translation>
     </message>
     <message>
@@ -553,8 +553,8 @@
         <translation>Alle Runden</translation>
     </message>
     <message>
-        <source>held-out score, with its 95% interval</source>
-        <translation>Prüfwert, mit seinem 95-%-Intervall</translation>
+        <source>held-out score with 95% interval</source>
+        <translation>Prüfwert mit 95-%-Intervall</translation>
     </message>
     <message>
         <source>Solved</source>

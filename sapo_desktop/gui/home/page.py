@@ -330,12 +330,12 @@ class ChartCard(Card):
         self._stack.setFixedHeight(_LOWEST)
         style = Qt.PenStyle
         mine = tr("my reward, mean of %n rounds", None, SMOOTHED_ROUNDS)
-        self._swarm_legend = legend(LineSample("chart_swarm", style.DashLine), tr("the swarm's, with its 95% interval"))
+        self._swarm_legend = legend(LineSample("chart_swarm", style.DashLine), tr("the swarm's, with 95% interval"))
         self._legends = {
             "skill": [
                 legend(
                     LineSample("chart_held_out", style.SolidLine, diamond=True),
-                    tr("held-out score, with its 95% interval"),
+                    tr("held-out score with 95% interval"),
                 ),
                 legend(LineSample("chart_base", style.DashDotLine), tr("the model as it came")),
             ],
