@@ -128,9 +128,10 @@ class PageColumn(QScrollArea):
         self.corner.setSpacing(grid(1))
         self.heading = Label(title, "title", wrap=False)
         self.about = Label(about, "muted")
+        # Added without a title, too: a layout within one that nobody owns ends the program when both are collected.
         self._head = row(self.heading, 1, self.corner)
-        if title:
-            self.box.addLayout(self._head)
+        self.box.addLayout(self._head)
+        self.heading.setVisible(bool(title))
         if about:
             self.box.addWidget(self.about)
         outer = QHBoxLayout(inner)

@@ -6,9 +6,13 @@ import weakref
 
 import pytest
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QLayout
 from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
 
 from sapo_desktop.gui.shell import garbage
+from tests.gui.all_pages.every_page import a_full_window, go_round
+from tests.gui.scenes import a_view
 
 
 class Cycle:
@@ -54,3 +58,14 @@ def test_what_was_kept_long_is_collected_too(qtbot: QtBot, monkeypatch: pytest.M
     with garbage.collected_here(owner):
         del cycle
         qtbot.waitUntil(lambda: bool(ends))
+
+
+def test_every_layout_within_another_belongs_to_qt(qtbot: QtBot) -> None:
+    """One that Python owned could be taken apart after what it lies in: that ended a run of these tests."""
+    window = a_full_window(a_view(silo=False))
+    qtbot.addWidget(window)
+    for _ in go_round(window):
+        pass
+    layouts = [one for one in gc.get_objects() if isinstance(one, QLayout) and Shiboken.isValid(one)]
+    assert len(layouts) > 100
+    assert [str(one.parent()) for one in layouts if one.parent() is not None and Shiboken.ownedByPython(one)] == []
