@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from sapo_desktop.core import settings_file  # noqa: E402
 from sapo_desktop.core.consent import IN_SHORT, WHAT_IS_PUBLISHED, WHAT_LEAVES  # noqa: E402
+from sapo_desktop.core.files.durable import write_atomically  # noqa: E402
 from sapo_desktop.view.viewmodel import PHASE_WORDS  # noqa: E402
 
 WHERE = ROOT / "resources" / "translations"
@@ -48,7 +49,8 @@ def main() -> None:
         if parser.parse_args().check:
             sys.exit(report(there))
         for path in there.iterdir():
-            shutil.copy(path, WHERE)
+            # A window that starts meanwhile reads a whole file, the former or the new one.
+            write_atomically(WHERE / path.name, path.read_bytes())
     for language in LANGUAGES:
         print(f"{language}: {len(unfinished(WHERE / f'sapo_{language}.ts'))} texts without a translation")
 
