@@ -9,7 +9,7 @@ import msgspec
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import Entry, model_catalogue
-from sapo_desktop.models.fit import fit, memory, pace
+from sapo_desktop.models.fit import fit, memory, pace, room, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.bench.figure import Figure
 
@@ -34,7 +34,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         torch=memory.TORCH_RUNTIME / 1e6,
         bare=memory.BARE_RUNTIME / 1e6,
         tokens_a_pass=memory.CPU_TOKENS,
-        at_once=fit.MOST_AT_ONCE,
+        at_once=ways.MOST_AT_ONCE,
         prompts_at_once=memory.PROMPT_TOKENS_AT_ONCE,
         tokenizer=memory.TOKENIZER_BYTES,
         llama=memory.LLAMA_RUNTIME / 1e6,
@@ -42,9 +42,9 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         holes=memory.HEAP_HOLES,
         cache=memory.CACHE_HOLES,
         mapped=memory.MAPPED_HOLES,
-        free=fit.ASSUMED_FREE,
-        free_card=fit.ASSUMED_FREE_CARD,
-        prompt=fit.PROMPT_TOKENS,
+        free=room.ASSUMED_FREE,
+        free_card=room.ASSUMED_FREE_CARD,
+        prompt=ways.PROMPT_TOKENS,
         rows=table(["case", "peak", "estimate, of the peak"], rows),
         core=pace.CORE / 1e9,
         further_core=pace.FURTHER_CORE,

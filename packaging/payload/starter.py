@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 from sapo_desktop.core.settings import Settings  # noqa: E402
 from sapo_desktop.models.describe import describe  # noqa: E402
-from sapo_desktop.models.fit.fit import weights_of  # noqa: E402
+from sapo_desktop.models.fit.ways import weights_of  # noqa: E402
 
 _QUANTISE = (
     "import sys; from pathlib import Path; from sapo_desktop.engines.llama_cpp.service import quantise; "

@@ -1,6 +1,6 @@
 """What a model needs and what a computer has, as records: made by models/, shown by whoever asks.
 
-Sizes are bytes. Pure data; the arithmetic stands in models/fit/memory.py, the choice in models/fit/fit.py.
+Sizes are bytes. Pure data; the arithmetic stands in models/fit/memory.py, the choice in models/fit/ways.py and fit.py.
 """
 
 from __future__ import annotations

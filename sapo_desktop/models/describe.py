@@ -1,4 +1,4 @@
-"""A model on disk, as models/fit/fit.py needs to know it: read from its config.json, or from a GGUF file's header."""
+"""A model on disk, as models/fit/ways.py needs to know it: read from its config.json, or from a GGUF file's header."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT
 from sapo_desktop.models.files.folder import LONGEST_CONTEXT, read_json
 from sapo_desktop.models.files.gguf_file import check_gguf, parts_of
-from sapo_desktop.models.fit.fit import Model
 from sapo_desktop.models.fit.shape import shape_of
+from sapo_desktop.models.fit.ways import Model
 from sapo_desktop.models.starter import STARTER, starter_folder
 
 _AS_IT_IS = "as it is"

@@ -16,7 +16,8 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit.fit import badges, described, fit
+from sapo_desktop.models.fit.fit import badges, fit
+from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, Tried, TryTask
 from sapo_desktop.worker.control.messages.events import (

@@ -3,7 +3,7 @@
 One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, decoder.py, sampling.py,
 logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/engines/memory.py, which
 compares every estimate with a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with
-constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/fit.py).
+constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/ways.py).
 
 Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
 vocabulary, T length of a sequence.

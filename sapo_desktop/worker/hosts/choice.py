@@ -7,7 +7,7 @@ llama.cpp answers, nothing learns               answer-only: no torch; rounds ar
 a server elsewhere answers, torch learns        the adapter goes into a folder that both see
 a server elsewhere answers, nothing learns      answer-only, with the server's model
 ```
-Where the settings leave it open, models/fit/fit.py chooses by the memory that is free.
+Where the settings leave it open, models/fit/ways.py chooses by the memory that is free.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import file_hash, read_folder
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.files.locate import locate
-from sapo_desktop.models.fit.fit import way_for
+from sapo_desktop.models.fit.ways import way_for
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.installation import can_learn, only_relays
 

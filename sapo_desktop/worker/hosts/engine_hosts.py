@@ -22,7 +22,7 @@ from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.files.store import Store
-from sapo_desktop.models.fit.fit import weights_of
+from sapo_desktop.models.fit.ways import weights_of
 from sapo_desktop.models.specs import catalogue_specs
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder

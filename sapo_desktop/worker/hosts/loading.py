@@ -1,4 +1,4 @@
-"""How much a model is asked for at once: memory is looked at anew before each load, and models/fit/fit.py decides.
+"""How much a model is asked for at once: memory is looked at anew before each load, and models/fit/ways.py decides.
 
 What did not fit once (a checkpoint's micro-batch, a killed engine's) is an upper bound that stays. Where a model does
 not fit at all the largest smaller one that is on disk takes its place, at last the starter; that is for a node without
@@ -26,7 +26,7 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder, read_folder
 from sapo_desktop.models.files.gguf_file import parts_of
-from sapo_desktop.models.fit import fit
+from sapo_desktop.models.fit import ways
 from sapo_desktop.models.fit.formats import remember, with_measured
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
@@ -96,7 +96,7 @@ class Fitting:
         if not asked.choice.trains or asked.dtype:
             return None
         model, here = describe(asked.model), self._hardware(asked)
-        if not fit.to_be_measured(model, here, self._settings(), asked.choice.device):
+        if not ways.to_be_measured(model, here, self._settings(), asked.choice.device):
             return None
         return TimeProducts(hidden=model.shape.hidden, widest=model.shape.ffn)
 
@@ -126,7 +126,7 @@ class Fitting:
                 raise
             cache_bytes = max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY)
             return _Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
-        way = fit.plan(
+        way = ways.plan(
             _with_file(model, asked.gguf, settings),
             here,
             settings,
@@ -168,12 +168,12 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
     )
 
 
-def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.Model:
+def _with_file(model: ways.Model, file: Path | None, settings: Settings) -> ways.Model:
     """The model with the size that its GGUF file has in all its parts, where there is one already."""
     if file is None or not file.exists():
         return model
     size = sum(part.stat().st_size for part in parts_of(file) if part.exists())
-    return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): size})
+    return msgspec.structs.replace(model, gguf={**model.gguf, ways.weights_of(model, settings): size})
 
 
 def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Probe = probe) -> ModelFolder | None:
@@ -190,7 +190,7 @@ def _usable(path: Path, settings: Settings, choice: EngineChoice, look: Probe) -
     """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
         held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if choice.generator == "llama.cpp" else 0)
-        fit.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
+        ways.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
         return read_folder(path)  # last: it reads all of the weights for their hash
     except (SapoError, OSError):
         return None

@@ -10,7 +10,7 @@ from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch import decoder, logprobs, sampling, service, trainer
 from sapo_desktop.engines.torch import lm as torch_lm
 from sapo_desktop.engines.torch.llama import passes
-from sapo_desktop.models.fit import fit, memory
+from sapo_desktop.models.fit import memory, ways
 from sapo_desktop.models.fit.memory import TorchModel, Work, saved_for_backward, torch_width
 from sapo_desktop.models.fit.shape import ModelShape
 from tests.bench.engines.models import random_model
@@ -113,7 +113,7 @@ def test_the_estimates_constants_are_the_engines() -> None:
     assert memory.PREFILL_TOKENS == decoder.PREFILL_TOKENS
     assert memory.CPU_TOKENS == trainer.CPU_TOKENS
     assert memory.PROMPT_TOKENS_AT_ONCE == service.PROMPT_TOKENS_AT_ONCE
-    assert fit.MOST_AT_ONCE == service._MOST_ON_CPU
+    assert ways.MOST_AT_ONCE == service._MOST_ON_CPU
 
 
 def test_the_number_format_is_the_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,19 +7,9 @@ from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Fit, Parts, PassSeconds, ProductTimes, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit.fit import (
-    BESIDE_ENGINE,
-    Model,
-    _badge,
-    available,
-    badges,
-    described,
-    fit,
-    plan,
-    to_be_measured,
-    way_for,
-    ways,
-)
+from sapo_desktop.models.fit.fit import _badge, badges, fit
+from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, described
+from sapo_desktop.models.fit.ways import Model, plan, to_be_measured, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.builders import MACHINE
 

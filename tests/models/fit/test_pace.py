@@ -7,7 +7,8 @@ from sapo_desktop.core.fitting import Parts, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit import pace
-from sapo_desktop.models.fit.fit import badges, described
+from sapo_desktop.models.fit.fit import badges
+from sapo_desktop.models.fit.room import described
 from sapo_desktop.models.fit.shape import ModelShape
 from tests.builders import MACHINE
 

@@ -20,7 +20,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import TimeProducts
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import read_folder
-from sapo_desktop.models.fit import fit, memory
+from sapo_desktop.models.fit import memory, ways
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
@@ -86,7 +86,7 @@ def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EnginePlan:
     """As if the starter were large enough for its number format to be a question; the cache is `tmp_path`."""
-    monkeypatch.setattr(fit, "FLOAT32_PARAMETERS", 0)
+    monkeypatch.setattr(ways, "FLOAT32_PARAMETERS", 0)
     monkeypatch.setattr(memory, "FLOAT32_PARAMETERS", 0)
     return asked()
 

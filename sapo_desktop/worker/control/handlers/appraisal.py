@@ -23,8 +23,9 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.files.store import Store
-from sapo_desktop.models.fit.fit import badges, described, fit
+from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.models.fit.formats import with_measured
+from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.installation import can_learn

@@ -1,0 +1,430 @@
+"""What every way to run one model takes, and how much at once: with which engines, in how much of the memory.
+
+`ways` says it of all of them, `way_for` chooses one, `plan` is the loader's question. Where something does not fit,
+less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), then shorter
+answers. The arithmetic is models/fit/memory.py's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+import msgspec
+
+from sapo_desktop.core.errors import TooBig
+from sapo_desktop.core.fitting import Available, GeneratorKind, Parts, TrainerKind, Way, recommended_tokens
+from sapo_desktop.core.sentences import Sentence, Size, Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, Tier
+from sapo_desktop.models.fit.formats import bfloat16_computes_faster
+from sapo_desktop.models.fit.memory import (
+    CUDA_RUNTIME,
+    FLOAT32_PARAMETERS,
+    TorchModel,
+    Work,
+    answering,
+    both,
+    learning,
+    llama_answering,
+    torch_width,
+)
+from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, places
+from sapo_desktop.models.fit.shape import ModelShape
+from sapo_desktop.system.hardware import Hardware
+
+PROMPT_TOKENS = 336
+"""Assumed of a question with its template and what the model is told before (engines/prompts.py); the longest of the
+catalogue's tasks stay below it with common tokenizers."""
+PROMPT_TOKENS_STARTER = 64
+"""Its tokenizer has whole phrases of the questions."""
+FEWEST_TOKENS = 32
+MOST_AT_ONCE, MOST_AT_ONCE_LLAMA = 64, 128
+"""Answers under way together, as engines/torch/service.py and engines/llama_cpp/service.py have it."""
+FEW_AT_ONCE = 8
+"""Answers; fewer under way take longer than a step that computes its layers twice."""
+SMALL_PARAMETERS = 1_000_000_000
+"""From here on llama.cpp answers with 4 bits a weight, below with 8."""
+TOKENS_A_PASS = 2048
+"""On a processor a large model learns no faster from more at once."""
+_RESERVE_USED_UP = sentence("Memory is short: the reserve for other programs is used up.")
+_PART_WORDS = {
+    "weights": sentence("weights"),
+    "adapter": sentence("adapter"),
+    "optimiser": sentence("optimiser"),
+    "gradients": sentence("gradients"),
+    "activations": sentence("activations"),
+    "logits": sentence("logits"),
+    "kv_cache": sentence("kv cache"),
+    "runtime": sentence("runtime"),
+    "reserve": sentence("reserve"),
+}
+_DEFAULTS = Settings()
+_PRECISION: dict[Literal[2, 4], str] = {2: "bfloat16", 4: "float32"}
+_WIDTHS: dict[str, Literal[2, 4]] = {name: width for width, name in _PRECISION.items()}
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """What this module needs to know of a model: one of the catalogue, or of a folder."""
+
+    id: str
+    shape: ModelShape
+    architecture: str
+    context: int
+    gguf: dict[str, int] = {}
+    """Bytes of its weights in llama.cpp, by number format: a GGUF file's size, and what is held beside it."""
+    shipped: bool = False
+    trainable: bool = True
+    """False of a GGUF file."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Assumed of a question."""
+        return PROMPT_TOKENS_STARTER if self.shipped else PROMPT_TOKENS
+
+    @staticmethod
+    def of(entry: Entry) -> Model:
+        sizes = {name: entry.gguf_bytes(name) for name in BITS_A_WEIGHT}
+        return Model(
+            id=entry.id,
+            shape=entry.shape,
+            architecture=entry.architecture,
+            context=entry.context,
+            gguf=sizes,
+            shipped=entry.shipped,
+        )
+
+    @property
+    def parameters(self) -> int:
+        return self.shape.parameters(self.architecture)
+
+
+def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
+    """Every way to run a model here (or in one of the places that there are here), from weak to strong, each with as
+    much at once as fits."""
+    here = place or available(hardware, settings)
+    torch = _torch(model, hardware, settings, here)
+    plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
+    if model.trainable:
+        plans += [("llama.cpp", "torch"), ("torch", "torch"), ("remote", "torch")]
+    return [_largest(_Sketch(model, torch, generator, trainer, tier, settings, here)) for generator, trainer in plans]
+
+
+def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool) -> Way:
+    """Of the ways that the settings leave open the one to run this model by here; where none fits, the least.
+
+    `llama_cpp`: whether it is installed. A server elsewhere answers only where the settings say so. The reserve for
+    other programs is given up before learning is.
+    """
+    chosen = best(_open_ways(model, hardware, settings, llama_cpp))
+    if chosen.trainer == "torch" and chosen.fits:
+        return chosen
+    without = msgspec.structs.replace(settings, memory_reserve=0.0)
+    pressed = best(_open_ways(model, hardware, without, llama_cpp))
+    return pressed if pressed.fits and pressed.trainer == "torch" else chosen
+
+
+def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: bool) -> list[Way]:
+    return [
+        way
+        for place in places(hardware, settings)
+        for way in ways(model, _as_set(settings, model), hardware, settings, place)
+        if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
+        and settings.trainer in ("auto", way.trainer)
+        and (llama_cpp or way.generator != "llama.cpp")
+        # What full training changes does not fit into an adapter.
+        and not (settings.method == "full" and way.generator == "llama.cpp" and way.trainer == "torch")
+    ]
+
+
+def weights_of(model: Model, settings: Settings) -> str:
+    """Number format of the weights that llama.cpp answers with, as GGUF names it."""
+    if not model.trainable:
+        return next(iter(model.gguf))
+    if settings.generator_weights != "auto":
+        return settings.generator_weights.upper()
+    return "Q8_0" if model.parameters < SMALL_PARAMETERS else "Q4_K_M"
+
+
+def _torch(model: Model, hardware: Hardware, settings: Settings, here: Available, precision: str = "") -> TorchModel:
+    if settings.method == "full":
+        width = _WIDTHS["float32"]  # what all weights learn is lost in fewer digits
+    elif precision in _WIDTHS and here.device == "cpu":  # what a run began with on a processor binds no card
+        width = _WIDTHS[precision]
+    else:
+        width = torch_width(model.parameters, here.device, bfloat16_computes_faster(hardware, model.shape.hidden))
+    return TorchModel(shape=model.shape, architecture=model.architecture, width=width, device=here.device)
+
+
+def to_be_measured(model: Model, hardware: Hardware, settings: Settings, device: str) -> bool:
+    """Whether the number format hangs on how fast this processor computes at this width, and nobody has measured it.
+
+    `device`: as of `plan`.
+    """
+    here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
+    known = any(times.hidden == model.shape.hidden for times in hardware.products)
+    return here.device == "cpu" and settings.method == "lora" and model.parameters >= FLOAT32_PARAMETERS and not known
+
+
+def plan(
+    model: Model,
+    hardware: Hardware,
+    settings: Settings,
+    running: int = 0,
+    generator: GeneratorKind = "torch",
+    trainer: TrainerKind = "torch",
+    device: str = "",
+    precision: str = "",
+) -> Way:
+    """What the loader may ask for at once: for just these settings, up to what the engine takes.
+
+    `device`: where, instead of what the settings say. `precision`: the number format in which the run computes that is
+    gone on with; empty: the one that is best here. `running`: bytes of the estimate that are taken already, by the
+    processes that wait for the model. Where the reserve leaves no room it is given up, and the way says so by
+    `why_not`.
+
+    Raises:
+        TooBig: not even one short answer at a time fits.
+    """
+    hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
+    here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
+    torch = _torch(model, hardware, settings, here, precision)
+    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here)
+    sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else MOST_AT_ONCE
+    way = _largest(sketch)
+    if way.fits:
+        return way
+    sketch.reserve = 0
+    without = _largest(sketch)
+    if not without.fits:
+        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.why_not))
+    return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
+
+
+def _as_set(settings: Settings, model: Model) -> Tier:
+    """The settings as they are, where no tier recommends others."""
+    return Tier(
+        device="any",
+        from_gigabytes=0,
+        models=[],
+        picks=[],
+        lora_rank=settings.lora_rank,
+        learning_rate=settings.learning_rate or 1e-5,
+        answers=settings.answers,
+        max_tokens=settings.max_tokens or recommended_tokens(model.parameters),
+    )
+
+
+def best(found: Sequence[Way]) -> Way:
+    """Of a model's ways the strongest that fits, on a card before the processor; without any, the one that needs least.
+
+    A server elsewhere is never chosen before an engine here. Where torch learns it answers too: in one batch of a round
+    it was measured to be faster than llama.cpp, and it holds the weights once (docs/generators.md).
+    """
+    found = [way for way in found if way.generator != "remote"] or found
+    fitting = [way for way in found if way.fits]
+    if not fitting:
+        return min(found, key=lambda way: way.estimate)
+    on_card = [way for way in fitting if way.device != "cpu" and way.trainer == "torch"]
+    order = on_card or [way for way in fitting if way.trainer == "torch"] or fitting
+    order = [way for way in order if way.max_tokens == max(each.max_tokens for each in order)]
+    return next((way for way in order if way.generator == "torch"), order[-1])
+
+
+class _Sketch:
+    """A way before it is known how much of it fits."""
+
+    def __init__(
+        self,
+        model: Model,
+        torch: TorchModel,
+        generator: GeneratorKind,
+        trainer: TrainerKind,
+        tier: Tier,
+        settings: Settings,
+        here: Available,
+    ) -> None:
+        self.model, self.torch, self.here = model, torch, here
+        self.generator, self.trainer = generator, trainer
+        self.weights = weights_of(model, settings) if generator == "llama.cpp" else ""
+        # A setting that was changed is a wish; one that was not gives way to what is recommended for such a machine.
+        self.answers = _wish(settings.answers, _DEFAULTS.answers, tier.answers)
+        tokens = _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens)
+        self.tokens = max(FEWEST_TOKENS, min(tokens, model.context - model.prompt_tokens))
+        self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
+        self.rate = settings.learning_rate or tier.learning_rate
+        self.method = settings.method
+        self.overlap = settings.overlap
+        self.questions = settings.questions
+        self.micro_batch = settings.micro_batch
+        if torch.device == "cpu" and not torch.written_out:
+            self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
+        self.most = min(MOST_AT_ONCE, self.questions * self.answers)
+        self.reserve = int(settings.memory_reserve * 1e9)
+        self.can_recompute = trainer == "torch" and torch.written_out and not torch.packed
+
+    def work(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False) -> Work:
+        return Work(
+            prompts=max(1, min(self.questions, batch)),
+            batch=batch,
+            micro_batch=micro_batch,
+            prompt_tokens=self.model.prompt_tokens,
+            max_tokens=tokens,
+            method=self.method,
+            rank=self.rank,
+            recompute=recompute,
+            overlap=self.overlap,
+        )
+
+    def answers_take_more(self, batch: int, micro_batch: int, tokens: int, recompute: bool) -> bool:
+        """Whether answering takes more than learning of what grows with how much is done at once."""
+        if self.trainer == "none":
+            return True
+        work = self.work(batch, micro_batch, tokens, recompute)
+        if self.generator == "llama.cpp":
+            answer = llama_answering(self.model.shape, 0, work)
+        else:
+            answer = answering(self.torch, work)
+        learn = learning(self.torch, work)
+        return answer.activations + answer.kv_cache + answer.logits > learn.activations + learn.logits
+
+    def way(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False) -> Way:
+        work = self.work(batch, micro_batch, tokens, recompute)
+        memory, on_device = self._memory(work)
+        learns = self.trainer == "torch"
+        return Way(
+            model=self.model.id,
+            generator=self.generator,
+            trainer=self.trainer,
+            device=self.torch.device if learns else "cpu",
+            precision=_PRECISION[self.torch.width] if learns else "",
+            weights=self.weights,
+            batch=batch,
+            micro_batch=micro_batch if learns else 0,
+            recompute=recompute,
+            answers=self.answers,
+            prompt_tokens=self.model.prompt_tokens,
+            max_tokens=tokens,
+            lora_rank=self.rank,
+            learning_rate=self.rate,
+            memory=memory,
+            device_memory=on_device,
+            unmeasured=self.here.unmeasured or self.generator == "remote" or (learns and self._unmeasured_torch),
+        )
+
+    @property
+    def _unmeasured_torch(self) -> bool:
+        return self.torch.device != "cpu" or self.torch.width == 2
+
+    def _memory(self, work: Work) -> tuple[Parts, Parts]:
+        """What the way takes of the computer's memory, and of the card's."""
+        model, reserve = self.model, Parts(reserve=self.reserve)
+        own, card = reserve, Parts()
+        if self.generator == "llama.cpp":
+            cache_width = 4 if self.weights == "F32" else 2
+            own = own + llama_answering(model.shape, model.gguf[self.weights], work, cache_width=cache_width)
+        if self.trainer == "torch":
+            trainer = both(self.torch, work) if self.generator == "torch" else learning(self.torch, work)
+            if self.torch.device == "cuda":
+                own, card = own + Parts(runtime=CUDA_RUNTIME), trainer
+            else:
+                own = own + trainer
+        return own, card
+
+
+def _largest(sketch: _Sketch) -> Way:
+    """The way with as much at once as fits, or with the least, where that is still too much."""
+    tokens = sketch.tokens
+    while True:
+        for recompute in (False, True) if sketch.can_recompute else (False,):
+            way = _with_less_at_once(sketch, tokens, recompute)
+            lacking = _lacking(way, sketch.here)
+            if lacking is None:
+                plain = sketch.way(way.batch, way.micro_batch, tokens)
+                return msgspec.structs.replace(way if _lacking(plain, sketch.here) else plain, fits=True)
+        if tokens <= FEWEST_TOKENS:
+            return msgspec.structs.replace(way, why_not=lacking)
+        tokens = max(FEWEST_TOKENS, tokens // 2)
+
+
+def _with_less_at_once(sketch: _Sketch, tokens: int, recompute: bool) -> Way:
+    """The way with as much at once as fits; with the least, where that is still too much."""
+    # To compute layers twice costs less than to answer a few questions at a time.
+    fewest = 1 if recompute or not sketch.can_recompute else min(sketch.most, FEW_AT_ONCE)
+    batch, micro = sketch.most, sketch.micro_batch
+    way = sketch.way(batch, micro, tokens, recompute)
+    while _lacking(way, sketch.here) and (batch > fewest or micro > 1):
+        # Whatever takes more of what can be had in smaller pieces is halved.
+        if batch > fewest and (micro == 1 or sketch.answers_take_more(batch, micro, tokens, recompute)):
+            batch = max(fewest, batch // 2)
+        else:
+            micro = max(1, micro // 2)
+        way = sketch.way(batch, micro, tokens, recompute)
+    return way
+
+
+def _lacking(way: Way, here: Available) -> Text | None:
+    """Why a way does not fit, with numbers; None where it does."""
+    if here.card_allowed is not None and way.device_memory.total > here.card_allowed:
+        return sentence(
+            "it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. "
+            "Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.",
+            card=here.device_name,
+            least=_gigabytes(way.device_memory.total),
+            **_needs(way, way.device_memory, here.card_allowed),
+        )
+    if way.device_memory.total > here.device_memory_free:
+        return sentence(
+            "it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.",
+            card=here.device_name,
+            **_needs(way, way.device_memory, here.device_memory_free),
+        )
+    if way.memory.total > here.memory_free:
+        return sentence(
+            "it {way} in no less than {needed} ({largest}, {second}); {free} are free.",
+            **_needs(way, way.memory, here.memory_free),
+        )
+    engine = msgspec.structs.replace(way.memory, reserve=0)
+    if here.allowed is not None and engine.total > here.allowed:
+        return sentence(
+            "it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. "
+            "Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.",
+            least=_gigabytes(engine.total + BESIDE_ENGINE),
+            **_needs(way, engine, here.allowed),
+        )
+    return None
+
+
+def _gigabytes(size: int) -> str:
+    """As a setting takes it: no less than that."""
+    return f"{math.ceil(size / 1e8) / 10:.1f}"
+
+
+class _Needs(TypedDict):
+    """What the sentences below name."""
+
+    way: Text
+    needed: Size
+    largest: Sentence
+    second: Sentence
+    free: Size
+
+
+def _needs(way: Way, parts: Parts, free: int) -> _Needs:
+    """What a way takes, its two largest parts, and what there is."""
+    sizes = sorted(((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1])
+    largest, second = (
+        sentence("{part} {size}", part=_PART_WORDS[name], size=Size(bytes=size)) for name, size in sizes[:2]
+    )
+    return _Needs(
+        way=way.words,
+        needed=Size(bytes=parts.total),
+        largest=largest,
+        second=second,
+        free=Size(bytes=free),
+    )
+
+
+def _wish(value: int, default: int, recommended: int) -> int:
+    return recommended if value == default else value
