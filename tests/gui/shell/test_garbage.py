@@ -51,11 +51,11 @@ def test_what_was_kept_long_is_collected_too(qtbot: QtBot, monkeypatch: pytest.M
     monkeypatch.setattr(garbage, "EVERY_MS", 1)
     monkeypatch.setattr(garbage, "WHOLE_EVERY", 3)
     ends: list[threading.Thread] = []
-    cycle = Cycle(ends)
-    gc.collect()
-    gc.collect()  # it is among the oldest now
     owner = QObject()
     with garbage.collected_here(owner):
+        cycle = Cycle(ends)
+        gc.collect()
+        gc.collect()  # it is among the oldest now
         del cycle
         qtbot.waitUntil(lambda: bool(ends))
 
