@@ -7,6 +7,7 @@ digest of a group is a hash already; its bytes are spread by one more, keyed, ha
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Collection
 
 from sapo_desktop.swarm.protocol import limits
@@ -14,6 +15,7 @@ from sapo_desktop.swarm.protocol import limits
 HASHES = 4
 BITS_PER_GROUP = 8
 """With four hashes 2.4% of the groups that are not held are hidden."""
+_WORDS = struct.Struct(f">{HASHES}I")
 LEAST = 64
 """Bytes of a filter that holds anything: who has a few groups and lacks a few more is to get those with one WANT."""
 
@@ -34,5 +36,5 @@ def holds(bits: bytes, digest: bytes, ticket: bytes) -> bool:
 
 
 def _places(digest: bytes, ticket: bytes, bits: int) -> list[int]:
-    spread = hashlib.blake2b(digest, digest_size=4 * HASHES, key=ticket).digest()
-    return [int.from_bytes(spread[4 * n : 4 * n + 4], "big") % bits for n in range(HASHES)]
+    spread = hashlib.blake2b(digest, digest_size=_WORDS.size, key=ticket).digest()
+    return [word % bits for word in _WORDS.unpack(spread)]

@@ -21,6 +21,10 @@ T = TypeVar("T")
 _MOST_LOOKED_AT = 4096
 """Entries, of all relays together; a WANT for something rare must not cost a walk through everything."""
 _LOOKED_AT_OF_ONE = 256
+_MOST_HELD = 512
+_HELD_OF_ONE = 128
+"""Of these, entries that the asker's filter hides. A node tells of 256 (exchange.py); a filter that hides everything would
+otherwise cost a hash of each."""
 
 
 def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
@@ -32,21 +36,24 @@ def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
     if not tasks:
         return []
     # What one relay names must not use up the looks at the others'.
-    looks = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // max(1, len(shelf.relays)))
+    among = max(1, len(shelf.relays))
+    looks, held = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // among), max(_HELD_OF_ONE, _MOST_HELD // among)
     drawn = Random(rng.getrandbits(64))  # the system's own source costs more than all that is looked up here
     turns = _turns(
-        _Walk(want, tasks, looks, drawn).relay(shelf.under(relay)) for relay in _shuffled(shelf.relays, drawn)
+        _Walk(want, tasks, looks, held, drawn).relay(shelf.under(relay)) for relay in _shuffled(shelf.relays, drawn)
     )
     return list(islice(turns, want.n))
 
 
 class _Walk:
-    """Looks for entries of one relay that answer a WANT, and stops looking when it has looked at enough."""
+    """Looks for entries of one relay that answer a WANT, and stops when it has looked at enough, or met enough that are
+    held."""
 
-    def __init__(self, want: Want, tasks: Collection[bytes], looks: int, rng: Random) -> None:
+    def __init__(self, want: Want, tasks: Collection[bytes], looks: int, held: int, rng: Random) -> None:
         self._tasks = tasks
         self._want = want
         self._looks = looks
+        self._held = held
         self._rng = rng
 
     def relay(self, tags: Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]) -> Iterator[Entry]:
@@ -61,8 +68,14 @@ class _Walk:
         want = self._want
         for entry in self._while_looking(entries):
             self._looks -= 1
-            if entry.name.task in self._tasks and not held_filter.holds(want.held, entry.digest, want.ticket):
+            if entry.name.task not in self._tasks:
+                continue
+            if not held_filter.holds(want.held, entry.digest, want.ticket):
                 yield entry
+                continue
+            self._held -= 1
+            if self._held <= 0:
+                self._looks = 0
 
     def _while_looking(self, items: Collection[T]) -> Iterator[T]:
         for item in _shuffled(items, self._rng):

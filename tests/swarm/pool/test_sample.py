@@ -117,3 +117,23 @@ def test_a_relay_that_names_many_tags_leaves_the_others_their_turns() -> None:
     add(pool, 2, 0, 0, tag=0, relay=3)
     found = serve.sample(pool, Want(ticket=bytes(16), tasks=[TASKS[0]], n=4), Random(1))
     assert {entry.path.relay[1] for entry in found[:3]} == {1, 2, 3}
+
+
+def test_a_filter_that_hides_everything_does_not_cost_a_hash_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(b"")
+    for author in range(6):
+        for index in range(6):
+            add(pool, author, 0, index, 0)
+    monkeypatch.setattr(serve, "_MOST_HELD", 8)
+    monkeypatch.setattr(serve, "_HELD_OF_ONE", 4)
+    asked: list[bytes] = []
+
+    def holds(bits: bytes, digest: bytes, ticket: bytes) -> bool:
+        asked.append(digest)
+        return True
+
+    monkeypatch.setattr(held_filter, "holds", holds)
+    want = Want(ticket=bytes(16), n=16, tasks=[TASKS[0]], held=b"\xff" * 64)
+
+    assert serve.sample(pool, want, Random(1)) == []
+    assert len(asked) == 8
