@@ -23,8 +23,8 @@ _MOST_LOOKED_AT = 4096
 _LOOKED_AT_OF_ONE = 256
 _MOST_HELD = 512
 _HELD_OF_ONE = 128
-"""Of these, entries that the asker's filter hides. A node tells of 256 (exchange.py); a filter that hides everything would
-otherwise cost a hash of each."""
+"""Of these, entries that the asker's filter hides. A node tells of 256 (exchange.py); a filter that hides everything
+would otherwise cost a hash of each."""
 
 
 def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
