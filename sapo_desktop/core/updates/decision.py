@@ -69,7 +69,13 @@ def judge(
     try:
         manifest = decode(document)
     except msgspec.DecodeError as error:
-        return _refused(sentence("The list of versions cannot be read: {reason}.", reason=str(error)), release), seen
+        return _refused(
+            sentence(
+                "The list of versions cannot be read: {reason}. Try again later, or look at the program's page.",
+                reason=str(error),
+            ),
+            release,
+        ), seen
     if seen.key in release.keys and place < release.keys.index(seen.key):
         return _refused(_RETIRED, release), seen
     fresh = Seen(number=manifest.number, digest=hashlib.sha256(document).hexdigest(), key=release.keys[place])

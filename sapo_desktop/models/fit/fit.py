@@ -71,7 +71,9 @@ _TOO_SLOW = sentence("a processor teaches a model of that size too slowly")
 _LARGER_TIER = sentence("it is meant for a larger tier")
 BESIDE_ENGINE = 450_000_000
 """Bytes that worker and examiners hold beside an engine, of what all of the node's processes may."""
-_RESERVE_USED_UP = sentence("Memory is short: the reserve for other programs is used up.")
+_RESERVE_USED_UP = sentence(
+    "Memory is short: the reserve for other programs is used up. A smaller model leaves it to them."
+)
 _PART_WORDS = {
     "weights": sentence("weights"),
     "adapter": sentence("adapter"),
@@ -425,7 +427,7 @@ def plan(
     sketch.reserve = 0
     without = _largest(sketch)
     if not without.fits:
-        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.why_not))
+        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.refusal))
     return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
 
 

@@ -317,7 +317,9 @@ async def start_worker(
             if waiting.is_over():
                 process.kill()
                 raise SapoError(
-                    "The worker did nothing for {seconds} s while it started and was ended; see {path}.",
+                    "The worker did nothing for {seconds} s while it started and was ended; {path} says how far it "
+                    "came.",
+                    in_terminal="sapo-desktop doctor --report FILE",
                     seconds=float(timeout),
                     path=str(path),
                 )
@@ -412,5 +414,14 @@ def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoErro
                 return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
     reason = processes.exit_reason(code)
     if not said:
-        return SapoError("The worker ended while it started: {reason}.", reason=reason)
-    return SapoError("The worker ended while it started: {reason}. Its last words:\n{words}", reason=reason, words=said)
+        return SapoError(
+            "The worker ended while it started: {reason}.",
+            in_terminal="sapo-desktop doctor --report FILE",
+            reason=reason,
+        )
+    return SapoError(
+        "The worker ended while it started: {reason}. Its last words:\n{words}",
+        in_terminal="sapo-desktop doctor --report FILE",
+        reason=reason,
+        words=said,
+    )

@@ -124,7 +124,9 @@ class ModelRequests:
         if self._working is not None:
             work.close()
             raise UsageError(
-                "{model} is under way: wait for it, or cancel it (models cancel).", model=self._working.model
+                "{model} is under way: wait for it, or cancel it.",
+                in_terminal="sapo-desktop models cancel",
+                model=self._working.model,
             )
         self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network
