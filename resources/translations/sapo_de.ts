@@ -5767,10 +5767,6 @@
 {words}</translation>
     </message>
     <message>
-        <source>The worker met a bug ({what}). Please report it: the diagnostics file has what helps.</source>
-        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}). Bitte melde ihn: In der Diagnosedatei steht, was dabei hilft.</translation>
-    </message>
-    <message>
         <source>The {host} answered {found} where {expected} was expected.</source>
         <translation>{host} hat mit {found} geantwortet, wo {expected} erwartet wurde.</translation>
     </message>
@@ -6373,6 +6369,14 @@
     <message>
         <source>llama.cpp has no place for the tensor {name}; export as `merged`.</source>
         <translation>llama.cpp hat keinen Platz für den Tensor {name}; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>llama.cpp is not built here; it answers where memory is too short to learn. To build it: python3 installers/bootstrap.py llama</source>
+        <translation>llama.cpp ist hier nicht gebaut; es antwortet, wo der Speicher zum Lernen nicht reicht. So wird es gebaut: python3 installers/bootstrap.py llama</translation>
+    </message>
+    <message>
+        <source>llama.cpp is not installed here. Build it (python3 installers/bootstrap.py llama), or set generator to torch and train a model in transformers&apos; layout.</source>
+        <translation>llama.cpp ist hier nicht installiert. Baue es (python3 installers/bootstrap.py llama), oder stelle generator auf torch und trainiere ein Modell im Aufbau von transformers.</translation>
     </message>
     <message>
         <source>llama.cpp says: {words}</source>
@@ -7107,10 +7111,6 @@
         <translation>{url} lässt sich nicht fragen ({reason}). Sieh nach, ob die Adresse stimmt.</translation>
     </message>
     <message>
-        <source>{url} does not accept the key ({status}). Set the right one in SAPO_REMOTE_KEY, or keep it in the keyring.</source>
-        <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze den richtigen in SAPO_REMOTE_KEY, oder lege ihn in den Schlüsselbund.</translation>
-    </message>
-    <message>
         <source>{url} does not answer a question as it was asked. Look at that server&apos;s log, or set remote_url to another one.</source>
         <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
@@ -7420,7 +7420,7 @@
     </message>
     <message>
         <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor` and `quit`.</source>
-        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers` und `quit`.</translation>
+        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers`, `doctor` und `quit`.</translation>
     </message>
     <message>
         <source>This identity is damaged: export it again where it came from.</source>
@@ -7549,14 +7549,6 @@
     <message>
         <source>llama.cpp found no room for a token in a stream that was made long enough. If this comes again, set generator to torch.</source>
         <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war. Kommt das wieder, stelle generator auf torch.</translation>
-    </message>
-    <message>
-        <source>llama.cpp is not built here; it answers where memory is too short to learn.</source>
-        <translation>llama.cpp ist hier nicht gebaut; es antwortet, wo der Speicher zum Lernen nicht reicht.</translation>
-    </message>
-    <message>
-        <source>llama.cpp is not installed here. Build it, or set generator to torch and train a model in transformers&apos; layout.</source>
-        <translation>llama.cpp ist hier nicht installiert. Baue es, oder stelle generator auf torch und trainiere ein Modell im Aufbau von transformers.</translation>
     </message>
     <message>
         <source>only {count} own families are read: remove one</source>
@@ -7861,6 +7853,10 @@
     <message>
         <source>{size} of swap are not counted: a model in swap stands still.</source>
         <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
+    </message>
+    <message>
+        <source>{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop remote-key`.</source>
+        <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
     </message>
     <message>
         <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with.</source>

@@ -126,9 +126,8 @@ class Server:
             if reply.status_code in (401, 403):
                 raise Refused(
                     sentence(
-                        "{url} does not accept the key ({status}). Set the right one in SAPO_REMOTE_KEY, or keep it in "
-                        "the keyring.",
-                        in_terminal="sapo-desktop remote-key {url}",
+                        "{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop "
+                        "remote-key`.",
                         url=self.url,
                         status=reply.status_code,
                     ),

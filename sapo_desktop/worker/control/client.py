@@ -23,7 +23,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
+from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, bug, error_class
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder, explained
@@ -396,11 +396,7 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
 
 def _error(failure: Failure) -> SapoError:
     if failure.kind == "Bug":
-        return SapoError(
-            "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
-            in_terminal="sapo-desktop doctor --report FILE",
-            what=failure.text,
-        )
+        return SapoError(bug(failure.text))
     return error_class(failure.kind)(failure.text)
 
 

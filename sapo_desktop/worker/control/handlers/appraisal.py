@@ -32,8 +32,8 @@ from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitR
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 NOT_BUILT = sentence(
-    "llama.cpp is not built here; it answers where memory is too short to learn.",
-    in_terminal="python3 installers/bootstrap.py llama",
+    "llama.cpp is not built here; it answers where memory is too short to learn. To build it: "
+    "python3 installers/bootstrap.py llama"
 )
 _MOVES = 0.1
 NO_PACK = sentence("Nothing learns here before the engine pack is there.", in_terminal="sapo-desktop engine install")
