@@ -5995,10 +5995,6 @@
         <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
     </message>
     <message>
-        <source>Version {own} is not safe any more: {version} of {date} takes its place.</source>
-        <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle.</translation>
-    </message>
-    <message>
         <source>Version {version} of {date} is there; this one is {own}.</source>
         <translation>Version {version} vom {date} ist da; diese ist {own}.</translation>
     </message>
@@ -7115,10 +7111,6 @@
         <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
     <message>
-        <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights.</source>
-        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt.</translation>
-    </message>
-    <message>
         <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
         <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nimm https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mitlesen kann, stelle remote_key_in_clear auf on.</translation>
     </message>
@@ -7473,6 +7465,10 @@
     <message>
         <source>Use loopback and home addresses like public ones: for a swarm in one house.</source>
         <translation>Loopback- und Heimnetzadressen wie öffentliche nutzen: für einen Schwarm in einem Haus.</translation>
+    </message>
+    <message>
+        <source>Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program&apos;s page.</source>
+        <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle. Hole sie von der Seite des Programms.</translation>
     </message>
     <message>
         <source>Wait until it has started.</source>
@@ -7859,10 +7855,6 @@
         <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
     </message>
     <message>
-        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with.</source>
-        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird.</translation>
-    </message>
-    <message>
         <source>{task} has no question for seed {seed}; try another one.</source>
         <translation>{task} hat keine Frage zum Startwert {seed}; versuche einen anderen.</translation>
     </message>
@@ -7917,6 +7909,10 @@
         <translation>{url} bekommt von hier keinen Adapter (vLLM kann das, mit remote_adapters): Es gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
     </message>
     <message>
+        <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights. vLLM gives them.</source>
+        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt. vLLM nennt sie.</translation>
+    </message>
+    <message>
         <source>{url} has no model &apos;{name}&apos;; it has {names}. Set remote_model to one of them.</source>
         <translation>{url} hat kein Modell „{name}“; er hat {names}. Setze remote_model auf eins davon.</translation>
     </message>
@@ -7927,6 +7923,10 @@
     <message>
         <source>{url} is busy or broken ({reason})</source>
         <translation>{url} ist überlastet oder gestört ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. A server that offers completions uses this model&apos;s.</source>
+        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. Ein Server, der completions bietet, nutzt die dieses Modells.</translation>
     </message>
     <message>
         <source>{url} refuses ({reason}).</source>

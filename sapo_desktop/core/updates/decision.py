@@ -108,7 +108,10 @@ def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) ->
 def _compared(manifest: Manifest, release: Release, own: str) -> Standing:
     values = {"own": own, "version": manifest.version, "date": str(manifest.date)}
     if order(own) < order(manifest.least_version):
-        text = sentence("Version {own} is not safe any more: {version} of {date} takes its place.", **values)
+        text = sentence(
+            "Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program's page.",
+            **values,
+        )
         return _offered("urgent", text, manifest, release)
     if order(own) < order(manifest.version):
         text = sentence("Version {version} of {date} is there; this one is {own}.", **values)

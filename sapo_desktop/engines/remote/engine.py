@@ -251,8 +251,8 @@ class RemoteGenerator:
             yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
         if isinstance(self.dialect, Chat):
             yield sentence(
-                "{url} offers chat only: it puts questions into its own template, which may differ from "
-                "the one this model is trained with.",
+                "{url} offers chat only: it puts questions into its own template, which may differ from the one "
+                "this model is trained with. A server that offers completions uses this model's.",
                 url=url,
             )
         if isinstance(self.dialect, Vllm) and not self.first.by_id:
@@ -264,8 +264,8 @@ class RemoteGenerator:
             )
         elif isinstance(self.dialect, Vllm) and not self.first.completion.logprobs:
             yield sentence(
-                "{url} gives no log-probabilities for whole answers: answers are learned from without "
-                "importance weights.",
+                "{url} gives no log-probabilities for whole answers: answers are learned from without importance "
+                "weights. vLLM gives them.",
                 url=url,
             )
         if self.shelf is None:
