@@ -7115,6 +7115,10 @@
         <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nimm https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mitlesen kann, stelle remote_key_in_clear auf on.</translation>
     </message>
     <message>
+        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
+        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. vLLM und llama-server nutzen die dieses Modells.</translation>
+    </message>
+    <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
         <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
     </message>
@@ -7923,10 +7927,6 @@
     <message>
         <source>{url} is busy or broken ({reason})</source>
         <translation>{url} ist überlastet oder gestört ({reason})</translation>
-    </message>
-    <message>
-        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. A server that offers completions uses this model&apos;s.</source>
-        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. Ein Server, der completions bietet, nutzt die dieses Modells.</translation>
     </message>
     <message>
         <source>{url} refuses ({reason}).</source>

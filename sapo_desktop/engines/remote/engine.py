@@ -252,7 +252,7 @@ class RemoteGenerator:
         if isinstance(self.dialect, Chat):
             yield sentence(
                 "{url} offers chat only: it puts questions into its own template, which may differ from the one "
-                "this model is trained with. A server that offers completions uses this model's.",
+                "this model is trained with. vLLM and llama-server use this model's.",
                 url=url,
             )
         if isinstance(self.dialect, Vllm) and not self.first.by_id:
