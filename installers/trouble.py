@@ -16,8 +16,10 @@ class CommandFailed(SetupError):
     def __init__(self, what: str, output: str, log: Path) -> None:
         self.output = output
         last = [line for line in output.splitlines() if line.strip()][-6:]
-        reason = explain(output) or "The tool's last words:\n  " + "\n  ".join(last)
-        super().__init__(f"{what} failed. {reason}\nThe whole output is in {log}.")
+        known = explain(output)
+        reason = known or "The tool's last words:\n  " + "\n  ".join(last)
+        then = "" if known else " Type the same command again; if that fails too, please report it, with this file."
+        super().__init__(f"{what} failed. {reason}\nThe whole output is in {log}.{then}")
 
 
 NO_NETWORK = (
@@ -39,7 +41,10 @@ DAMAGED = (
 DISK_FULL = "The disk is full. Free some space, then type the same command again: it goes on where it stopped."
 READ_ONLY = "A folder could not be written. Use a clone in a folder of your own."
 GET_COMPILER = "Debian or Ubuntu: apt install build-essential python3-dev; macOS: xcode-select --install"
-NO_COMPILER = f"A package had to be built and no working C++ compiler was found ({GET_COMPILER})."
+NO_COMPILER = (
+    f"A package had to be built and no working C++ compiler was found. Install one ({GET_COMPILER}), then type the "
+    "same command again."
+)
 
 # The order matters: pip that cannot reach its index ends with "no matching distribution".
 _SIGNS = (

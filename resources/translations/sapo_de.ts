@@ -20,6 +20,10 @@
         <translation>Beenden kannst du es im Menü dieses Symbols.</translation>
     </message>
     <message>
+        <source>A bug in the window: {error}. The node is not touched by it. Please report it, with logs/window.log of the data folder.</source>
+        <translation>Ein Fehler im Fenster: {error}. Der Knoten ist davon nicht betroffen. Bitte melde ihn, mit logs/window.log aus dem Datenordner.</translation>
+    </message>
+    <message>
         <source>{score} of the held-out questions: more than ever before</source>
         <translation>{score} der Prüffragen: mehr als je zuvor</translation>
     </message>
@@ -50,10 +54,6 @@
     <message>
         <source>This could not be done</source>
         <translation>Das ging nicht</translation>
-    </message>
-    <message>
-        <source>A bug in the window: {error}. The node is not touched by it; logs/window.log says where.</source>
-        <translation>Ein Fehler im Fenster: {error}. Der Knoten ist davon nicht betroffen; logs/window.log sagt, wo.</translation>
     </message>
     <message>
         <source>Round {round}</source>
@@ -380,10 +380,6 @@
         <translation>Protokoll öffnen</translation>
     </message>
     <message>
-        <source>All that this node draws comes from one source: its view of the swarm may be made up.</source>
-        <translation>Alles, was dieser Knoten zieht, kommt aus einer einzigen Quelle: Sein Bild vom Schwarm kann erfunden sein.</translation>
-    </message>
-    <message>
         <source>My reward</source>
         <translation>Meine Belohnung</translation>
     </message>
@@ -539,6 +535,10 @@
     <message>
         <source>Open the settings</source>
         <translation>Einstellungen öffnen</translation>
+    </message>
+    <message>
+        <source>All that this node draws comes from one source: its view of the swarm may be made up. Add another peer.</source>
+        <translation>Alles, was dieser Knoten zieht, kommt aus einer einzigen Quelle: Sein Bild vom Schwarm kann erfunden sein. Füge einen weiteren Peer hinzu.</translation>
     </message>
     <message>
         <source>Your answers helped</source>
@@ -903,8 +903,8 @@
         <translation>Ein Modellordner (im Aufbau von transformers)</translation>
     </message>
     <message>
-        <source>While no node runs, nothing can be downloaded, imported or removed.</source>
-        <translation>Solange kein Knoten läuft, kann nichts heruntergeladen, importiert oder entfernt werden.</translation>
+        <source>While no node runs, nothing can be downloaded, imported or removed. The page Home says why none does.</source>
+        <translation>Solange kein Knoten läuft, kann nichts heruntergeladen, importiert oder entfernt werden. Die Seite Übersicht sagt, warum keiner läuft.</translation>
     </message>
     <message>
         <source>In silo nothing is downloaded.</source>
@@ -1054,12 +1054,12 @@
         <translation>Einstellungen durchsuchen</translation>
     </message>
     <message>
-        <source>The node is not running just now: nothing can be changed.</source>
-        <translation>Der Knoten läuft gerade nicht: Es kann nichts geändert werden.</translation>
-    </message>
-    <message>
         <source>Changed</source>
         <translation>Geändert</translation>
+    </message>
+    <message>
+        <source>The node is not running just now: nothing can be changed. The page Home says why.</source>
+        <translation>Der Knoten läuft gerade nicht: Es kann nichts geändert werden. Die Seite Übersicht sagt, warum.</translation>
     </message>
     <message numerus="yes">
         <source>%n setting(s)</source>
@@ -1390,6 +1390,18 @@
     <message>
         <source>Memory given back after</source>
         <translation>Speicher zurückgeben nach</translation>
+    </message>
+    <message>
+        <source>No nodes are looked for on the local network: {error}. Name a peer by its address.</source>
+        <translation>Im lokalen Netz werden keine Knoten gesucht: {error}. Nenne einen Peer mit seiner Adresse.</translation>
+    </message>
+    <message>
+        <source>No peer is linked, and nobody else was found on the local network so far: training goes on alone. You can name a peer.</source>
+        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher niemand gefunden: Das Training geht allein weiter. Du kannst einen Peer nennen.</translation>
+    </message>
+    <message>
+        <source>No peer is linked: training goes on alone. Name one, or look for others on the local network.</source>
+        <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen, oder suche andere im lokalen Netz.</translation>
     </message>
     <message>
         <source>Power of a core</source>
@@ -3976,8 +3988,8 @@
         <translation>Das Modell nimmt:</translation>
     </message>
     <message>
-        <source>The node is not running just now: it cannot answer.</source>
-        <translation>Der Knoten läuft gerade nicht: Er kann nicht antworten.</translation>
+        <source>The node is not running just now: it cannot answer. The page Home says why.</source>
+        <translation>Der Knoten läuft gerade nicht: Er kann nicht antworten. Die Seite Übersicht sagt, warum.</translation>
     </message>
     <message>
         <source>Draw a question</source>
@@ -4585,16 +4597,8 @@
         <translation>(keiner)</translation>
     </message>
     <message>
-        <source>1 peer has several links to this node, or an identity that two nodes use: each key has one quota.</source>
-        <translation>1 Peer hat mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent.</translation>
-    </message>
-    <message>
         <source>A GGUF file cannot be trained. Name the model&apos;s folder in transformers&apos; layout, or set trainer to none.</source>
         <translation>Eine GGUF-Datei lässt sich nicht trainieren. Nenne den Ordner des Modells im Aufbau von transformers, oder stelle trainer auf none.</translation>
-    </message>
-    <message>
-        <source>A bug ended this node&apos;s part in the swarm ({error}). Training goes on alone; `silo off` joins again.</source>
-        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; `silo off` tritt wieder bei.</translation>
     </message>
     <message>
         <source>A container grants {size} of memory.</source>
@@ -4607,10 +4611,6 @@
     <message>
         <source>A mix is written like 6/2 (own/external groups), not &apos;{mix}&apos;.</source>
         <translation>Eine Mischung schreibt sich wie 6/2 (eigene/fremde Gruppen), nicht „{mix}“.</translation>
-    </message>
-    <message>
-        <source>A model named {name} is installed already: choose another --name, or remove that one.</source>
-        <translation>Ein Modell namens {name} ist schon installiert: Wähle einen anderen Namen (--name), oder entferne das installierte.</translation>
     </message>
     <message>
         <source>A model named {name} is installed already: remove that one first.</source>
@@ -4777,10 +4777,6 @@
         <translation>Checkpoint {number} gehört zu einem anderen Modell: Wähle zuerst dieses Modell.</translation>
     </message>
     <message>
-        <source>Checkpoint {number} was damaged ({reason}): see {path}.</source>
-        <translation>Checkpoint {number} war beschädigt ({reason}): siehe {path}.</translation>
-    </message>
-    <message>
         <source>Computing with at most 1 thread from now on.</source>
         <translation>Ab jetzt wird mit höchstens 1 Thread gerechnet.</translation>
     </message>
@@ -4925,10 +4921,6 @@
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
     </message>
     <message>
-        <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
-        <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung (run --share).</translation>
-    </message>
-    <message>
         <source>It ended without a word.</source>
         <translation>Er endete ohne ein Wort.</translation>
     </message>
@@ -5001,14 +4993,6 @@
         <translation>Verbindungen werden angenommen. Andere erreichen diesen Knoten mit dem Namen oder der Adresse dieses Computers anstelle von {host}: {address}</translation>
     </message>
     <message>
-        <source>Make a new one (`identity new`) to go on sharing.</source>
-        <translation>Mach eine neue (`identity new`), um weiter zu teilen.</translation>
-    </message>
-    <message>
-        <source>Memory is short: the reserve for other programs is used up.</source>
-        <translation>Der Speicher ist knapp: Die Reserve für andere Programme ist aufgebraucht.</translation>
-    </message>
-    <message>
         <source>Meta&apos;s licence has to be accepted on the hub first.</source>
         <translation>Metas Lizenz muss zuerst beim Hub angenommen werden.</translation>
     </message>
@@ -5031,14 +5015,6 @@
     <message>
         <source>No node runs in {folder}.</source>
         <translation>In {folder} läuft kein Knoten.</translation>
-    </message>
-    <message>
-        <source>No nodes are looked for on the local network: {error}.</source>
-        <translation>Im lokalen Netz werden keine Knoten gesucht: {error}.</translation>
-    </message>
-    <message>
-        <source>No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan).</source>
-        <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen (peers add URL), oder sieh dich um (run --lan).</translation>
     </message>
     <message>
         <source>No private swarm was founded here, so this node can admit nobody.</source>
@@ -5083,10 +5059,6 @@
     <message>
         <source>One answer, at the end: write it without {opening} and {closing}.</source>
         <translation>Eine Antwort, am Ende: Schreibe sie ohne {opening} und {closing}.</translation>
-    </message>
-    <message>
-        <source>Only a node in the swarm can dial a peer. {reason}</source>
-        <translation>Nur ein Knoten im Schwarm kann einen Peer anwählen. {reason}</translation>
     </message>
     <message>
         <source>Only letters, digits and signs of calculation may stand in an answer, in at most {most} bytes. Type it again without others.</source>
@@ -5185,10 +5157,6 @@
         <translation>Nenne deinen Schlüssel, {key}, dem, der den Schwarm gegründet hat: `sapo-desktop peers admit KEY` macht dort einen Link, und `sapo-desktop peers join LINK` (ein Relay: `relay --invite LINK`) folgt ihm hier.</translation>
     </message>
     <message>
-        <source>The adapter cannot be put into {folder}: {reason}. See remote_adapters.</source>
-        <translation>Der Adapter lässt sich nicht in {folder} ablegen: {reason}. Siehe remote_adapters.</translation>
-    </message>
-    <message>
         <source>The adapter could not be handed to the generator</source>
         <translation>Der Adapter konnte dem Generator nicht übergeben werden</translation>
     </message>
@@ -5199,14 +5167,6 @@
     <message>
         <source>The answer has {size} bytes, too many for one message; ask for less.</source>
         <translation>Die Antwort hat {size} Bytes, zu viele für eine Nachricht; frage nach weniger.</translation>
-    </message>
-    <message>
-        <source>The answer is empty.</source>
-        <translation>Die Antwort ist leer.</translation>
-    </message>
-    <message>
-        <source>The base model&apos;s weights are {number_format}; only {known} can be written.</source>
-        <translation>Die Gewichte des Grundmodells sind {number_format}; geschrieben werden können nur {known}.</translation>
     </message>
     <message>
         <source>The card is in use: {taken} of its {size} are taken.</source>
@@ -5259,10 +5219,6 @@
     <message>
         <source>The disk of the data folder {folder} is full; make room, or use --data.</source>
         <translation>Die Platte des Datenordners {folder} ist voll; schaffe Platz, oder nutze --data.</translation>
-    </message>
-    <message>
-        <source>The disk of {folder} is full. What has arrived is kept: free some space and give the same command.</source>
-        <translation>Die Platte von {folder} ist voll. Was angekommen ist, bleibt erhalten: Schaffe Platz, und gib denselben Befehl.</translation>
     </message>
     <message>
         <source>The engine was asked to work before a model was loaded.</source>
@@ -5361,10 +5317,6 @@
         <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
     </message>
     <message>
-        <source>The list of files of {repository} is too long to be one.</source>
-        <translation>Die Dateiliste von {repository} ist zu lang, um eine zu sein.</translation>
-    </message>
-    <message>
         <source>The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper</source>
         <translation>Die Liste der Aufgaben ist leer. Beispiel: --tasks gcd,lcm/middle,paper</translation>
     </message>
@@ -5409,24 +5361,12 @@
         <translation>Der Knoten arbeitet weiter: Ein Fenster hat ihn übernommen.</translation>
     </message>
     <message>
-        <source>The node is not running just now.</source>
-        <translation>Der Knoten läuft gerade nicht.</translation>
-    </message>
-    <message>
-        <source>The node is {state}: it cannot {order} now.</source>
-        <translation>Der Knoten ist {state}: „{order}“ geht jetzt nicht.</translation>
-    </message>
-    <message>
         <source>The node of {folder} has ended.</source>
         <translation>Der Knoten von {folder} ist beendet.</translation>
     </message>
     <message>
         <source>The number format &apos;{name}&apos; is not known. Choose auto, {known}.</source>
         <translation>Das Zahlenformat „{name}“ ist unbekannt. Wähle auto, {known}.</translation>
-    </message>
-    <message>
-        <source>The passphrase is wrong, or the file is damaged.</source>
-        <translation>Die Passphrase ist falsch, oder die Datei ist beschädigt.</translation>
     </message>
     <message>
         <source>The passphrase needs at least {count} characters.</source>
@@ -5489,18 +5429,6 @@
         <translation>Dem Schwarm lässt sich nicht beitreten: {reason} Das Training geht allein weiter.</translation>
     </message>
     <message>
-        <source>The task &apos;{task}&apos; in the catalogue does not fit reasoning_gym {version}: {reason}</source>
-        <translation>Die Aufgabe „{task}“ des Katalogs passt nicht zu reasoning_gym {version}: {reason}</translation>
-    </message>
-    <message>
-        <source>The task catalogue {path} cannot be read: {reason}.</source>
-        <translation>Der Aufgabenkatalog {path} lässt sich nicht lesen: {reason}.</translation>
-    </message>
-    <message>
-        <source>The task catalogue {path} is not well formed: {reason}</source>
-        <translation>Der Aufgabenkatalog {path} ist fehlerhaft aufgebaut: {reason}</translation>
-    </message>
-    <message>
         <source>The task family &apos;{name}&apos; has no level &apos;{level}&apos;; it has {known}.</source>
         <translation>Die Aufgabenfamilie „{name}“ hat keine Stufe „{level}“; sie hat {known}.</translation>
     </message>
@@ -5557,6 +5485,18 @@
         <translation>--backbone-shards ist eine Zahl von 1 bis {most}.</translation>
     </message>
     <message>
+        <source>1 peer has several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
+        <translation>1 Peer hat mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
+    </message>
+    <message>
+        <source>A bug ended this node&apos;s part in the swarm ({error}). Training goes on alone; switch silo on and off to join again.</source>
+        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; schalte das Silo ein und wieder aus, um wieder beizutreten.</translation>
+    </message>
+    <message>
+        <source>A model named {name} is installed already: remove that one first, or give this one another name.</source>
+        <translation>Ein Modell namens {name} ist schon installiert: Entferne jenes zuerst, oder gib diesem einen anderen Namen.</translation>
+    </message>
+    <message>
         <source>A password on the command line can be read by every user of this computer: put it into a file and name that with --backbone-credentials.</source>
         <translation>Ein Passwort in der Befehlszeile kann jeder Benutzer dieses Computers lesen: Schreib es in eine Datei und nenne diese mit --backbone-credentials.</translation>
     </message>
@@ -5571,6 +5511,14 @@
     <message>
         <source>Ask once a day, never in silo, whether a newer version is there. None is installed.</source>
         <translation>Einmal am Tag fragen, ob eine neuere Version da ist, nie im Silo. Installiert wird keine.</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} was damaged ({reason}) and moved to {path}. The node goes on from the newest one that is whole.</source>
+        <translation>Checkpoint {number} war beschädigt ({reason}) und wurde nach {path} verschoben. Der Knoten macht beim neuesten heilen weiter.</translation>
+    </message>
+    <message>
+        <source>Close other programs, or choose a smaller model.</source>
+        <translation>Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
         <source>Figures are shown by prometheus-client, which is not installed: {command}</source>
@@ -5617,6 +5565,14 @@
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und seinen Fortschritt.</translation>
     </message>
     <message>
+        <source>It computes nothing until you let it go on.</source>
+        <translation>Er rechnet nichts, bis du ihn weitermachen lässt.</translation>
+    </message>
+    <message>
+        <source>It draws others&apos; answers and shares none of its own: that needs your consent.</source>
+        <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung.</translation>
+    </message>
+    <message>
         <source>Joining the swarm. {busy}</source>
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
@@ -5637,16 +5593,24 @@
         <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
     </message>
     <message>
+        <source>Look whether that server, remote_url and remote_model are as they are meant.</source>
+        <translation>Sieh nach, ob dieser Server, remote_url und remote_model so sind, wie sie sein sollen.</translation>
+    </message>
+    <message>
+        <source>Make a new one to go on sharing.</source>
+        <translation>Mach eine neue, um weiter zu teilen.</translation>
+    </message>
+    <message>
+        <source>Memory is short: the reserve for other programs is used up. A smaller model leaves it to them.</source>
+        <translation>Der Speicher ist knapp: Die Reserve für andere Programme ist aufgebraucht. Mit einem kleineren Modell bleibt sie frei.</translation>
+    </message>
+    <message>
         <source>Minutes of a pause after which its memory is given back too; 0: never.</source>
         <translation>Minuten einer Pause, nach denen auch der Speicher zurückgegeben wird; 0: nie.</translation>
     </message>
     <message>
         <source>More than a fifth of the level {level} has one and the same answer, so its groups are not shared.</source>
         <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
-    </message>
-    <message>
-        <source>No NVIDIA graphics card with its driver is seen here, and no other one can be asked.</source>
-        <translation>Hier ist keine Grafikkarte von NVIDIA mit ihrem Treiber zu sehen, und keine andere lässt sich fragen.</translation>
     </message>
     <message>
         <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
@@ -5673,20 +5637,12 @@
         <translation>Nicht neu gelesen: {error}</translation>
     </message>
     <message>
-        <source>Nothing here can keep the computer awake: it may fall asleep by itself.</source>
-        <translation>Nichts hier kann den Computer wach halten: er kann von selbst einschlafen.</translation>
-    </message>
-    <message>
         <source>Nothing learns here before the engine pack is there.</source>
         <translation>Hier lernt nichts, bevor das Lernpaket da ist.</translation>
     </message>
     <message>
         <source>Other programs take {share}% of the processor: this waits its turn.</source>
         <translation>Andere Programme nutzen {share} % des Prozessors: Das hier wartet, bis es an der Reihe ist.</translation>
-    </message>
-    <message>
-        <source>Out of the swarm: the link is metered.</source>
-        <translation>Nicht im Schwarm: der Anschluss ist getaktet.</translation>
     </message>
     <message>
         <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
@@ -5717,10 +5673,6 @@
         <translation>Der Computer ist beschäftigt: Andere Programme nutzen {share} % seiner Prozessoren, deshalb dauert der Start länger.</translation>
     </message>
     <message>
-        <source>The data folder {folder} was removed, so what ran on it ends.</source>
-        <translation>Der Datenordner {folder} wurde entfernt; was darauf lief, endet.</translation>
-    </message>
-    <message>
         <source>The engine was asked aside for what needs its turn.</source>
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
     </message>
@@ -5735,10 +5687,6 @@
     <message>
         <source>The key in {path} is closed by a passphrase. Name a file where it is open.</source>
         <translation>Der Schlüssel in {path} ist mit einer Passphrase verschlossen. Nenne eine Datei, in der er offen liegt.</translation>
-    </message>
-    <message>
-        <source>The list of versions cannot be read: {reason}.</source>
-        <translation>Die Liste der Versionen ist nicht lesbar: {reason}.</translation>
     </message>
     <message>
         <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), look at the program&apos;s page.</source>
@@ -5789,10 +5737,6 @@
         <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
     </message>
     <message>
-        <source>The worker did nothing for {seconds} s while it started and was ended; see {path}.</source>
-        <translation>Der Arbeitsprozess tat beim Start {seconds} s lang nichts und wurde beendet; siehe {path}.</translation>
-    </message>
-    <message>
         <source>The worker ended while it started: {reason}.</source>
         <translation>Der Arbeitsprozess endete beim Starten: {reason}.</translation>
     </message>
@@ -5805,10 +5749,6 @@
     <message>
         <source>The worker has gone; its reasons are in logs/worker.log of the data folder.</source>
         <translation>Der Arbeitsprozess ist weg; seine Gründe stehen in logs/worker.log des Datenordners.</translation>
-    </message>
-    <message>
-        <source>The worker is ending.</source>
-        <translation>Der Arbeitsprozess wird beendet.</translation>
     </message>
     <message>
         <source>The worker is gone. Its last words:
@@ -5827,14 +5767,6 @@
 {words}</translation>
     </message>
     <message>
-        <source>The worker is of another release ({error}); `quit` it and start it again.</source>
-        <translation>Der Arbeitsprozess ist von einer anderen Version ({error}); beende ihn mit `quit`, und starte ihn wieder.</translation>
-    </message>
-    <message>
-        <source>The worker met a bug ({what}). Please report it: the diagnostics file has what helps.</source>
-        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}). Bitte melde ihn: In der Diagnosedatei steht, was dabei hilft.</translation>
-    </message>
-    <message>
         <source>The {host} answered {found} where {expected} was expected.</source>
         <translation>{host} hat mit {found} geantwortet, wo {expected} erwartet wurde.</translation>
     </message>
@@ -5849,10 +5781,6 @@
     <message>
         <source>The {host} ended without answering: {reason}.</source>
         <translation>Der Prozess „{host}“ endete ohne Antwort: {reason}.</translation>
-    </message>
-    <message>
-        <source>The {host} is not running.</source>
-        <translation>Der Prozess „{host}“ läuft nicht.</translation>
     </message>
     <message>
         <source>The {host} wrote what cannot be read and was ended: {error}</source>
@@ -5955,10 +5883,6 @@
         <translation>Dieses Programm hat kein eigenes Python bei sich ({marker} fehlt): Installiere SAPO Desktop neu.</translation>
     </message>
     <message>
-        <source>This build has no release address, so nothing looks for newer versions.</source>
-        <translation>Dieses Programm kennt keine Adresse für neue Versionen, darum sieht es nicht nach.</translation>
-    </message>
-    <message>
         <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
         <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
     </message>
@@ -5973,10 +5897,6 @@
     <message>
         <source>This computer has no keyring that keeps secrets: the identity lasts until this node ends. A passphrase keeps it.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Eine Passphrase erhält sie.</translation>
-    </message>
-    <message>
-        <source>This computer is on no local network: no nodes are looked for there.</source>
-        <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht.</translation>
     </message>
     <message>
         <source>This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
@@ -6019,20 +5939,12 @@
         <translation>Dieser Knoten ist im Silo: gar kein Netz, darum wird nichts heruntergeladen. Verlasse es für den Download, oder importiere das Modell.</translation>
     </message>
     <message>
-        <source>This node is in silo: no network at all, so nothing looks for newer versions.</source>
-        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum sieht nichts nach neueren Versionen.</translation>
-    </message>
-    <message>
         <source>This node is in the public swarm, which asks for no invite. Found a private one for that.</source>
         <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Gründe dafür einen privaten.</translation>
     </message>
     <message>
         <source>This node is not in the swarm that it founded: go back there first.</source>
         <translation>Dieser Knoten ist nicht in dem Schwarm, den er gegründet hat: Geh zuerst dorthin zurück.</translation>
-    </message>
-    <message>
-        <source>This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 address of this network (--listen 0.0.0.0:8765).</source>
-        <translation>Dieser Knoten sucht andere im lokalen Netz. Selbst zeigt er sich dort nicht: Dafür muss er unter einer IPv4-Adresse dieses Netzes Verbindungen annehmen (--listen 0.0.0.0:8765).</translation>
     </message>
     <message>
         <source>This node only answers, with the base model. To use a trained checkpoint set trainer to auto.</source>
@@ -6081,10 +5993,6 @@
     <message>
         <source>Unknown export format &apos;{name}&apos;; choose one of {known}.</source>
         <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
-    </message>
-    <message>
-        <source>Version {own} is not safe any more: {version} of {date} takes its place.</source>
-        <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle.</translation>
     </message>
     <message>
         <source>Version {version} of {date} is there; this one is {own}.</source>
@@ -6137,10 +6045,6 @@
     <message>
         <source>What learns. Left to the program: PyTorch, and nothing with a GGUF file or where only answering fits into memory.</source>
         <translation>Was lernt. Dem Programm überlassen: PyTorch, und nichts bei einer GGUF-Datei oder wo nur das Antworten in den Speicher passt.</translation>
-    </message>
-    <message>
-        <source>What listens on the worker&apos;s port does not speak as a worker does: {error}</source>
-        <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer: {error}</translation>
     </message>
     <message>
         <source>What listens on the worker&apos;s port is not the worker: it does not know the secret. The worker has probably ended and another program has its port; start the worker again.</source>
@@ -6267,10 +6171,6 @@
         <translation>eine Aufnahme von {size} Bytes</translation>
     </message>
     <message>
-        <source>an admission to this private swarm has ended</source>
-        <translation>eine Aufnahme in diesen privaten Schwarm ist abgelaufen</translation>
-    </message>
-    <message>
         <source>an answer of {count} bytes where {limit} tokens are the most</source>
         <translation>eine Antwort von {count} Bytes, wo höchstens {limit} Tokens sein dürfen</translation>
     </message>
@@ -6301,10 +6201,6 @@
     <message>
         <source>biases that a model of this kind rarely has</source>
         <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
-    </message>
-    <message>
-        <source>config.json does not tell the model&apos;s shape: {reason}.</source>
-        <translation>config.json sagt nichts über die Form des Modells: {reason}.</translation>
     </message>
     <message>
         <source>did you mean {name}?</source>
@@ -6351,20 +6247,12 @@
         <translation>installiere SAPO Desktop neu, oder stelle ihn mit `git checkout -- resources/starter` wieder her.</translation>
     </message>
     <message>
-        <source>it does not hold the key that it names</source>
-        <translation>er hat den Schlüssel nicht, den er nennt</translation>
-    </message>
-    <message>
         <source>it ended by itself with exit code {code}</source>
         <translation>er endete von selbst mit dem Exitcode {code}</translation>
     </message>
     <message>
         <source>it ends or starts anew; this node tries again by itself</source>
         <translation>er endet oder startet neu; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>it has more than {count} questions</source>
-        <translation>sie hat mehr als {count} Fragen</translation>
     </message>
     <message>
         <source>it has no questions of the level easy, which every family begins with</source>
@@ -6379,6 +6267,10 @@
         <translation>sie hat {count} Spalten und nicht {expected} (ein Text mit Komma steht in Anführungszeichen)</translation>
     </message>
     <message>
+        <source>it hung up, for no reason that this node knows; this node tries again by itself</source>
+        <translation>er hat aufgelegt, aus keinem Grund, den dieser Knoten kennt; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
         <source>it is busy or out of order</source>
         <translation>er ist überlastet oder gestört</translation>
     </message>
@@ -6391,20 +6283,8 @@
         <translation>es ist für eine größere Geräteklasse gedacht</translation>
     </message>
     <message>
-        <source>it is no CSV: {reason}</source>
-        <translation>das ist kein CSV: {reason}</translation>
-    </message>
-    <message>
         <source>it is not in UTF-8: save it so</source>
         <translation>sie ist nicht in UTF-8: Speichere sie so</translation>
-    </message>
-    <message>
-        <source>it is not admitted to this private swarm, or this node is not</source>
-        <translation>er oder dieser Knoten ist in diesem privaten Schwarm nicht zugelassen</translation>
-    </message>
-    <message>
-        <source>it is this node itself</source>
-        <translation>das ist dieser Knoten selbst</translation>
     </message>
     <message>
         <source>it made room for others; this node tries again by itself</source>
@@ -6413,10 +6293,6 @@
     <message>
         <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
         <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
-    </message>
-    <message>
-        <source>it shut this node out for a while, after messages that broke its rules</source>
-        <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen</translation>
     </message>
     <message>
         <source>it speaks another version of the protocol; the older of the two needs an update</source>
@@ -6471,10 +6347,6 @@
         <translation>KV-Cache</translation>
     </message>
     <message>
-        <source>line {first} asks the same</source>
-        <translation>Zeile {first} fragt dasselbe</translation>
-    </message>
-    <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
         <translation>llama.cpp antwortet mit einem LoRA-Adapter. Setze method auf lora oder generator auf torch.</translation>
     </message>
@@ -6487,10 +6359,6 @@
         <translation>llama.cpp konnte einen Text nicht in Tokens zerlegen; der Wortschatz des Modells ist beschädigt: Hole es noch einmal.</translation>
     </message>
     <message>
-        <source>llama.cpp found no room for a token in a stream that was made long enough.</source>
-        <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war.</translation>
-    </message>
-    <message>
         <source>llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or pre_tokenizer); export as `merged` instead.</source>
         <translation>llama.cpp hat keinen Namen für die Art, wie dieser Tokenizer Text zerlegt (sein normalizer oder pre_tokenizer); exportiere stattdessen als `merged`.</translation>
     </message>
@@ -6499,12 +6367,12 @@
         <translation>llama.cpp hat keinen Platz für den Tensor {name}; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>llama.cpp is not built here; it answers where memory is too short to learn. To build it: installers/bootstrap.py llama</source>
-        <translation>llama.cpp ist hier nicht gebaut; es antwortet, wo der Speicher zum Lernen nicht reicht. So wird es gebaut: installers/bootstrap.py llama</translation>
+        <source>llama.cpp is not built here; it answers where memory is too short to learn. To build it: python3 installers/bootstrap.py llama</source>
+        <translation>llama.cpp ist hier nicht gebaut; es antwortet, wo der Speicher zum Lernen nicht reicht. So wird es gebaut: python3 installers/bootstrap.py llama</translation>
     </message>
     <message>
-        <source>llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to torch, and train a model in transformers&apos; layout.</source>
-        <translation>llama.cpp ist hier nicht installiert (siehe `python3 installers/bootstrap.py`). Stelle generator auf torch, und trainiere ein Modell im Aufbau von transformers.</translation>
+        <source>llama.cpp is not installed here. Build it (python3 installers/bootstrap.py llama), or set generator to torch and train a model in transformers&apos; layout.</source>
+        <translation>llama.cpp ist hier nicht installiert. Baue es (python3 installers/bootstrap.py llama), oder stelle generator auf torch und trainiere ein Modell im Aufbau von transformers.</translation>
     </message>
     <message>
         <source>llama.cpp says: {words}</source>
@@ -6565,10 +6433,6 @@
     <message>
         <source>one word</source>
         <translation>ein Wort</translation>
-    </message>
-    <message>
-        <source>only {count} own families are read</source>
-        <translation>nur {count} eigene Familien werden gelesen</translation>
     </message>
     <message>
         <source>optimiser</source>
@@ -6771,10 +6635,6 @@
         <translation>{address} antwortet und nimmt keine Verbindung an: {reason}.</translation>
     </message>
     <message>
-        <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: settings set private_addresses on</source>
-        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://, oder sage es ausdrücklich: settings set private_addresses on</translation>
-    </message>
-    <message>
         <source>{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server&apos;s own first, the other one its private key.</source>
         <translation>{certificate} und {key} sind nicht zu gebrauchen. Die erste Datei muss Zertifikate in PEM-Form enthalten, das des Servers zuerst, die andere seinen privaten Schlüssel.</translation>
     </message>
@@ -6789,10 +6649,6 @@
     <message>
         <source>{complaint}: nothing may stand behind its port. {form}</source>
         <translation>{complaint}: Hinter seinem Port darf nichts stehen. {form}</translation>
-    </message>
-    <message>
-        <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota.</source>
-        <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent.</translation>
     </message>
     <message>
         <source>{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.</source>
@@ -6813,10 +6669,6 @@
     <message>
         <source>{file} cannot be read: {reason}.</source>
         <translation>{file} lässt sich nicht lesen: {reason}.</translation>
-    </message>
-    <message>
-        <source>{file} cannot be written: {reason}.</source>
-        <translation>{file} lässt sich nicht schreiben: {reason}.</translation>
     </message>
     <message>
         <source>{file} is not a whole safetensors file; fetch or copy it again.</source>
@@ -6851,10 +6703,6 @@
         <translation>{folder} gehört jemand anderem; nutze --data mit einem eigenen Ordner.</translation>
     </message>
     <message>
-        <source>{folder} cannot be read: {reason}. See remote_adapters.</source>
-        <translation>{folder} lässt sich nicht lesen: {reason}. Siehe remote_adapters.</translation>
-    </message>
-    <message>
         <source>{folder} could not be read</source>
         <translation>{folder} ließ sich nicht lesen</translation>
     </message>
@@ -6887,14 +6735,6 @@
         <translation>{host} antwortet {status} ({reason}).</translation>
     </message>
     <message>
-        <source>{host} answers {status} to the request for {what} of {repository}.</source>
-        <translation>{host} antwortet {status} auf die Anfrage nach {what} von {repository}.</translation>
-    </message>
-    <message>
-        <source>{host} answers {status} to the request for {what}.</source>
-        <translation>{host} antwortet {status} auf die Anfrage nach {what}.</translation>
-    </message>
-    <message>
         <source>{host} answers {status} where {name} was asked for.</source>
         <translation>{host} antwortet {status}, wo nach {name} gefragt war.</translation>
     </message>
@@ -6919,40 +6759,12 @@
         <translation>{host} schickt weiter, ohne zu sagen, wohin.</translation>
     </message>
     <message>
-        <source>{host} sends us to &apos;{location}&apos;, which is no address.</source>
-        <translation>{host} schickt weiter zu „{location}“, was keine Adresse ist.</translation>
-    </message>
-    <message>
-        <source>{host} sends us to &apos;{target}&apos;, which is not followed.</source>
-        <translation>{host} schickt weiter zu „{target}“; dem wird nicht gefolgt.</translation>
-    </message>
-    <message>
         <source>{host} stopped sending.</source>
         <translation>{host} hörte auf zu senden.</translation>
     </message>
     <message>
-        <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one.</source>
-        <translation>{hub} antwortet mit Commit {other} von {repository}, wo nach {commit} gefragt war: Das ist kein Hub, oder kein genauer Spiegel von einem.</translation>
-    </message>
-    <message>
-        <source>{hub} answers with commit {commit} for {revision}.</source>
-        <translation>{hub} antwortet mit Commit {commit} auf {revision}.</translation>
-    </message>
-    <message>
-        <source>{hub} does not answer as a hub does: {reason}</source>
-        <translation>{hub} antwortet nicht, wie ein Hub es tut: {reason}</translation>
-    </message>
-    <message>
-        <source>{hub} does not say how long {name} of {repository} is.</source>
-        <translation>{hub} sagt nicht, wie lang {name} von {repository} ist.</translation>
-    </message>
-    <message>
         <source>{hub} has no {repository}, or no {what} of it; look at {page}</source>
         <translation>{hub} hat kein {repository}, oder davon nicht: {what}; sieh nach auf {page}</translation>
-    </message>
-    <message>
-        <source>{hub} names no commit for {repository}@{revision}.</source>
-        <translation>{hub} nennt keinen Commit für {repository}@{revision}.</translation>
     </message>
     <message>
         <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
@@ -6977,14 +6789,6 @@
     <message>
         <source>{model} is being downloaded already.</source>
         <translation>{model} wird schon heruntergeladen.</translation>
-    </message>
-    <message>
-        <source>{model} is this node&apos;s model: choose another first (settings set model starter).</source>
-        <translation>{model} ist das Modell dieses Knotens: Wähle erst ein anderes (settings set model starter).</translation>
-    </message>
-    <message>
-        <source>{model} is under way: wait for it, or cancel it (models cancel).</source>
-        <translation>{model} ist noch unterwegs: Warte darauf, oder brich es ab (models cancel).</translation>
     </message>
     <message>
         <source>{model}: cancelled.</source>
@@ -7059,10 +6863,6 @@
         <translation>{name} wird nie von selbst gewählt: Zuerst muss {licence} angenommen werden.</translation>
     </message>
     <message>
-        <source>{name} is not taken: files of that kind can carry programs.</source>
-        <translation>{name} wird nicht genommen: Dateien dieser Art können Programme enthalten.</translation>
-    </message>
-    <message>
         <source>{name} is not what was written</source>
         <translation>{name} ist nicht, was geschrieben wurde</translation>
     </message>
@@ -7073,10 +6873,6 @@
     <message>
         <source>{name} is removed.</source>
         <translation>{name} ist entfernt.</translation>
-    </message>
-    <message>
-        <source>{name} of {host} has more than {most} bytes.</source>
-        <translation>{name} von {host} hat mehr als {most} Byte.</translation>
     </message>
     <message>
         <source>{name} of {repository} changed on the hub meanwhile: try again.</source>
@@ -7143,10 +6939,6 @@
         <translation>{path} lässt sich nicht schreiben: {error}. Schaffe etwas Platz auf der Platte.</translation>
     </message>
     <message>
-        <source>{path} cannot be written: {reason}.</source>
-        <translation>{path} lässt sich nicht schreiben: {reason}.</translation>
-    </message>
-    <message>
         <source>{path} contains {name}: files of that kind can carry programs and are never opened here. Use the model&apos;s safetensors version, or move that file away.</source>
         <translation>{path} enthält {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nutze die safetensors-Fassung des Modells, oder verschiebe die Datei.</translation>
     </message>
@@ -7161,26 +6953,6 @@
     <message>
         <source>{path} could not be written</source>
         <translation>{path} konnte nicht geschrieben werden</translation>
-    </message>
-    <message>
-        <source>{path} could not be written: {error}.</source>
-        <translation>{path} konnte nicht geschrieben werden: {error}.</translation>
-    </message>
-    <message>
-        <source>{path} could not be written: {reason}.</source>
-        <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
-    </message>
-    <message>
-        <source>{path} does not describe a model: it names no architecture or context.</source>
-        <translation>{path} beschreibt kein Modell: Architektur oder Kontext fehlt.</translation>
-    </message>
-    <message>
-        <source>{path} does not tell the model&apos;s shape in the usual way.</source>
-        <translation>{path} beschreibt die Form des Modells nicht auf die übliche Weise.</translation>
-    </message>
-    <message>
-        <source>{path} gives no name for the model; choose one with --name.</source>
-        <translation>{path} ergibt keinen Namen für das Modell; wähle einen mit --name.</translation>
     </message>
     <message>
         <source>{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.</source>
@@ -7227,20 +6999,12 @@
         <translation>{path} ist keine Einstellungsdatei ({reason}): Lege sie woanders ab, dann gelten die Vorgaben.</translation>
     </message>
     <message>
-        <source>{path} is not a file, or a link that leads nowhere.</source>
-        <translation>{path} ist keine Datei oder ein Link, der nirgendwohin führt.</translation>
-    </message>
-    <message>
         <source>{path} is not taken in: files of that kind are no models. Name a folder with safetensors, or a GGUF.</source>
         <translation>{path} wird nicht importiert: Dateien dieser Art sind keine Modelle. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
     </message>
     <message>
         <source>{path} is not taken in: files of that kind can carry programs and are never opened here. Name a folder with safetensors, or a GGUF.</source>
         <translation>{path} wird nicht importiert: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
-    </message>
-    <message>
-        <source>{path} is one part of several; missing beside it: {names}.</source>
-        <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}.</translation>
     </message>
     <message>
         <source>{path} is there already: choose another name, or have it replaced.</source>
@@ -7275,24 +7039,12 @@
         <translation>{path}: Der Familienname „{name}“ darf nur Buchstaben, Ziffern und „_“ enthalten.</translation>
     </message>
     <message>
-        <source>{percent}% of the groups drawn lately came from one source ({key}).</source>
-        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle ({key}).</translation>
-    </message>
-    <message>
-        <source>{percent}% of the groups drawn lately came from one source.</source>
-        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle.</translation>
-    </message>
-    <message>
         <source>{problem} The server must be started so that it takes adapters while it runs, and must see {folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the server then gives answers, and nothing is learned.</source>
         <translation>{problem} Der Server muss so gestartet sein, dass er im laufenden Betrieb Adapter annimmt, und muss {folder} unter diesem Pfad sehen; docs/remote.md sagt, wie. Sonst leere remote_adapters: Der Server gibt dann Antworten, und nichts wird gelernt.</translation>
     </message>
     <message>
         <source>{problem}. Look whether the server runs, and whether the setting remote_url names it.</source>
         <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
-    </message>
-    <message>
-        <source>{reason} (failure {count} in a row; the log has the details)</source>
-        <translation>{reason} (Fehler {count} in Folge; Näheres steht im Protokoll)</translation>
     </message>
     <message>
         <source>{reason} Going on from the last checkpoint.</source>
@@ -7331,16 +7083,40 @@
         <translation>{reason} Weniger geht nicht: Erhöh es, oder wähl ein kleineres Modell.</translation>
     </message>
     <message>
+        <source>{repository} has several GGUF models; name one of them: {names}.</source>
+        <translation>{repository} hat mehrere GGUF-Modelle; nenne eins davon: {names}.</translation>
+    </message>
+    <message>
+        <source>{repository} lists {count} files in its first folder; a model has at most {most}. Choose another one.</source>
+        <translation>{repository} führt in seinem obersten Ordner {count} Dateien auf; ein Modell hat höchstens {most}. Wähle ein anderes.</translation>
+    </message>
+    <message>
         <source>{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>
         <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
     <message>
-        <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights.</source>
-        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt.</translation>
+        <source>{trouble} After {count} tries this was given up. What has arrived is kept: try again later, and it goes on from there.</source>
+        <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Was angekommen ist, bleibt erhalten: Versuche es später noch einmal, dann geht es von dort weiter.</translation>
+    </message>
+    <message>
+        <source>{trouble} Try again later.</source>
+        <translation>{trouble} Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>{url} cannot be asked ({reason}). Look whether the address is right.</source>
+        <translation>{url} lässt sich nicht fragen ({reason}). Sieh nach, ob die Adresse stimmt.</translation>
+    </message>
+    <message>
+        <source>{url} does not answer a question as it was asked. Look at that server&apos;s log, or set remote_url to another one.</source>
+        <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
     <message>
         <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
         <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nimm https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mitlesen kann, stelle remote_key_in_clear auf on.</translation>
+    </message>
+    <message>
+        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
+        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. vLLM und llama-server nutzen die dieses Modells.</translation>
     </message>
     <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
@@ -7379,20 +7155,32 @@
         <translation>Nie gesendet: der Wortlaut einer Frage, die richtige Antwort, die Bewertung einer Antwort, dein Name, deine Dateien.</translation>
     </message>
     <message>
-        <source>No model &apos;{name}&apos; is installed in {folder}.</source>
-        <translation>In {folder} ist kein Modell „{name}“ installiert.</translation>
+        <source>No NVIDIA graphics card with its driver is seen here, and no other one can be asked. Where there is one, install its driver.</source>
+        <translation>Hier ist keine Grafikkarte von NVIDIA mit ihrem Treiber zu sehen, und keine andere lässt sich fragen. Wo es eine gibt, installiere ihren Treiber.</translation>
     </message>
     <message>
-        <source>No peer is linked, and nobody else was found on the local network so far: training goes on alone. You can name a peer (peers add URL).</source>
-        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher niemand gefunden: Das Training geht allein weiter. Du kannst einen Peer nennen (peers add URL).</translation>
+        <source>No model &apos;{name}&apos; is installed in {folder}.</source>
+        <translation>In {folder} ist kein Modell „{name}“ installiert.</translation>
     </message>
     <message>
         <source>None of these answers can be shared: they have characters or lengths that peers refuse. Try again after the next round.</source>
         <translation>Keine dieser Antworten lässt sich teilen: Sie haben Zeichen oder Längen, die Peers ablehnen. Versuch es nach der nächsten Runde noch einmal.</translation>
     </message>
     <message>
+        <source>Nothing here can keep the computer awake: it may fall asleep by itself, unless its power settings say otherwise.</source>
+        <translation>Nichts hier kann den Computer wach halten: Er kann von selbst einschlafen, wenn seine Energieeinstellungen nichts anderes sagen.</translation>
+    </message>
+    <message>
+        <source>Nothing is computed anyway.</source>
+        <translation>Es wird ohnehin nichts berechnet.</translation>
+    </message>
+    <message>
         <source>Number format of llama.cpp&apos;s weights, where they are converted here. Left to the program: q8_0, or q4_k_m from a billion parameters on.</source>
         <translation>Zahlenformat der Gewichte von llama.cpp, wo sie hier umgewandelt werden. Dem Programm überlassen: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
+    </message>
+    <message>
+        <source>Only a node in the swarm can dial a peer: leave silo, or wait until it has joined. {reason}</source>
+        <translation>Nur ein Knoten im Schwarm kann einen Peer anwählen: Verlasse das Silo, oder warte, bis er beigetreten ist. {reason}</translation>
     </message>
     <message>
         <source>Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.</source>
@@ -7401,6 +7189,10 @@
     <message>
         <source>Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF; export as `merged`.</source>
         <translation>Nur Tokenizer, deren letzter Schritt ByteLevel ohne führendes Leerzeichen ist, lassen sich als GGUF schreiben; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it go on.</source>
+        <translation>Nicht im Schwarm: Der Anschluss ist getaktet. An einem anderen tritt der Knoten wieder bei, oder wenn on_metered ihn weitermachen lässt.</translation>
     </message>
     <message>
         <source>Pause below this charge in percent, if the node goes on computing on battery.</source>
@@ -7419,6 +7211,14 @@
         <translation>Anteil der Zeit dieser Threads, in der der Knoten rechnet, in Prozent.</translation>
     </message>
     <message>
+        <source>Start it again once it has ended.</source>
+        <translation>Starte ihn wieder, wenn er beendet ist.</translation>
+    </message>
+    <message>
+        <source>The adapter cannot be put into {folder}: {reason}. Let this user write there, or set remote_adapters to another folder.</source>
+        <translation>Der Adapter lässt sich nicht in {folder} ablegen: {reason}. Lass diesen Benutzer dort schreiben, oder setze remote_adapters auf einen anderen Ordner.</translation>
+    </message>
+    <message>
         <source>The adapter {name} does not fit the model {model}. Choose the model that it was learned with, or go back to base.</source>
         <translation>Der Adapter {name} passt nicht zum Modell {model}. Wähle das Modell, mit dem er gelernt wurde, oder geh zurück zu base.</translation>
     </message>
@@ -7427,12 +7227,28 @@
         <translation>Das zusätzliche Token „{token}“ achtet auf Leerzeichen oder Wortgrenzen (single_word, lstrip oder rstrip), was llama.cpp nicht kann; exportiere als `merged`.</translation>
     </message>
     <message>
+        <source>The answer is empty: write one.</source>
+        <translation>Die Antwort ist leer: Schreib eine.</translation>
+    </message>
+    <message>
+        <source>The base model&apos;s weights are {number_format}; only {known} can be written. Export as `peft`.</source>
+        <translation>Die Gewichte des Grundmodells sind {number_format}; geschrieben werden können nur {known}. Exportiere als `peft`.</translation>
+    </message>
+    <message>
         <source>The data folder {folder} cannot be used ({reason}). Use another one with --data.</source>
         <translation>Der Datenordner {folder} lässt sich nicht nutzen ({reason}). Nimm mit --data einen anderen.</translation>
     </message>
     <message>
+        <source>The data folder {folder} was removed, so what ran on it ends. A new start makes a new one.</source>
+        <translation>Der Datenordner {folder} wurde entfernt; was darauf lief, endet. Ein neuer Start legt einen neuen an.</translation>
+    </message>
+    <message>
         <source>The device &apos;{name}&apos; cannot be used, so set device to auto. The reason: {reason}</source>
         <translation>Das Gerät „{name}“ lässt sich nicht nutzen; setze device auf auto. Der Grund: {reason}</translation>
+    </message>
+    <message>
+        <source>The disk of {folder} is full. What has arrived is kept: free some space and try again, and it goes on from there.</source>
+        <translation>Die Platte von {folder} ist voll. Was angekommen ist, bleibt erhalten: Schaffe Platz, und versuche es noch einmal, dann geht es von dort weiter.</translation>
     </message>
     <message>
         <source>The environment&apos;s proxy cannot be used for downloads: correct HTTPS_PROXY, or unset it. The reason: {reason}</source>
@@ -7441,6 +7257,14 @@
     <message>
         <source>The first line of {path} has to be USER:PASSWORD or a token.</source>
         <translation>Die erste Zeile von {path} muss USER:PASSWORD oder ein Token sein.</translation>
+    </message>
+    <message>
+        <source>The list of files of {repository} is too long to be one: choose another model, or set another hub_endpoint.</source>
+        <translation>Die Dateiliste von {repository} ist zu lang, um eine zu sein: Wähle ein anderes Modell, oder setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
+        <source>The list of versions cannot be read: {reason}. Try again later, or look at the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist nicht lesbar: {reason}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>The list of versions is not signed by a key that this build knows, so it is not used: somebody may have changed it on the way. Try again on another network, or look at the program&apos;s page.</source>
@@ -7483,12 +7307,36 @@
         <translation>Der Knoten gab eine andere Antwort als die verlangte ({found}): Vielleicht ist er aus einer anderen Version. Beende ihn und starte ihn neu.</translation>
     </message>
     <message>
+        <source>The node is not running just now: the page Home says why.</source>
+        <translation>Der Knoten läuft gerade nicht: Die Seite Übersicht sagt, warum.</translation>
+    </message>
+    <message>
+        <source>The node is {state}: it cannot {order} now. {advice}</source>
+        <translation>Der Knoten ist {state}: „{order}“ geht jetzt nicht. {advice}</translation>
+    </message>
+    <message>
+        <source>The passphrase is wrong, or the file is damaged. Give it once more.</source>
+        <translation>Die Passphrase ist falsch, oder die Datei ist beschädigt. Gib sie noch einmal ein.</translation>
+    </message>
+    <message>
         <source>The server at {url} seems to have another model: its tokens do not spell its text in this model&apos;s vocabulary. Look whether both are the same. Until then answers are encoded here, and learned from without importance weights.</source>
         <translation>Der Server bei {url} scheint ein anderes Modell zu haben: Seine Tokens ergeben im Wortschatz des hiesigen Modells nicht seinen Text. Sieh nach, ob beide gleich sind. Bis dahin werden Antworten hier kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
     </message>
     <message>
         <source>The settings file {path} is damaged ({error}); it was left as it is. Correct it, or move it away: then the defaults are used.</source>
         <translation>Die Datei der Einstellungen {path} ist beschädigt ({error}); sie blieb, wie sie ist. Berichtige sie, oder verschiebe sie: Dann gelten die Vorgaben.</translation>
+    </message>
+    <message>
+        <source>The task &apos;{task}&apos; in the catalogue does not fit reasoning_gym {version} ({reason}): set SAPO Desktop up again.</source>
+        <translation>Die Aufgabe „{task}“ des Katalogs passt nicht zu reasoning_gym {version} ({reason}): Richte SAPO Desktop neu ein.</translation>
+    </message>
+    <message>
+        <source>The task catalogue {path} cannot be read ({reason}): install SAPO Desktop again.</source>
+        <translation>Der Aufgabenkatalog {path} lässt sich nicht lesen ({reason}): Installiere SAPO Desktop noch einmal.</translation>
+    </message>
+    <message>
+        <source>The task catalogue {path} is not well formed ({reason}): install SAPO Desktop again.</source>
+        <translation>Der Aufgabenkatalog {path} ist fehlerhaft aufgebaut ({reason}): Installiere SAPO Desktop noch einmal.</translation>
     </message>
     <message>
         <source>The tokenizer has token {token}, but the model&apos;s embedding ends at {last}; export as `merged`.</source>
@@ -7509,6 +7357,22 @@
     <message>
         <source>The window&apos;s language: the system&apos;s (English where there is no translation), or one of these.</source>
         <translation>Die Sprache des Fensters: die des Systems (Englisch, wo es keine Übersetzung gibt) oder eine von diesen.</translation>
+    </message>
+    <message>
+        <source>The worker did nothing for {seconds} s while it started and was ended; {path} says how far it came.</source>
+        <translation>Der Arbeitsprozess tat beim Start {seconds} s lang nichts und wurde beendet; {path} sagt, wie weit er kam.</translation>
+    </message>
+    <message>
+        <source>The worker is ending: ask again once it has been started anew.</source>
+        <translation>Der Arbeitsprozess wird beendet: Frage noch einmal, wenn er neu gestartet ist.</translation>
+    </message>
+    <message>
+        <source>The worker is of another release ({error}): end it and start it again.</source>
+        <translation>Der Arbeitsprozess ist von einer anderen Version ({error}): Beende ihn, und starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>The {host} is not running: try again in a moment.</source>
+        <translation>Der Prozess „{host}“ läuft nicht: Versuche es gleich noch einmal.</translation>
     </message>
     <message>
         <source>There is no keyring here, and the old key is in {path}. Give a passphrase to keep the new one there.</source>
@@ -7535,8 +7399,16 @@
         <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF. Wähle Dateien, die welche haben.</translation>
     </message>
     <message>
+        <source>This build has no release address, so nothing looks for newer versions: look where you got it.</source>
+        <translation>Dieses Programm kennt keine Adresse für neue Versionen, darum sieht es nicht nach: Sieh dort nach, woher du es hast.</translation>
+    </message>
+    <message>
         <source>This computer does not tell whether its link is paid by volume: none counts as metered.</source>
         <translation>Dieser Computer sagt nicht, ob sein Anschluss nach Menge bezahlt wird: Keiner gilt als getaktet.</translation>
+    </message>
+    <message>
+        <source>This computer is on no local network: no nodes are looked for there. Name a peer by its address.</source>
+        <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht. Nenne einen Peer mit seiner Adresse.</translation>
     </message>
     <message>
         <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}: set the clock.</source>
@@ -7544,7 +7416,7 @@
     </message>
     <message>
         <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor` and `quit`.</source>
-        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers` und `quit`.</translation>
+        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers`, `doctor` und `quit`.</translation>
     </message>
     <message>
         <source>This identity is damaged: export it again where it came from.</source>
@@ -7583,6 +7455,14 @@
         <translation>Dieser Knoten hält {held} vom Speicher der Grafikkarte, und card_memory_most erlaubt {most}.</translation>
     </message>
     <message>
+        <source>This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.</source>
+        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum sieht nichts nach neueren Versionen. Verlasse dafür das Silo.</translation>
+    </message>
+    <message>
+        <source>This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 address of this network, or at 0.0.0.0:8765.</source>
+        <translation>Dieser Knoten sucht andere im lokalen Netz. Selbst zeigt er sich dort nicht: Dafür muss er unter einer IPv4-Adresse dieses Netzes Verbindungen annehmen, oder unter 0.0.0.0:8765.</translation>
+    </message>
+    <message>
         <source>Threads while nobody uses the computer; 0: the same as otherwise.</source>
         <translation>Threads, während niemand den Computer benutzt; 0: so viele wie sonst.</translation>
     </message>
@@ -7591,8 +7471,20 @@
         <translation>Loopback- und Heimnetzadressen wie öffentliche nutzen: für einen Schwarm in einem Haus.</translation>
     </message>
     <message>
+        <source>Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program&apos;s page.</source>
+        <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle. Hole sie von der Seite des Programms.</translation>
+    </message>
+    <message>
+        <source>Wait until it has started.</source>
+        <translation>Warte, bis er gestartet ist.</translation>
+    </message>
+    <message>
         <source>What is published is in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
         <translation>Was veröffentlicht ist, ist gemeinfrei (CC0): Jeder darf es behalten und weitergeben, und es lässt sich nicht zurückrufen.</translation>
+    </message>
+    <message>
+        <source>What listens on the worker&apos;s port does not speak as a worker does ({error}): start the worker again.</source>
+        <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer ({error}): Starte den Arbeitsprozess wieder.</translation>
     </message>
     <message>
         <source>What runs in this folder is not a node that trains; it may be a relay. Use another folder.</source>
@@ -7603,8 +7495,16 @@
         <translation>In den Datenordner {folder} darfst du nicht schreiben ({reason}). Nimm mit --data einen anderen.</translation>
     </message>
     <message>
+        <source>an admission to this private swarm has ended; ask its founder for a new one</source>
+        <translation>eine Aufnahme in diesen privaten Schwarm ist abgelaufen; bitte den Gründer um eine neue</translation>
+    </message>
+    <message>
         <source>config.json describes a model of {described} numbers, and the weights hold {found}: they do not belong together, or files are missing. Get the folder again, whole.</source>
         <translation>config.json beschreibt ein Modell mit {described} Zahlen, und die Gewichte enthalten {found}: Sie gehören nicht zusammen, oder es fehlen Dateien. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>config.json does not tell the model&apos;s shape: {reason}. Choose another model.</source>
+        <translation>config.json sagt nichts über die Form des Modells: {reason}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>config.json gives no usable {key}. Get the folder again, whole.</source>
@@ -7615,12 +7515,28 @@
         <translation>config.json nennt Größen, die kein Modell hat: {sizes}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>it hung up, for no reason that this node knows</source>
-        <translation>er hat aufgelegt, aus keinem Grund, den dieser Knoten kennt</translation>
-    </message>
-    <message>
         <source>it is in another swarm; to enter a private one, ask its founder for an invite</source>
         <translation>er ist in einem anderen Schwarm; um in einen privaten zu kommen, bitte den Gründer um eine Einladung</translation>
+    </message>
+    <message>
+        <source>it is no CSV ({reason}): save it as one</source>
+        <translation>das ist kein CSV ({reason}): Speichere die Datei als eins</translation>
+    </message>
+    <message>
+        <source>it is not admitted to this private swarm, or this node is not; ask its founder</source>
+        <translation>er oder dieser Knoten ist in diesem privaten Schwarm nicht zugelassen; frage, wer den Schwarm gegründet hat</translation>
+    </message>
+    <message>
+        <source>it is this node itself; take its address out of the list</source>
+        <translation>das ist dieser Knoten selbst; nimm seine Adresse aus der Liste</translation>
+    </message>
+    <message>
+        <source>it shut this node out for a while, after messages that broke its rules; this node tries again by itself</source>
+        <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
+        <source>line {first} asks the same: remove one of the two</source>
+        <translation>Zeile {first} fragt dasselbe: Entferne eine der beiden</translation>
     </message>
     <message>
         <source>llama.cpp did not take the adapter. Set generator to torch.</source>
@@ -7629,6 +7545,14 @@
     <message>
         <source>llama.cpp failed to compute (error {number}). If this comes again, set generator to torch.</source>
         <translation>llama.cpp konnte nicht rechnen (Fehler {number}). Kommt das wieder, setze generator auf torch.</translation>
+    </message>
+    <message>
+        <source>llama.cpp found no room for a token in a stream that was made long enough. If this comes again, set generator to torch.</source>
+        <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war. Kommt das wieder, stelle generator auf torch.</translation>
+    </message>
+    <message>
+        <source>only {count} own families are read: remove one</source>
+        <translation>nur {count} eigene Familien werden gelesen: Entferne eine</translation>
     </message>
     <message>
         <source>the file&apos;s name is the family&apos;s: at most 40 letters, digits and underscores</source>
@@ -7647,6 +7571,18 @@
         <translation>dieser beginnt nicht so. Lass ihn dir noch einmal schicken, oder aktualisiere dieses Programm: Er kann neuer sein.</translation>
     </message>
     <message>
+        <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or allow it with private_addresses.</source>
+        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://, oder erlaube es mit private_addresses.</translation>
+    </message>
+    <message>
+        <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
+        <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {reason}. Look at the free space and the folder&apos;s permissions.</source>
+        <translation>{file} lässt sich nicht schreiben: {reason}. Sieh nach dem freien Platz und den Rechten des Ordners.</translation>
+    </message>
+    <message>
         <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
         <translation>{file} ist beschädigt (der Kopf ist nicht der einer safetensors-Datei): Lade oder kopiere die Datei noch einmal.</translation>
     </message>
@@ -7659,12 +7595,60 @@
         <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
+        <source>{folder} cannot be read: {reason}. Let this user read and write there, or set remote_adapters to another folder.</source>
+        <translation>{folder} lässt sich nicht lesen: {reason}. Lass diesen Benutzer dort lesen und schreiben, oder setze remote_adapters auf einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>{host} answers {status} to the request for {what} of {repository}. Try again later, or set another hub_endpoint.</source>
+        <translation>{host} antwortet {status} auf die Anfrage nach {what} von {repository}. Versuche es später noch einmal, oder setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
+        <source>{host} answers {status} to the request for {what}. Try again later, or look at the program&apos;s page.</source>
+        <translation>{host} antwortet {status} auf die Anfrage nach {what}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>{host} sends us to &apos;{location}&apos;, which is no address. Try again later, or on another network.</source>
+        <translation>{host} schickt weiter zu „{location}“, was keine Adresse ist. Versuche es später oder in einem anderen Netz noch einmal.</translation>
+    </message>
+    <message>
+        <source>{host} sends us to &apos;{target}&apos;, which is not followed. Try again later, or on another network.</source>
+        <translation>{host} schickt weiter zu „{target}“; dem wird nicht gefolgt. Versuche es später oder in einem anderen Netz noch einmal.</translation>
+    </message>
+    <message>
+        <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one. Set another hub_endpoint.</source>
+        <translation>{hub} antwortet mit Commit {other} von {repository}, wo nach {commit} gefragt war: Das ist kein Hub, oder kein genauer Spiegel von einem. Setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
+        <source>{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set another hub_endpoint.</source>
+        <translation>{hub} antwortet mit Commit {commit} auf {revision}: Das ist kein genauer Spiegel, also setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
+        <source>{hub} does not answer as a hub does ({reason}): set another hub_endpoint.</source>
+        <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
+        <source>{hub} does not say how long {name} of {repository} is: set another hub_endpoint.</source>
+        <translation>{hub} sagt nicht, wie lang {name} von {repository} ist: Setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
+        <source>{hub} names no commit for {repository}@{revision}: set another hub_endpoint.</source>
+        <translation>{hub} nennt keinen Commit für {repository}@{revision}: Setze einen anderen hub_endpoint.</translation>
+    </message>
+    <message>
         <source>{hub} redirects without end (more than {most} times): set another hub_endpoint, or try again later.</source>
         <translation>{hub} leitet ohne Ende weiter (mehr als {most} Mal): Setze einen anderen hub_endpoint, oder versuch es später noch einmal.</translation>
     </message>
     <message>
         <source>{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.</source>
         <translation>{key} = {value} in {path} ist nicht möglich: Erlaubt ist {allowed}. Ändere diese Zeile.</translation>
+    </message>
+    <message>
+        <source>{model} is this node&apos;s model: choose another first.</source>
+        <translation>{model} ist das Modell dieses Knotens: Wähle erst ein anderes.</translation>
+    </message>
+    <message>
+        <source>{model} is under way: wait for it, or cancel it.</source>
+        <translation>{model} ist noch unterwegs: Warte darauf, oder brich es ab.</translation>
     </message>
     <message>
         <source>{name} could learn here ({size}), but is not recommended: {reason}. You can choose it all the same: {id}.</source>
@@ -7679,10 +7663,6 @@
         <translation>{name} konnte nicht zu {weights} quantisiert werden. Setze generator_weights auf f16 oder generator auf torch.</translation>
     </message>
     <message>
-        <source>{name} is not taken: models have no files of that kind.</source>
-        <translation>{name} wird nicht genommen: Modelle haben keine Dateien dieser Art.</translation>
-    </message>
-    <message>
         <source>{name} is not what the hub says it is.</source>
         <translation>{name} ist nicht das, was der Hub beschreibt.</translation>
     </message>
@@ -7691,16 +7671,44 @@
         <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}. Wähle eine andere Datei oder ein anderes Verzeichnis.</translation>
     </message>
     <message>
+        <source>{name} of {host} has more than {most} bytes, so it is not read. Try again later, or look at the program&apos;s page.</source>
+        <translation>{name} von {host} hat mehr als {most} Byte und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
         <source>{path} cannot be read: {reason}. Look whether it is there and you may read it.</source>
         <translation>{path} lässt sich nicht lesen: {reason}. Sieh nach, ob es da ist und du es lesen darfst.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}. Look at the folder&apos;s permissions, or choose another folder for models.</source>
+        <translation>{path} lässt sich nicht schreiben: {reason}. Sieh nach den Rechten des Ordners, oder wähle einen anderen Ordner für Modelle.</translation>
     </message>
     <message>
         <source>{path} contains {name}: models that bring their own code are not supported. Choose another model.</source>
         <translation>{path} enthält {name}: Modelle, die eigenen Code mitbringen, werden nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
+        <source>{path} could not be written: {error}. Name another file.</source>
+        <translation>{path} konnte nicht geschrieben werden: {error}. Nenne eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}. Name another file.</source>
+        <translation>{path} konnte nicht geschrieben werden: {reason}. Nenne eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>{path} does not describe a model: it names no architecture or context. Choose another one.</source>
+        <translation>{path} beschreibt kein Modell: Architektur oder Kontext fehlt. Wähle ein anderes.</translation>
+    </message>
+    <message>
         <source>{path} does not say what kind of model it is: get it again.</source>
         <translation>{path} sagt nicht, von welcher Art das Modell ist: Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} does not tell the model&apos;s shape in the usual way. Choose another model.</source>
+        <translation>{path} beschreibt die Form des Modells nicht auf die übliche Weise. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{path} gives no name for the model: give it one of letters and digits.</source>
+        <translation>{path} ergibt keinen Namen für das Modell: Gib ihm einen aus Buchstaben und Ziffern.</translation>
     </message>
     <message>
         <source>{path} has no model.safetensors. Get the folder again, whole.</source>
@@ -7763,8 +7771,28 @@
         <translation>{path} ist keine exportierte Identität ({reason}): Nenne die Datei, die `identity export` schrieb.</translation>
     </message>
     <message>
+        <source>{path} is not a file, or a link that leads nowhere. Put the file itself there.</source>
+        <translation>{path} ist keine Datei oder ein Link, der nirgendwohin führt. Lege die Datei selbst dorthin.</translation>
+    </message>
+    <message>
+        <source>{path} is one part of several; missing beside it: {names}. Put them there.</source>
+        <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}. Lege das dazu.</translation>
+    </message>
+    <message>
         <source>{path} lacks the weight file {name} that its index names. Get the folder again, whole.</source>
         <translation>In {path} fehlt die Gewichtsdatei {name}, die der Index nennt. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>{percent}% of the groups drawn lately came from one source ({key}): other peers beside it help.</source>
+        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle ({key}): Andere Peers daneben helfen.</translation>
+    </message>
+    <message>
+        <source>{percent}% of the groups drawn lately came from one source: other peers beside it help.</source>
+        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle: Andere Peers daneben helfen.</translation>
+    </message>
+    <message>
+        <source>{reason} (failure {count} in a row: the node waits until you let it go on)</source>
+        <translation>{reason} (Fehler {count} in Folge: Der Knoten wartet, bis du ihn weitermachen lässt)</translation>
     </message>
     <message>
         <source>{reason} The next start goes on after round {round}.</source>
@@ -7803,16 +7831,8 @@
         <translation>In {repository} gibt es nicht: {what}; sieh nach auf {page}</translation>
     </message>
     <message>
-        <source>{repository} has several GGUF models; name one of them with --file: {names}</source>
-        <translation>{repository} hat mehrere GGUF-Modelle; nenne eins davon mit --file: {names}</translation>
-    </message>
-    <message>
         <source>{repository} is gated. {advice}</source>
         <translation>{repository} ist zugangsbeschränkt. {advice}</translation>
-    </message>
-    <message>
-        <source>{repository} lists {count} files in its first folder; a model has at most {most}.</source>
-        <translation>{repository} führt in seinem obersten Ordner {count} Dateien auf; ein Modell hat höchstens {most}.</translation>
     </message>
     <message>
         <source>{settings}: taken up now.</source>
@@ -7835,26 +7855,34 @@
         <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
     </message>
     <message>
-        <source>{url} does not answer a question.</source>
-        <translation>{url} beantwortet keine Frage.</translation>
-    </message>
-    <message>
-        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with.</source>
-        <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird.</translation>
+        <source>{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop remote-key`.</source>
+        <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
     </message>
     <message>
         <source>{task} has no question for seed {seed}; try another one.</source>
         <translation>{task} hat keine Frage zum Startwert {seed}; versuche einen anderen.</translation>
     </message>
     <message>
+        <source>it does not hold the key that it names; ask whoever runs it</source>
+        <translation>er hat den Schlüssel nicht, den er nennt; frage, wer ihn betreibt</translation>
+    </message>
+    <message>
+        <source>it has more than {count} questions: divide them among several files</source>
+        <translation>sie hat mehr als {count} Fragen: Verteile sie auf mehrere Dateien</translation>
+    </message>
+    <message>
+        <source>{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.</source>
+        <translation>{name} wird nicht genommen: Dateien dieser Art können Programme enthalten. Nenne Dateien in safetensors oder GGUF.</translation>
+    </message>
+    <message>
+        <source>{name} is not taken: models have no files of that kind. Name safetensors or GGUF files.</source>
+        <translation>{name} wird nicht genommen: Modelle haben keine Dateien dieser Art. Nenne Dateien in safetensors oder GGUF.</translation>
+    </message>
+    <message>
         <source>{text} Its last words:
 {words}</source>
         <translation>{text} Seine letzten Worte:
 {words}</translation>
-    </message>
-    <message>
-        <source>{trouble} After {count} tries this was given up. What has arrived is kept: the same command goes on from there.</source>
-        <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Was angekommen ist, bleibt erhalten: Derselbe Befehl macht dort weiter.</translation>
     </message>
     <message>
         <source>{trouble} It asks to wait {minutes} minutes: try again then.</source>
@@ -7873,16 +7901,8 @@
         <translation>{url} antwortet Unbrauchbares ({reason})</translation>
     </message>
     <message>
-        <source>{url} cannot be asked: {reason}</source>
-        <translation>{url} lässt sich nicht fragen: {reason}</translation>
-    </message>
-    <message>
         <source>{url} cannot be reached ({reason})</source>
         <translation>{url} ist nicht erreichbar ({reason})</translation>
-    </message>
-    <message>
-        <source>{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop remote-key`.</source>
-        <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
     </message>
     <message>
         <source>{url} does not answer in time</source>
@@ -7891,6 +7911,10 @@
     <message>
         <source>{url} gets no adapter from here (vLLM can, with remote_adapters set): it gives answers of the base model, and nothing is learned.</source>
         <translation>{url} bekommt von hier keinen Adapter (vLLM kann das, mit remote_adapters): Es gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
+    </message>
+    <message>
+        <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights. vLLM gives them.</source>
+        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt. vLLM nennt sie.</translation>
     </message>
     <message>
         <source>{url} has no model &apos;{name}&apos;; it has {names}. Set remote_model to one of them.</source>

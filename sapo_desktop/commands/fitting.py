@@ -101,7 +101,7 @@ def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
     out.say(_machine_words(fit.available, described))
     for note in fit.available.notes:
         out.say(str(note))
-    out.say(f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The least is {way.model}: {way.why_not}")
+    out.say(f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The least is {way.model}: {way.refusal}")
     if way.fits:
         learns = f"{way.micro_batch} answers a pass, LoRA rank {way.lora_rank}, learning rate {way.learning_rate:g}"
         out.say(

@@ -65,7 +65,7 @@ async def export_(context: Context, args: Namespace) -> None:
         raise UsageError(f"There is no folder {path.parent}; make it first, or name another file.")
     async with context.any_node() as node:
         if not (await _opened(context, node)).kept:
-            raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+            raise UsageError("There is no identity yet. To make one: sapo-desktop identity show")
         context.out.warn("The file is closed by a passphrase of its own.")
         request = ChangeIdentity(action="export", passphrase=typed_passphrase(context, twice=True))
         found = await call(node, request, IdentityIs)

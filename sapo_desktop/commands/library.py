@@ -44,6 +44,7 @@ from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
 Done = TypeVar("Done")
+_KEPT = "What has arrived is kept: the same command goes on from there."
 _LOOK_AT_SETTINGS = 1.0
 """Seconds between looks whether the silo was switched on meanwhile."""
 
@@ -145,13 +146,13 @@ async def _followed(node: Node, model: str, request: DownloadModel | ImportModel
                 case ModelFailed(kind=kind, text=text) if event.model == model:
                     raise error_class(kind)(text)
                 case Stopping(reason=reason):
-                    raise SapoError(f"The node ended meanwhile: {reason}")
+                    raise SapoError(f"The node ended meanwhile: {reason} {_KEPT}")
                 case _:
                     pass
     except asyncio.CancelledError:
         await asyncio.shield(call(node, CancelModelWork(), Ok))
         raise
-    raise NotRunning("The node ended meanwhile. What has arrived is kept: the same command goes on from there.")
+    raise NotRunning(f"The node ended meanwhile. {_KEPT}")
 
 
 async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
@@ -161,7 +162,10 @@ async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
         while not task.done():
             await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
             if not task.done() and settings_file.read(settings, time.time()).settings.silo:
-                raise InSilo("This node went into silo, so this was ended. What has arrived of a model is kept.")
+                raise InSilo(
+                    "This node went into silo, so this was ended. What has arrived of a model is kept: out of silo the "
+                    "same command goes on."
+                )
         return await task
     finally:
         if not task.done():

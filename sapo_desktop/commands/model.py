@@ -71,7 +71,7 @@ MOST_SAMPLES = 64
 async def evaluate(context: Context, args: Namespace) -> None:
     name = checkpoint_name(args.checkpoint)
     if args.samples > MOST_SAMPLES:
-        raise UsageError(f"At most {MOST_SAMPLES} answers are drawn to each question.")
+        raise UsageError(f"At most {MOST_SAMPLES} answers are drawn to each question: ask for fewer with --samples.")
     if args.temperature and not args.samples:
         raise UsageError("--temperature is for drawn answers: say how many with --samples.")
     request = Evaluate(checkpoint=name, which=args.which, samples=args.samples, temperature=args.temperature)

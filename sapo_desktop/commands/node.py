@@ -17,6 +17,9 @@ from sapo_desktop.terminal.wording import amount, duration, parse_duration, pars
 from sapo_desktop.worker.control.messages.replies import Ok, RelayStatus, StartingStatus, Status
 from sapo_desktop.worker.control.messages.requests import Finish, GetStatus, Pause, Quit, Request, Resume, SetSilo
 
+_COMMAND = " In a terminal: "
+"""What a reason that ends in a command has before it (core/sentences.py): a stop would be typed along."""
+
 
 async def status(context: Context, args: Namespace) -> None:
     try:
@@ -149,7 +152,7 @@ def _energy(found: Status) -> str:
 def _status_lines(context: Context, found: Status) -> list[str]:
     mode = "silo" if found.silo else f"swarm, {amount(len(found.swarm.links), 'peer')}"
     lines = [
-        f"{found.reason}." if not found.reason.endswith((".", "!", "?")) else found.reason,
+        found.reason if found.reason.endswith((".", "!", "?")) or _COMMAND in found.reason else f"{found.reason}.",
         f"Model     {found.model} on {found.device}, seed {found.seed}; {mode}; mix {found.mix}",
     ]
     left = "" if found.rounds_left is None else f", {found.rounds_left:,} to go"

@@ -92,7 +92,8 @@ async def _follow(context: Context, node: Node) -> str:
             context.out.say(str(event.text))
         if isinstance(event, Stopping):
             return str(event.reason) if event.failed else ""
-    return f"{await node.end_reason()} (The relay's log is in {context.folder / 'logs'}.)"
+    log = context.folder / "logs"
+    return f"{await node.end_reason()} (The relay's log is in {log}.) Start it again with the same command."
 
 
 async def _look(context: Context, node: Node) -> None:

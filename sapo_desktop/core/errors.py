@@ -163,6 +163,15 @@ class HistoryUnavailable(HistoryError):
     """Not now: the disk is full or may not be written, or another program holds the file. It is whole."""
 
 
+def bug(what: Text) -> Text:
+    """What is said of an error that nobody explained. `what`: its class and text."""
+    return sentences.sentence(
+        "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
+        in_terminal="sapo-desktop doctor --report FILE",
+        what=what,
+    )
+
+
 def error_class(name: str) -> type[SapoError]:
     """The class of that name in this tree, SapoError for others: how an error keeps its kind between
     processes."""

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 
 GeneratorKind = Literal["llama.cpp", "torch", "remote"]
 TrainerKind = Literal["torch", "none"]
@@ -125,6 +125,13 @@ class Way(Record, frozen=True):
     def estimate(self) -> int:
         """Bytes in all, the reserve not counted."""
         return self.memory.total - self.memory.reserve + self.device_memory.total - self.device_memory.reserve
+
+    @property
+    def refusal(self) -> Text:
+        """`why_not`, with what to do: where a setting is in the way, that is said already."""
+        if isinstance(self.why_not, Sentence) and "least" in self.why_not.values:
+            return self.why_not
+        return joined([self.why_not, sentence("Close other programs, or choose a smaller model.")])
 
     @property
     def settings(self) -> dict[str, str]:

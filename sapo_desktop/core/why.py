@@ -174,7 +174,12 @@ Why = (
 
 def given_up(text: Text, failures: int) -> Sentence:
     """What is said where hosts kept dying. `text`: the last of them."""
-    return sentence("{reason} (failure {count} in a row; the log has the details)", reason=text, count=failures)
+    return sentence(
+        "{reason} (failure {count} in a row: the node waits until you let it go on)",
+        in_terminal="sapo-desktop run",
+        reason=text,
+        count=failures,
+    )
 
 
 def in_english(why: Why, now: float) -> str:

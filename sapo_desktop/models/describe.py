@@ -34,7 +34,7 @@ def _folder(path: Path) -> Model:
         case _:
             raise ModelError(
                 sentence(
-                    "{path} does not describe a model: it names no architecture or context.",
+                    "{path} does not describe a model: it names no architecture or context. Choose another one.",
                     path=str(path / "config.json"),
                 )
             )
@@ -53,7 +53,9 @@ def _folder(path: Path) -> Model:
 def _gguf(path: Path) -> Model:
     file = check_gguf(parts_of(path))
     if file.shape is None or not 0 < file.context <= LONGEST_CONTEXT:
-        raise ModelError(sentence("{path} does not tell the model's shape in the usual way.", path=str(path)))
+        raise ModelError(
+            sentence("{path} does not tell the model's shape in the usual way. Choose another model.", path=str(path))
+        )
     return Model(
         id=path.stem,
         shape=file.shape,

@@ -63,7 +63,9 @@ def write_report(
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SapoError(
-            "{path} could not be written: {reason}.", path=str(path), reason=str(error.strerror or error)
+            "{path} could not be written: {reason}. Name another file.",
+            path=str(path),
+            reason=str(error.strerror or error),
         ) from error
 
 

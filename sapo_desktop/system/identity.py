@@ -165,7 +165,9 @@ class Keeper:
                 "What the keyring holds for '{service}' is no {name}.", service=SERVICE, name=_WORDS[self._name]
             )
             if self._name == "identity":
-                said = joined([said, sentence("Make a new one (`identity new`) to go on sharing.")])
+                said = joined(
+                    [said, sentence("Make a new one to go on sharing.", in_terminal="sapo-desktop identity new")]
+                )
             raise IdentityError(said)
         return seed
 
@@ -199,7 +201,7 @@ def unseal(content: bytes, passphrase: str) -> bytes:
     try:
         seed = _box(passphrase, sealed.salt).decrypt(sealed.box)
     except (CryptoError, ValueError) as error:  # ValueError: a box too short to hold anything
-        raise IdentityError(sentence("The passphrase is wrong, or the file is damaged.")) from error
+        raise IdentityError(sentence("The passphrase is wrong, or the file is damaged. Give it once more.")) from error
     if len(seed) != 32:
         raise IdentityError(sentence("This identity is damaged: export it again where it came from."))
     return seed

@@ -140,11 +140,15 @@ def load_catalogue(path: Path) -> Catalogue:
         entries = msgspec.convert(data, dict[str, _FamilyEntry])
     except OSError as error:
         raise TaskError(
-            "The task catalogue {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror)
+            "The task catalogue {path} cannot be read ({reason}): install SAPO Desktop again.",
+            path=str(path),
+            reason=str(error.strerror),
         ) from error
     except (ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise TaskError(
-            "The task catalogue {path} is not well formed: {reason}", path=str(path), reason=str(error)
+            "The task catalogue {path} is not well formed ({reason}): install SAPO Desktop again.",
+            path=str(path),
+            reason=str(error),
         ) from error
     return Catalogue(families=tuple(_family(path, name, entry) for name, entry in entries.items()))
 

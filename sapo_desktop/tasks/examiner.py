@@ -204,7 +204,8 @@ def _create_dataset(family: Family, level: Level) -> Any:
         return dataset
     except (TypeError, ValueError, AssertionError) as error:
         raise TaskError(
-            "The task '{task}' in the catalogue does not fit reasoning_gym {version}: {reason}",
+            "The task '{task}' in the catalogue does not fit reasoning_gym {version} ({reason}): set SAPO "
+            "Desktop up again.",
             task=f"{family.name}/{level.name}",
             version=library_version(),
             reason=str(error),

@@ -87,7 +87,7 @@ def load_tasks(folder: Path) -> Catalogue:
     for path in own_files(folder):
         try:
             if len(own) == MOST_FILES:
-                raise TaskError("only {count} own families are read", count=MOST_FILES)
+                raise _unfit(path.stem, sentence("only {count} own families are read: remove one", count=MOST_FILES))
             own.append(parse_family(path.stem, read_file(path), taken))
         except TaskError as error:
             left_out[path.stem] = error.text
@@ -104,7 +104,11 @@ def read_file(path: Path) -> bytes:
     try:
         return read_bytes(path, MOST_BYTES)
     except OSError as error:
-        raise TaskError("{file} cannot be read: {reason}.", file=str(path), reason=str(error.strerror)) from error
+        raise TaskError(
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(path),
+            reason=str(error.strerror),
+        ) from error
 
 
 def parse_family(name: str, content: bytes, taken: Collection[str]) -> Family:
@@ -164,7 +168,11 @@ def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:
     try:
         write_atomically(path, msgspec.json.encode(catalogue))
     except OSError as error:
-        raise TaskError("{file} cannot be written: {reason}.", file=str(path), reason=str(error.strerror)) from error
+        raise TaskError(
+            "{file} cannot be written: {reason}. Look at the free space and the folder's permissions.",
+            file=str(path),
+            reason=str(error.strerror),
+        ) from error
     return {HANDED_OVER: str(path)}
 
 
@@ -209,12 +217,18 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
             row = _row(name, reader.line_num, columns, cells)
             first = seen.setdefault(canonical(name, row.question), row.line)
             if first != row.line:
-                raise _unfit(name, sentence("line {first} asks the same", first=first), row.line)
+                raise _unfit(name, sentence("line {first} asks the same: remove one of the two", first=first), row.line)
             if len(seen) > MOST_ROWS:
-                raise _unfit(name, sentence("it has more than {count} questions", count=MOST_ROWS), row.line)
+                raise _unfit(
+                    name,
+                    sentence("it has more than {count} questions: divide them among several files", count=MOST_ROWS),
+                    row.line,
+                )
             yield row
     except csv.Error as error:
-        raise _unfit(name, sentence("it is no CSV: {reason}", reason=str(error)), reader.line_num) from error
+        raise _unfit(
+            name, sentence("it is no CSV ({reason}): save it as one", reason=str(error)), reader.line_num
+        ) from error
 
 
 def _named(header: str, delimiter: str) -> list[str]:

@@ -121,8 +121,9 @@ def _backbone_lines(backbone: BackboneInfo) -> list[str]:
     states = {
         "connecting": "connecting",
         "connected": f"connected; {amount(backbone.relays, 'other relay')} heard",
-        "isolated": "NATS is away: this relay serves on alone",
-        "refused": "NATS refuses the credentials: this relay serves on alone",
+        "isolated": "NATS is away: this relay serves on alone, and tries again by itself",
+        "refused": "NATS refuses the credentials: this relay serves on alone. Mend the file of --backbone-credentials, "
+        "and start the relay again",
     }
     counts = f"          {backbone.groups_in:,} groups from there, {backbone.groups_out:,} to there"
     if backbone.lost_in or backbone.lost_out:

@@ -314,7 +314,10 @@ class Guest:
     def _keep_awake(self, wanted: bool) -> None:
         if not self._awake.follow(wanted) and not self._told_asleep:
             self._told_asleep = True
-            text = sentence("Nothing here can keep the computer awake: it may fall asleep by itself.")
+            text = sentence(
+                "Nothing here can keep the computer awake: it may fall asleep by itself, unless its power "
+                "settings say otherwise."
+            )
             self._node.show.notice("warning", text)
 
     async def _bound_memory(self) -> None:

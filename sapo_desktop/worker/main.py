@@ -28,7 +28,7 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, SettingsError, UsageError
+from sapo_desktop.core.errors import SapoError, SettingsError, UsageError, bug
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
@@ -423,7 +423,7 @@ class Worker:
             print(starter.last_words(error), file=sys.stderr)
             return error.exit_code
         log.error("This is a bug in SAPO Desktop.", exc_info=error)
-        self._server.publish(Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
+        self._server.publish(Stopping(failed=True, reason=bug(f"{type(error).__name__}: {error}")))
         return 1
 
     def _requests(self, assembled: Assembled, models: ModelRequests, guest: Guest) -> Requests:

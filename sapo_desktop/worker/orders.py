@@ -48,6 +48,14 @@ _SENSELESS = {
     _FINISH: {NodeState.STOPPING, NodeState.FAILED, NodeState.IDLE, NodeState.STARTING},
 }
 
+_THEN = {
+    NodeState.IDLE: sentence("Nothing is computed anyway."),
+    NodeState.FAILED: sentence("It computes nothing until you let it go on."),
+    NodeState.STARTING: sentence("Wait until it has started."),
+    NodeState.STOPPING: sentence("Start it again once it has ended."),
+}
+"""What to do where an order makes no sense."""
+
 Later = Callable[[Callable[[], None], Callable[[OSError], None]], None]
 """Has work done that writes a file, now or in another thread; the second is told where it cannot be written."""
 
@@ -399,7 +407,12 @@ class Orders:
         """Refuse an order that makes no sense now, before anything changes. Raises UsageError."""
         state = self._gate.state
         if state in _SENSELESS[order]:
-            text = sentence("The node is {state}: it cannot {order} now.", state=_STATES[state], order=order)
+            text = sentence(
+                "The node is {state}: it cannot {order} now. {advice}",
+                state=_STATES[state],
+                order=order,
+                advice=_THEN[state],
+            )
             raise UsageError(text)
 
     def _check_span(self, seconds: float) -> None:

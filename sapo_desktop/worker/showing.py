@@ -50,7 +50,8 @@ class Showing:
             self.notice(
                 "warning",
                 sentence(
-                    "Checkpoint {number} was damaged ({reason}): see {path}.",
+                    "Checkpoint {number} was damaged ({reason}) and moved to {path}. The node goes on from the "
+                    "newest one that is whole.",
                     number=str(one.number),
                     reason=one.reason,
                     path=str(one.moved_to),

@@ -37,7 +37,10 @@ NOON = time.mktime((2026, 11, 21, 12, 0, 0, 0, 0, -1))
         (why.InUse(minutes=10), "Paused while the computer is used, until 10 min without keyboard and mouse"),
         (why.NotKept(text="The disk is full."), "Waiting: The disk is full."),
         (why.RoundsDone(round=8), "8 rounds done"),
-        (why.Failed(text="It died.", failures=5), "It died. (failure 5 in a row; the log has the details)"),
+        (
+            why.Failed(text="It died.", failures=5),
+            "It died. (failure 5 in a row: the node waits until you let it go on) In a terminal: sapo-desktop run",
+        ),
         (why.Ending(), "Ending"),
     ],
 )

@@ -135,6 +135,13 @@ def test_what_cannot_be_used_is_left_out_and_said(tmp_path: Path) -> None:
     assert own.load_tasks(tmp_path / "none") == load_catalogue(resource("tasks.toml"))
 
 
+def test_the_family_that_is_one_too_many_is_named(tmp_path: Path) -> None:
+    for number in range(own.MOST_FILES + 1):
+        (tmp_path / f"sums{number:03}.csv").write_text("\n".join(["question,answer", *ROWS]))
+    (said,) = own.load_tasks(tmp_path).left_out.values()
+    assert str(said).startswith(f"sums{own.MOST_FILES:03}.csv: only ") and str(said).endswith(": remove one.")
+
+
 def test_an_examiner_is_handed_the_catalogue_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = load_catalogue(resource("tasks.toml"))
     assert own.hand_over(shipped, tmp_path / "catalogue") == {} and own.handed_over() is None

@@ -69,7 +69,13 @@ def judge(
     try:
         manifest = decode(document)
     except msgspec.DecodeError as error:
-        return _refused(sentence("The list of versions cannot be read: {reason}.", reason=str(error)), release), seen
+        return _refused(
+            sentence(
+                "The list of versions cannot be read: {reason}. Try again later, or look at the program's page.",
+                reason=str(error),
+            ),
+            release,
+        ), seen
     if seen.key in release.keys and place < release.keys.index(seen.key):
         return _refused(_RETIRED, release), seen
     fresh = Seen(number=manifest.number, digest=hashlib.sha256(document).hexdigest(), key=release.keys[place])
@@ -102,7 +108,10 @@ def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) ->
 def _compared(manifest: Manifest, release: Release, own: str) -> Standing:
     values = {"own": own, "version": manifest.version, "date": str(manifest.date)}
     if order(own) < order(manifest.least_version):
-        text = sentence("Version {own} is not safe any more: {version} of {date} takes its place.", **values)
+        text = sentence(
+            "Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program's page.",
+            **values,
+        )
         return _offered("urgent", text, manifest, release)
     if order(own) < order(manifest.version):
         text = sentence("Version {version} of {date} is there; this one is {own}.", **values)

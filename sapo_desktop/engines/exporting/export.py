@@ -181,7 +181,7 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
     if dtype not in _DTYPES:
         raise ModelError(
             sentence(
-                "The base model's weights are {number_format}; only {known} can be written.",
+                "The base model's weights are {number_format}; only {known} can be written. Export as `peft`.",
                 number_format=str(dtype),
                 known=", ".join(_DTYPES),
             )

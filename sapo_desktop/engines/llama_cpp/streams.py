@@ -129,7 +129,12 @@ class Streams:
         if result == _NO_MEMORY:
             raise MemoryError(f"Not enough memory to answer. {last_words()}")
         if result == _NO_ROOM:
-            raise HostError(sentence("llama.cpp found no room for a token in a stream that was made long enough."))
+            raise HostError(
+                sentence(
+                    "llama.cpp found no room for a token in a stream that was made long enough. If this comes again, "
+                    "set generator to torch."
+                )
+            )
         if result:
             raise HostError(
                 with_last_words(

@@ -22,7 +22,7 @@ import numpy as np
 
 from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, UsageError
 from sapo_desktop.core.records import Completion, Sampling
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.remote.dialects import Ask, Chat, Dialect, Vllm, answers_in
 from sapo_desktop.engines.remote.http import Refused, Server, Unusable, in_the_clear
@@ -169,7 +169,11 @@ class RemoteGenerator:
                 else:
                     if answers and (len(answers) == ask.count or not dialect.together):
                         return found, dialect, answers[0]
-        raise HostError("{url} does not answer a question.", url=self.request.url)
+        raise HostError(
+            "{url} does not answer a question as it was asked. Look at that server's log, or set remote_url "
+            "to another one.",
+            url=self.request.url,
+        )
 
     async def _once(self, server: Server, dialect: Dialect, ask: Ask, *, any_number: bool = False) -> list[Understood]:
         path, body = dialect.request(ask)
@@ -247,8 +251,8 @@ class RemoteGenerator:
             yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
         if isinstance(self.dialect, Chat):
             yield sentence(
-                "{url} offers chat only: it puts questions into its own template, which may differ from "
-                "the one this model is trained with.",
+                "{url} offers chat only: it puts questions into its own template, which may differ from the one "
+                "this model is trained with. vLLM and llama-server use this model's.",
                 url=url,
             )
         if isinstance(self.dialect, Vllm) and not self.first.by_id:
@@ -260,8 +264,8 @@ class RemoteGenerator:
             )
         elif isinstance(self.dialect, Vllm) and not self.first.completion.logprobs:
             yield sentence(
-                "{url} gives no log-probabilities for whole answers: answers are learned from without "
-                "importance weights.",
+                "{url} gives no log-probabilities for whole answers: answers are learned from without importance "
+                "weights. vLLM gives them.",
                 url=url,
             )
         if self.shelf is None:
@@ -322,7 +326,12 @@ class Service:
         try:
             return self._handle(request, progress)
         except Refused as refused:
-            raise RemoteError(str(refused)) from refused  # a class that the worker knows
+            said = refused.text
+            if refused.status not in (401, 403):
+                said = joined(
+                    [said, sentence("Look whether that server, remote_url and remote_model are as they are meant.")]
+                )
+            raise RemoteError(said) from refused  # a class that the worker knows
 
     def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         if isinstance(request, p.LoadRemote):

@@ -165,7 +165,10 @@ class AdapterShelf:
             return set()
         except OSError as error:
             raise ModelError(
-                "{folder} cannot be read: {reason}. See remote_adapters.", folder=str(self._shared), reason=str(error)
+                "{folder} cannot be read: {reason}. Let this user read and write there, or set remote_adapters "
+                "to another folder.",
+                folder=str(self._shared),
+                reason=str(error),
             ) from error
 
     def _copy(self, folder: Path, place: Path) -> None:
@@ -175,7 +178,8 @@ class AdapterShelf:
                 shutil.copyfile(folder / file, place / file)
         except OSError as error:
             raise ModelError(
-                "The adapter cannot be put into {folder}: {reason}. See remote_adapters.",
+                "The adapter cannot be put into {folder}: {reason}. Let this user write there, or set "
+                "remote_adapters to another folder.",
                 folder=str(self._shared),
                 reason=str(error),
             ) from error

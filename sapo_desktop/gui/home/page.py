@@ -137,7 +137,11 @@ class HomePage(Page):
             self._banner.button.show()
         elif not self.view.silo and swarm is not None and swarm.one_source:
             self._banner.say(
-                tr("All that this node draws comes from one source: its view of the swarm may be made up."), "warning"
+                tr(
+                    "All that this node draws comes from one source: its view of the swarm may be made up. Add "
+                    "another peer."
+                ),
+                "warning",
             )
             self._banner.button.hide()
         else:

@@ -294,7 +294,7 @@ class Attachment:
             if self._mend:
                 return await self._answer_without(request)
         if self._worker is None:
-            raise NotRunning(sentence("The node is not running just now."))
+            raise NotRunning(sentence("The node is not running just now: the page Home says why."))
         return await self._worker.call(request)
 
     async def _answer_without(self, request: Request) -> Reply:

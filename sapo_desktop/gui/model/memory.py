@@ -130,7 +130,7 @@ def _about(fit: Fit) -> str:
         said = f"{said} {card}"
     chosen = fit.chosen
     if not chosen.fits:
-        nothing = tr("Nothing fits: {reason}").format(reason=one_line(in_words(chosen.why_not)))
+        nothing = tr("Nothing fits: {reason}").format(reason=one_line(in_words(chosen.refusal)))
         return f"{said} {nothing}"
     strongest = (
         tr("The strongest model that can learn well here is {model}.")

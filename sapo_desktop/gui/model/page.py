@@ -214,7 +214,9 @@ class WaysIn(QWidget):
     def refresh(self) -> None:
         why = ""
         if not self._page.view.attached:
-            why = tr("While no node runs, nothing can be downloaded, imported or removed.")
+            why = tr(
+                "While no node runs, nothing can be downloaded, imported or removed. The page Home says why none does."
+            )
         elif self._page.view.silo:
             why = tr("In silo nothing is downloaded.")
         self._why.setText(why)

@@ -107,7 +107,11 @@ class SettingsPage(Page):
         if self.view.mend:
             self._banner.say(state_sentence(self.view), "danger")
         else:
-            not_now = "" if settable else tr("The node is not running just now: nothing can be changed.")
+            not_now = (
+                ""
+                if settable
+                else tr("The node is not running just now: nothing can be changed. The page Home says why.")
+            )
             self._banner.say(not_now, "plain")
         self._reset_all.setEnabled(settable and bool(self._changed_keys()))
         if self.view.settings_are is not None:

@@ -430,9 +430,10 @@ class Desktop(QObject):
         """An error that nobody expected: it is in the log, it is said, and the window goes on."""
         log.error("A bug in the window:\n%s", "".join(traceback.format_exception(kind, error, trace)))
         self.window.toast.say(
-            tr("A bug in the window: {error}. The node is not touched by it; logs/window.log says where.").format(
-                error=f"{kind.__name__}: {error}"
-            )
+            tr(
+                "A bug in the window: {error}. The node is not touched by it. Please report it, with "
+                "logs/window.log of the data folder."
+            ).format(error=f"{kind.__name__}: {error}")
         )
 
 

@@ -68,7 +68,11 @@ class QuestionCard(Card):
 
     def refresh(self) -> None:
         """The link or the state changed."""
-        self._banner.say("" if self._view.attached else tr("The node is not running just now: it cannot answer."))
+        self._banner.say(
+            ""
+            if self._view.attached
+            else tr("The node is not running just now: it cannot answer. The page Home says why.")
+        )
         if self._view.attached:
             self._task.load()
         self._task.setEnabled(self._view.attached)

@@ -60,7 +60,8 @@ def choose(
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
         raise ModelError(
-            "{repository} has several GGUF models; name one of them with --file: {names}",
+            "{repository} has several GGUF models; name one of them: {names}.",
+            in_terminal="sapo-desktop models download {repository} --file NAME",
             repository=repository,
             names=", ".join(sorted(quantised)),
         )

@@ -157,7 +157,8 @@ class _Download:
         listing = self._asked(lambda: self._hub.listing(spec.repository, revision))
         if COMMIT.fullmatch(revision) and listing.commit != revision:
             raise DownloadError(
-                "{hub} answers with commit {commit} for {revision}.",
+                "{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set another "
+                "hub_endpoint.",
                 hub=self._hub.endpoint,
                 commit=listing.commit,
                 revision=revision,
@@ -177,7 +178,7 @@ class _Download:
         size = spec.bytes if spec.bytes is not None else remote.bytes
         if size is None:
             raise DownloadError(
-                "{hub} does not say how long {name} of {repository} is.",
+                "{hub} does not say how long {name} of {repository} is: set another hub_endpoint.",
                 hub=self._hub.endpoint,
                 name=spec.name,
                 repository=repository,

@@ -150,17 +150,21 @@ class Hub:
                 raw += chunk
                 if len(raw) > _LONGEST_LISTING:
                     raise DownloadError(
-                        "The list of files of {repository} is too long to be one.", repository=repository
+                        "The list of files of {repository} is too long to be one: choose another model, or set another "
+                        "hub_endpoint.",
+                        repository=repository,
                     )
         try:
             found = msgspec.json.decode(raw, type=_Revision)
         except UNREADABLE as error:
             raise DownloadError(
-                "{hub} does not answer as a hub does: {reason}", hub=self.endpoint, reason=str(error)
+                "{hub} does not answer as a hub does ({reason}): set another hub_endpoint.",
+                hub=self.endpoint,
+                reason=str(error),
             ) from error
         if not COMMIT.fullmatch(found.sha):
             raise DownloadError(
-                "{hub} names no commit for {repository}@{revision}.",
+                "{hub} names no commit for {repository}@{revision}: set another hub_endpoint.",
                 hub=self.endpoint,
                 repository=repository,
                 revision=revision,
@@ -168,7 +172,7 @@ class Hub:
         files = [_listed(sibling) for sibling in found.siblings if "/" not in sibling.rfilename]
         if len(files) > _MOST_FILES:
             raise DownloadError(
-                "{repository} lists {count} files in its first folder; a model has at most {most}.",
+                "{repository} lists {count} files in its first folder; a model has at most {most}. Choose another one.",
                 repository=repository,
                 count=len(files),
                 most=_MOST_FILES,
@@ -185,8 +189,8 @@ class Hub:
             said = told.get("X-Repo-Commit")
             if said != commit:
                 raise DownloadError(
-                    "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, "
-                    "or no exact mirror of one.",
+                    "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or "
+                    "no exact mirror of one. Set another hub_endpoint.",
                     hub=self.endpoint,
                     other=said or sentence("(none)"),
                     repository=repository,
@@ -367,7 +371,8 @@ class Hub:
                 "{repository} has no {what}; look at {page}", repository=repository, what=what, page=page
             )
         raise DownloadError(
-            "{host} answers {status} to the request for {what} of {repository}.",
+            "{host} answers {status} to the request for {what} of {repository}. Try again later, or set "
+            "another hub_endpoint.",
             host=response.url.host,
             status=status,
             what=what,
@@ -439,11 +444,15 @@ def _redirected(url: str, location: str) -> str:
         target = ""
     if target and (after not in ("http", "https") or (before == "https" and after == "http")):
         raise DownloadError(
-            "{host} sends us to '{target}', which is not followed.", host=_host(url), target=target[:80]
+            "{host} sends us to '{target}', which is not followed. Try again later, or on another network.",
+            host=_host(url),
+            target=target[:80],
         )
     if not _is_address(target):
         raise DownloadError(
-            "{host} sends us to '{location}', which is no address.", host=_host(url), location=location[:80]
+            "{host} sends us to '{location}', which is no address. Try again later, or on another network.",
+            host=_host(url),
+            location=location[:80],
         )
     return target
 
@@ -504,7 +513,9 @@ def _explain(error: httpx2.HTTPError, url: str) -> NoReturn:
             ) from error
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
-        raise DownloadError("{url} cannot be asked: {reason}", url=url, reason=str(error)) from error
+        raise DownloadError(
+            "{url} cannot be asked ({reason}). Look whether the address is right.", url=url, reason=str(error)
+        ) from error
     raise Trouble(
         "The connection to {host} broke ({reason}).", host=_host(url), reason=str(error) or type(error).__name__
     ) from error

@@ -68,7 +68,9 @@ def take_in(
     with disk_errors_as(ModelError, sentence("{path} could not be imported", path=str(path))), store.lock(name):
         if store.folder(name).exists():
             raise ModelError(
-                "A model named {name} is installed already: choose another --name, or remove that one.", name=name
+                "A model named {name} is installed already: remove that one first, or give this one another name.",
+                in_terminal="sapo-desktop models import PATH --name NAME",
+                name=name,
             )
         source = _source(path)
         shutil.rmtree(staged, ignore_errors=True)
@@ -93,7 +95,11 @@ def _name_of(path: Path) -> str:
     stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
     name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
     if not name:
-        raise ModelError("{path} gives no name for the model; choose one with --name.", path=str(path))
+        raise ModelError(
+            "{path} gives no name for the model: give it one of letters and digits.",
+            in_terminal="sapo-desktop models import PATH --name NAME",
+            path=str(path),
+        )
     return name
 
 
@@ -107,7 +113,9 @@ def _source(path: Path) -> _Source:
     parts = parts_of(path)
     if missing := [part.name for part in parts if not part.exists()]:
         raise ModelError(
-            "{path} is one part of several; missing beside it: {names}.", path=str(path), names=", ".join(missing[:3])
+            "{path} is one part of several; missing beside it: {names}. Put them there.",
+            path=str(path),
+            names=", ".join(missing[:3]),
         )
     # The one that a person named may be a link to anywhere; parts that came along with it may not.
     files = {part.name: real_file(path.resolve() if part == path else part, weights=True) for part in parts}

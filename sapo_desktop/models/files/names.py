@@ -74,6 +74,10 @@ def check(name: str) -> FileKind:
     kind = kind_of(name)
     if kind is None:
         if PurePosixPath(name).suffix.lower() in PROGRAMS:
-            raise ModelError("{name} is not taken: files of that kind can carry programs.", name=name)
-        raise ModelError("{name} is not taken: models have no files of that kind.", name=name)
+            raise ModelError(
+                "{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.", name=name
+            )
+        raise ModelError(
+            "{name} is not taken: models have no files of that kind. Name safetensors or GGUF files.", name=name
+        )
     return kind

@@ -62,8 +62,8 @@ class Retries:
         self._failures += 1
         if self._failures >= self.patience.tries:
             raise DownloadError(
-                "{trouble} After {count} tries this was given up. What has arrived is kept: the same command "
-                "goes on from there.",
+                "{trouble} After {count} tries this was given up. What has arrived is kept: try again later, and "
+                "it goes on from there.",
                 trouble=trouble.text,
                 count=self._failures,
             ) from trouble

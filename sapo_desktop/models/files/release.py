@@ -28,14 +28,18 @@ class ReleaseHost(Hub):
                 content += piece
                 if len(content) > most:
                     raise DownloadError(
-                        "{name} of {host} has more than {most} bytes.", name=name, host=self.endpoint, most=most
+                        "{name} of {host} has more than {most} bytes, so it is not read. Try again later, or look at "
+                        "the program's page.",
+                        name=name,
+                        host=self.endpoint,
+                        most=most,
                     )
         return bytes(content)
 
     def _check_status(self, response: httpx2.Response, repository: str, what: Text) -> None:
         if response.status_code >= 400 and response.status_code not in PASSING:
             raise DownloadError(
-                "{host} answers {status} to the request for {what}.",
+                "{host} answers {status} to the request for {what}. Try again later, or look at the program's page.",
                 host=response.url.host,
                 status=response.status_code,
                 what=what,
@@ -51,4 +55,4 @@ def ask_release(request: AskRelease, patience: Patience | None = None) -> Releas
                 document=host.document(NAME, LONGEST), signature=host.document(SIGNATURE_NAME, LONGEST_SIGNATURE)
             )
     except Trouble as trouble:
-        raise DownloadError(trouble.text) from trouble
+        raise DownloadError("{trouble} Try again later.", trouble=trouble.text) from trouble

@@ -251,9 +251,13 @@ def _write(descriptor: int, piece: bytes, path: Path) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoRoom(
-                "The disk of {folder} is full. What has arrived is kept: free some space and give the same command.",
+                "The disk of {folder} is full. What has arrived is kept: free some space and try again, and it "
+                "goes on from there.",
                 folder=str(path.parent),
             ) from error
         raise DownloadError(
-            "{path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror or error)
+            "{path} cannot be written: {reason}. Look at the folder's permissions, or choose another folder "
+            "for models.",
+            path=str(path),
+            reason=str(error.strerror or error),
         ) from error

@@ -48,7 +48,9 @@ SMALL_PARAMETERS = 1_000_000_000
 """From here on llama.cpp answers with 4 bits a weight, below with 8."""
 TOKENS_A_PASS = 2048
 """On a processor a large model learns no faster from more at once."""
-_RESERVE_USED_UP = sentence("Memory is short: the reserve for other programs is used up.")
+_RESERVE_USED_UP = sentence(
+    "Memory is short: the reserve for other programs is used up. A smaller model leaves it to them."
+)
 _PART_WORDS = {
     "weights": sentence("weights"),
     "adapter": sentence("adapter"),
@@ -198,7 +200,7 @@ def plan(
     sketch.reserve = 0
     without = _largest(sketch)
     if not without.fits:
-        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.why_not))
+        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.refusal))
     return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
 
 

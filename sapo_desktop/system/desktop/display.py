@@ -22,7 +22,9 @@ TERMINAL = "In the terminal the node works too: sapo-desktop run"
 def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
     """Why there can be no window; empty where there can be one."""
     if importlib.util.find_spec("PySide6") is None:
-        return "The window's library, PySide6, is not installed here."
+        return (
+            "The window's library, PySide6, is not installed here. To have it: python3 installers/bootstrap.py setup."
+        )
     if not sys.platform.startswith("linux"):
         return ""
     # Who names a plugin knows what it needs, as tests do.

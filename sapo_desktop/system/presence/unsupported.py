@@ -55,7 +55,10 @@ def _heat() -> Text:
 def _card() -> Text:
     if gpus():
         return ""
-    return sentence("No NVIDIA graphics card with its driver is seen here, and no other one can be asked.")
+    return sentence(
+        "No NVIDIA graphics card with its driver is seen here, and no other one can be asked. Where "
+        "there is one, install its driver."
+    )
 
 
 def _link() -> Text:
@@ -67,7 +70,10 @@ def _link() -> Text:
 def _awake() -> Text:
     if awake.can_hold():
         return ""
-    return sentence("Nothing here can keep the computer awake: it may fall asleep by itself.")
+    return sentence(
+        "Nothing here can keep the computer awake: it may fall asleep by itself, unless its power "
+        "settings say otherwise."
+    )
 
 
 _LOOKS: dict[tuple[str, ...], Callable[[], Text]] = {

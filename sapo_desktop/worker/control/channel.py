@@ -82,7 +82,9 @@ QUEUE = 4096
 """Messages waiting for one client: above the first number progress is left out, at the second it is cut
 off."""
 FLUSH_SECONDS = 1.0
-GONE = sentence("The worker has gone; its reasons are in logs/worker.log of the data folder.")
+GONE = sentence(
+    "The worker has gone; its reasons are in logs/worker.log of the data folder.", in_terminal="sapo-desktop run"
+)
 FROM_CLIENT = msgspec.msgpack.Decoder(Call | Cancel | Watch)
 TO_CLIENT = msgspec.msgpack.Decoder(ToClient)
 
@@ -297,7 +299,9 @@ class ControlServer:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise  # the client has gone, or gave it up
-            frame = _failure(call.id, NotRunning(sentence("The worker is ending.")))
+            frame = _failure(
+                call.id, NotRunning(sentence("The worker is ending: ask again once it has been started anew."))
+            )
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
             frame = _failure(call.id, error)
         client.put(frame)
@@ -349,7 +353,9 @@ class ControlLink:
             raise ControlError(GONE) from error
         except UNREADABLE as error:
             raise ControlError(
-                "The worker is of another release ({error}); `quit` it and start it again.", error=str(error)
+                "The worker is of another release ({error}): end it and start it again.",
+                in_terminal="sapo-desktop quit, then sapo-desktop run",
+                error=str(error),
             ) from error
         return message
 
@@ -434,7 +440,8 @@ async def _prove(connection: ClientConnection, side: ClientSide) -> None:
         await connection.send(msgspec.msgpack.encode(side.prove(answer)))
     except (ConnectionClosed, *UNREADABLE) as error:
         raise ControlError(
-            "What listens on the worker's port does not speak as a worker does: {error}", error=str(error)
+            "What listens on the worker's port does not speak as a worker does ({error}): start the worker again.",
+            error=str(error),
         ) from error
     except BaseException:
         connection.transport.abort()

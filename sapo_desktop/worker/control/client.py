@@ -23,7 +23,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
+from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, bug, error_class
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder, explained
@@ -317,7 +317,9 @@ async def start_worker(
             if waiting.is_over():
                 process.kill()
                 raise SapoError(
-                    "The worker did nothing for {seconds} s while it started and was ended; see {path}.",
+                    "The worker did nothing for {seconds} s while it started and was ended; {path} says how far it "
+                    "came.",
+                    in_terminal="sapo-desktop doctor --report FILE",
                     seconds=float(timeout),
                     path=str(path),
                 )
@@ -394,11 +396,7 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
 
 def _error(failure: Failure) -> SapoError:
     if failure.kind == "Bug":
-        return SapoError(
-            "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
-            in_terminal="sapo-desktop doctor --report FILE",
-            what=failure.text,
-        )
+        return SapoError(bug(failure.text))
     return error_class(failure.kind)(failure.text)
 
 
@@ -412,5 +410,14 @@ def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoErro
                 return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
     reason = processes.exit_reason(code)
     if not said:
-        return SapoError("The worker ended while it started: {reason}.", reason=reason)
-    return SapoError("The worker ended while it started: {reason}. Its last words:\n{words}", reason=reason, words=said)
+        return SapoError(
+            "The worker ended while it started: {reason}.",
+            in_terminal="sapo-desktop doctor --report FILE",
+            reason=reason,
+        )
+    return SapoError(
+        "The worker ended while it started: {reason}. Its last words:\n{words}",
+        in_terminal="sapo-desktop doctor --report FILE",
+        reason=reason,
+        words=said,
+    )

@@ -66,7 +66,9 @@ class FolderLock:
         while not self._is_lost():
             await asyncio.sleep(LOOK_SECONDS)
         root = str(self._folder.root)
-        return FolderError("The data folder {folder} was removed, so what ran on it ends.", folder=root)
+        return FolderError(
+            "The data folder {folder} was removed, so what ran on it ends. A new start makes a new one.", folder=root
+        )
 
     def _is_lost(self) -> bool:
         assert self._descriptor is not None

@@ -51,7 +51,7 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
             return await models(folder, read(folder).settings)
         case GetFit() | GetCatalogue():
             return await appraise(folder.root, request)
-    raise NotRunning(sentence("The node is not running just now."))
+    raise NotRunning(sentence("The node is not running just now: the page Home says why."))
 
 
 def may_mend(request: Change) -> bool:

@@ -143,8 +143,8 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
     if not llama_cpp and (settings.generator == "llama.cpp" or not trains):
         raise UsageError(
             sentence(
-                "llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to "
-                "torch, and train a model in transformers' layout."
+                "llama.cpp is not installed here. Build it (python3 installers/bootstrap.py llama), or set generator "
+                "to torch and train a model in transformers' layout."
             )
         )
     if not trains:

@@ -184,7 +184,7 @@ def failure(request: int, error: Exception) -> Failed:
     if isinstance(error, MemoryError):
         said = sentence("Out of memory. {error}", error=str(error)) if str(error) else sentence("Out of memory.")
         return Failed(id=request, error=OutOfMemory.__name__, text=said)
-    text = f"{type(error).__name__}: {error} (this is a bug; the traceback is in the log)"
+    text = f"{type(error).__name__}: {error} (this is a bug: please report it; the traceback is in the log)"
     return Failed(id=request, error=HostError.__name__, text=text)
 
 

@@ -301,7 +301,7 @@ class Host:
         if self._listener is not None:
             await asyncio.wait({self._listener})  # it may just have begun to look
         untold, self._untold = self._untold, None
-        return untold or HostDied(sentence("The {host} is not running.", host=self._name))
+        return untold or HostDied(sentence("The {host} is not running: try again in a moment.", host=self._name))
 
     def _switch(self, suspended: bool) -> None:
         if self._suspended == suspended or self.pid is None:

@@ -50,7 +50,11 @@ def check_network(settings: Settings) -> None:
 def check_unused(settings: Settings, name: str) -> None:
     """Refuse to remove the model that this node learns with. Raises UsageError."""
     if name in (settings.model, installed_name(settings.model)):
-        raise UsageError("{model} is this node's model: choose another first (settings set model starter).", model=name)
+        raise UsageError(
+            "{model} is this node's model: choose another first.",
+            in_terminal="sapo-desktop settings set model starter",
+            model=name,
+        )
 
 
 async def fetch(

@@ -97,14 +97,23 @@ class Looker:
     def off(self, settings: Settings) -> SapoError | None:
         """Why nothing may be asked, with what to do; None where it may."""
         if not self.release.address:
-            return SapoError(sentence("This build has no release address, so nothing looks for newer versions."))
+            return SapoError(
+                sentence(
+                    "This build has no release address, so nothing looks for newer versions: look where you got it."
+                )
+            )
         if not settings.look_for_updates:
             return UsageError(
                 "look_for_updates is off, so nothing looks for newer versions.",
                 in_terminal="sapo-desktop settings set look_for_updates on",
             )
         if settings.silo:
-            return InSilo(sentence("This node is in silo: no network at all, so nothing looks for newer versions."))
+            return InSilo(
+                sentence(
+                    "This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.",
+                    in_terminal="sapo-desktop silo off",
+                )
+            )
         return None
 
     def is_due(self, settings: Settings) -> bool:

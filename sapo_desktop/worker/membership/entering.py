@@ -100,7 +100,13 @@ async def look_on_lan(
 
     at, shown = place_on_lan(listens, port)
     if not at:
-        notify("warning", sentence("This computer is on no local network: no nodes are looked for there."))
+        notify(
+            "warning",
+            sentence(
+                "This computer is on no local network: no nodes are looked for there. Name a peer by its address.",
+                in_terminal="sapo-desktop peers add URL",
+            ),
+        )
         return
     if not listens:
         at, shown = await _listen_at_home(joined, at, folder)
@@ -109,7 +115,14 @@ async def look_on_lan(
     try:
         await lan.start()
     except OSError as error:
-        notify("warning", sentence("No nodes are looked for on the local network: {error}.", error=str(error)))
+        notify(
+            "warning",
+            sentence(
+                "No nodes are looked for on the local network: {error}. Name a peer by its address.",
+                in_terminal="sapo-desktop peers add URL",
+                error=str(error),
+            ),
+        )
         return
     joined.network.lan_is_open = True
     notify("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import SapoError, UsageError, bug
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -381,7 +381,7 @@ def _metrics(where: str) -> Metrics | None:
 def _last_words(failed: BaseException | None) -> Text:
     if isinstance(failed, SapoError):
         return failed.text
-    return sentence("Ended as asked.") if failed is None else str(failed)
+    return sentence("Ended as asked.") if failed is None else bug(f"{type(failed).__name__}: {failed}")
 
 
 def _tell_claims(linked: Linked, at: Now) -> None:

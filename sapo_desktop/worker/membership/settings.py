@@ -21,8 +21,9 @@ def check(settings: Settings) -> None:
     for address in addresses(settings.peers):
         if not address.tls and not address.is_loopback and not settings.private_addresses:
             raise UsageError(
-                "{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
-                "settings set private_addresses on",
+                "{address} is not encrypted: whoever is in between reads along. Use wss://, or allow it with "
+                "private_addresses.",
+                in_terminal="sapo-desktop settings set private_addresses on",
                 address=str(address),
             )
     if settings.listen:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from sapo_desktop.core import sentences
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Sentence, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.proxies import check_environment, check_proxy
@@ -71,7 +71,9 @@ from sapo_desktop.worker.store.keeper import Lasting
 log = logging.getLogger(__name__)
 
 _TELL_SECONDS = 1.0
-METERED = sentence("Out of the swarm: the link is metered.")
+METERED = sentence(
+    "Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it go on."
+)
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,10 @@ class SwarmSide:
         """Dial an address once, one of an invite nowhere but on the public internet. Raises UsageError where nobody
         answers, or takes no link."""
         if self._joined is None or self._settings is None:
-            raise UsageError("Only a node in the swarm can dial a peer. {reason}", reason=self._reason)
+            raise UsageError(
+                "Only a node in the swarm can dial a peer: leave silo, or wait until it has joined. {reason}",
+                reason=self._reason,
+            )
         return await greet(self._joined.network, text, self._settings.invited)
 
     @property
@@ -272,8 +277,9 @@ class SwarmSide:
             except Exception as error:
                 log.error("The swarm's side failed.", exc_info=error)
                 self._failed_by_bug = sentence(
-                    "A bug ended this node's part in the swarm ({error}). Training goes on alone; `silo off` joins "
-                    "again.",
+                    "A bug ended this node's part in the swarm ({error}). Training goes on alone; switch silo on and "
+                    "off to join again.",
+                    in_terminal="sapo-desktop silo off",
                     error=type(error).__name__,
                 )
         if self._failed_by_bug:
@@ -392,7 +398,6 @@ class SwarmSide:
 
 def _why(error: Exception) -> Text:
     """What it says, ending as a sentence does."""
-    text = str(error) or type(error).__name__
-    if not text.endswith((".", "!", "?")):
-        return f"{text}."
-    return error.text if isinstance(error, SapoError) else text
+    text = error.text if isinstance(error, SapoError) else str(error) or type(error).__name__
+    words = text.template if isinstance(text, Sentence) else text
+    return text if words.endswith((".", "!", "?", "}")) else f"{text}."

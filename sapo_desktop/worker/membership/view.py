@@ -22,13 +22,17 @@ from sapo_desktop.worker.membership.joining import Linked
 from sapo_desktop.worker.membership.member import Counts
 from sapo_desktop.worker.membership.private import how_to_be_admitted
 
-DRAWS_ONLY = sentence("It draws others' answers and shares none of its own: that needs your consent (run --share).")
+DRAWS_ONLY = sentence(
+    "It draws others' answers and shares none of its own: that needs your consent.",
+    in_terminal="sapo-desktop run --share",
+)
 SHOWN_ON_LAN = sentence(
     "This node can be seen on the local network, under a name that changes each time, and looks for others there."
 )
 LOOKS_ON_LAN = sentence(
-    "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
-    "address of this network (--listen 0.0.0.0:8765)."
+    "This node looks for others on the local network. It is not shown there itself: for that it "
+    "listens at an IPv4 address of this network, or at 0.0.0.0:8765.",
+    in_terminal="sapo-desktop settings set listen 0.0.0.0:8765",
 )
 ONE_SOURCE = sentence(
     "There is one link only, so a single peer decides which answers of others this node learns from. Add another peer."
@@ -45,15 +49,20 @@ USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own.",
     in_terminal="sapo-desktop identity new",
 )
-_SHUT_OUT = sentence("it shut this node out for a while, after messages that broke its rules")
+_SHUT_OUT = sentence(
+    "it shut this node out for a while, after messages that broke its rules; this node tries again by itself"
+)
 _PARTINGS = (
     ("another network", sentence("it is in another swarm; to enter a private one, ask its founder for an invite")),
-    ("this is my own key", sentence("it is this node itself")),
+    ("this is my own key", sentence("it is this node itself; take its address out of the list")),
     (
         "not the key that this address belongs to",
         sentence("its key is not the one that the address names; ask for the address anew"),
     ),
-    ("not a member of this private swarm", sentence("it is not admitted to this private swarm, or this node is not")),
+    (
+        "not a member of this private swarm",
+        sentence("it is not admitted to this private swarm, or this node is not; ask its founder"),
+    ),
     ("going away", sentence("it ends or starts anew; this node tries again by itself")),
     ("no room for another link", sentence("it has no room now; this node tries again by itself")),
     ("busy", sentence("it is busy; this node tries again by itself")),
@@ -64,14 +73,17 @@ _PARTINGS = (
     ("too many faults", _SHUT_OUT),
     ("making room for others", sentence("it made room for others; this node tries again by itself")),
     ("silent for too long", sentence("one of the two was silent for too long; this node tries again by itself")),
-    ("the admission to this private swarm has ended", sentence("an admission to this private swarm has ended")),
+    (
+        "the admission to this private swarm has ended",
+        sentence("an admission to this private swarm has ended; ask its founder for a new one"),
+    ),
     ("linked already", sentence("the two are linked already")),
-    ("handshake: bad_signature", sentence("it does not hold the key that it names")),
+    ("handshake: bad_signature", sentence("it does not hold the key that it names; ask whoever runs it")),
     ("handshake: too slow", sentence("greeting each other took too long; this node tries again by itself")),
     ("handshake: ", sentence("the two do not understand each other; the older of the two needs an update")),
 )
 """How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
-_NO_REASON = sentence("it hung up, for no reason that this node knows")
+_NO_REASON = sentence("it hung up, for no reason that this node knows; this node tries again by itself")
 
 
 def linked_info(
@@ -164,8 +176,14 @@ def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source
 def _most_from(key: str, share: float) -> Text:
     percent = round(100 * share)
     if key:
-        return sentence("{percent}% of the groups drawn lately came from one source ({key}).", percent=percent, key=key)
-    return sentence("{percent}% of the groups drawn lately came from one source.", percent=percent)
+        return sentence(
+            "{percent}% of the groups drawn lately came from one source ({key}): other peers beside it help.",
+            percent=percent,
+            key=key,
+        )
+    return sentence(
+        "{percent}% of the groups drawn lately came from one source: other peers beside it help.", percent=percent
+    )
 
 
 def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> RefusedShown:
@@ -194,10 +212,12 @@ def notices(exchange: Exchange) -> list[Text]:
         said.append(one if seen == 1 else more)
     if doubled := same_key.doubled(exchange.links):
         one = sentence(
-            "1 peer has several links to this node, or an identity that two nodes use: each key has one quota."
+            "1 peer has several links to this node, or an identity that two nodes use: each key has one "
+            "quota, so nothing need be done."
         )
         more = sentence(
-            "{count} peers have several links to this node, or an identity that two nodes use: each key has one quota.",
+            "{count} peers have several links to this node, or an identity that two nodes use: each key has "
+            "one quota, so nothing need be done.",
             count=doubled,
         )
         said.append(one if doubled == 1 else more)
@@ -271,6 +291,10 @@ def _nobody(*, lan: bool) -> Text:
     if lan:
         return sentence(
             "No peer is linked, and nobody else was found on the local network so far: training goes on "
-            "alone. You can name a peer (peers add URL)."
+            "alone. You can name a peer.",
+            in_terminal="sapo-desktop peers add URL",
         )
-    return sentence("No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan).")
+    return sentence(
+        "No peer is linked: training goes on alone. Name one, or look for others on the local network.",
+        in_terminal="sapo-desktop peers add URL, or sapo-desktop settings set lan on",
+    )

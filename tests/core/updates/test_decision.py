@@ -42,7 +42,9 @@ def test_what_is_newer_is_said_with_what_is_new() -> None:
     assert str(found.text) == "Version 1.2.0 of 2026-06-14 is there; this one is 1.1.0."
     assert found.changelog == "**Faster**: rounds." and found.files == [FILE] and found.page == RELEASE.page
     urgent = by(manifest(), "0.9.9")
-    assert str(urgent.text) == "Version 0.9.9 is not safe any more: 1.2.0 of 2026-06-14 takes its place."
+    assert str(urgent.text) == (
+        "Version 0.9.9 is not safe any more: 1.2.0 of 2026-06-14 takes its place. Get it from the program's page."
+    )
 
 
 def test_the_second_key_signs_too_and_from_then_on_the_first_is_not_believed() -> None:

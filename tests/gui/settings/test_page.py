@@ -232,7 +232,7 @@ def test_a_folder_can_be_chosen(page: SettingsPage, bridge: StageBridge, monkeyp
 
 def test_without_a_node_nothing_can_be_changed_and_it_is_said(page: SettingsPage, bridge: StageBridge) -> None:
     bridge.tell(Lost(reason="It was killed."))
-    assert "The node is not running just now: nothing can be changed." in texts(page)
+    assert "The node is not running just now: nothing can be changed. The page Home says why." in texts(page)
     assert not row(page, "theme").control.field.isEnabled() and not page._reset_all.isEnabled()
 
 

@@ -191,7 +191,7 @@ def test_the_history_shows_an_earlier_try_again(page: TryPage, bridge: StageBrid
 def test_without_a_node_nothing_can_be_asked_and_it_is_said(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Why?")
     bridge.tell(Lost(reason="It was killed."))
-    assert "The node is not running just now: it cannot answer." in texts(page)
+    assert "The node is not running just now: it cannot answer. The page Home says why." in texts(page)
     assert not button(page, "Ask both").isEnabled()
 
 

@@ -215,7 +215,7 @@ def test_three_gigabytes_teach_half_a_billion_parameters() -> None:
 def test_the_reserve_is_given_up_before_the_model_is() -> None:
     way = plan(model("qwen2.5-0.5b"), with_free(2.9), SETTINGS)
     assert way.fits and "reserve for other programs is used up" in str(way.why_not)
-    with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free"):
+    with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free\. Close other programs, or"):
         plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS)
 
 
@@ -225,6 +225,7 @@ def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_th
     assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - BESIDE_ENGINE
     with pytest.raises(TooBig, match=r"memory_most leaves it .* Set memory_most to (\d+\.\d) GB or more") as refused:
         plan(model("qwen2.5-0.5b"), with_free(20), msgspec.structs.replace(SETTINGS, memory_most=1.0))
+    assert "other programs" not in str(refused.value), "they are not in the way"
     least = float(str(refused.value).partition("memory_most to ")[2].split()[0])
     enough = msgspec.structs.replace(SETTINGS, memory_most=least)
     assert plan(model("qwen2.5-0.5b"), with_free(20), enough).fits

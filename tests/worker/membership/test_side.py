@@ -9,7 +9,7 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.errors import IdentityError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Training
 from sapo_desktop.swarm.link import Link
@@ -103,6 +103,22 @@ async def test_a_metered_link_is_left_alone_and_taken_up_again(tmp_path: Path, m
     await side.obey(decided(network=True))
     await asyncio.sleep(0)
     assert len(joined) == 1
+
+
+async def test_what_keeps_it_out_says_its_commands_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+
+    async def refused(*_: object) -> Joined:
+        raise IdentityError("There is no {name}. Make one.", in_terminal="sapo-desktop identity new", name="key")
+
+    monkeypatch.setattr(side, "_enter", refused)
+    await side.follow(Settings(silo=False))
+    await until(lambda: str(side.reason).startswith("The swarm"))
+    assert str(side.reason) == (
+        "The swarm cannot be joined: There is no key. Make one. Training goes on alone. In a terminal: sapo-desktop "
+        "identity new"
+    )
+    await side.close()
 
 
 async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from sapo_desktop.worker.hosts.librarian import models_folder
 
 NOT_BUILT = sentence(
     "llama.cpp is not built here; it answers where memory is too short to learn. To build it: "
-    "installers/bootstrap.py llama"
+    "python3 installers/bootstrap.py llama"
 )
 _MOVES = 0.1
 NO_PACK = sentence("Nothing learns here before the engine pack is there.", in_terminal="sapo-desktop engine install")

@@ -45,7 +45,7 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
             "If others should reach it from outside, let the firewall pass this port and have the router forward it.",
         )
     if info.state == "failed":
-        return Check(name, "bad", str(info.reason), _ANOTHER_PORT)
+        return Check(name, "bad", str(info.reason), f"Do what the sentence says. {_ANOTHER_PORT}")
     if error := _taken(settings.listen):
         return Check(
             name,

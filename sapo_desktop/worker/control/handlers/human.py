@@ -218,7 +218,7 @@ def written(answer: str, reasoning: str, grammar: str) -> str:
         raise UsageError("An answer has at most {most} characters with its reasoning.", most=limits.MAX_ANSWER)
     answer, reasoning = answer.strip(), reasoning.strip()
     if not answer:
-        raise UsageError(sentence("The answer is empty."))
+        raise UsageError(sentence("The answer is empty: write one."))
     text = answer if OPEN in answer or CLOSE in answer else f"{OPEN}{answer}{CLOSE}"
     text = f"{reasoning}\n{text}" if reasoning else text
     if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):

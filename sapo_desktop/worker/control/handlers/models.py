@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import SapoError, UsageError, bug
 from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -124,7 +124,9 @@ class ModelRequests:
         if self._working is not None:
             work.close()
             raise UsageError(
-                "{model} is under way: wait for it, or cancel it (models cancel).", model=self._working.model
+                "{model} is under way: wait for it, or cancel it.",
+                in_terminal="sapo-desktop models cancel",
+                model=self._working.model,
             )
         self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network
@@ -177,5 +179,5 @@ async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
         return ModelFailed(model=model, kind=type(error).__name__, text=error.text)
     except Exception as error:
         log.exception("Work on a model met a bug.")
-        return ModelFailed(model=model, kind="SapoError", text=f"A bug: {type(error).__name__}: {error}")
+        return ModelFailed(model=model, kind="SapoError", text=bug(f"{type(error).__name__}: {error}"))
     return ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=list(kept.notes))

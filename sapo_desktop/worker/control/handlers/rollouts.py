@@ -90,7 +90,9 @@ def _writing(path: Path, *, replace: bool) -> Iterator[TextIO]:
         ) from error
     except OSError as error:
         raise SapoError(
-            "{path} could not be written: {error}.", path=str(path), error=error.strerror or str(error)
+            "{path} could not be written: {error}. Name another file.",
+            path=str(path),
+            error=error.strerror or str(error),
         ) from error
     finally:
         new.unlink(missing_ok=True)

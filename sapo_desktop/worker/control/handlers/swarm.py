@@ -168,7 +168,12 @@ class IdentityRequests:
         """The identity there is. Raises UsageError where there is none."""
         held = await self._own.known(passphrase)
         if held is None:
-            raise UsageError(sentence("There is no identity yet: it is made when the node first joins the swarm."))
+            raise UsageError(
+                sentence(
+                    "There is no identity yet: it is made when the node first joins the swarm.",
+                    in_terminal="sapo-desktop identity show",
+                )
+            )
         return held
 
     async def _be(
