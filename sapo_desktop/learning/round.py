@@ -370,7 +370,8 @@ def _note(mixed: MixedBatch, human: int, step: StepReport | None) -> str:
     if human:
         notes.append(f"{human} {'group' if human == 1 else 'groups'} with a person's answer")
     if mixed.filled_up:
-        notes.append(f"{mixed.filled_up} own groups filled up for external ones")
+        own, others = ("group", "an external one") if mixed.filled_up == 1 else ("groups", "external ones")
+        notes.append(f"{mixed.filled_up} own {own} filled up for {others}")
     if step is None:
         notes.append("answers only: nothing was trained")
     elif step.skipped:

@@ -82,7 +82,7 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
     if swarm.used_total:
         by = "1 peer" if swarm.helped == 1 else f"{swarm.helped:,} peers"
         lines.append(f"          {swarm.used_total:,} of ours were used by {by}, as they say")
-    lines += [f"Address   {text}" for text in swarm.partings.values()]
+    lines += [f"Address   {text}" for text in swarm.partings.values() if str(text) not in str(swarm.reason)]
     for address, since in swarm.silent.items():
         when = time.strftime("%A %H:%M", time.localtime(since))
         lines.append(f"Address   {address}: nobody answers since {when}")

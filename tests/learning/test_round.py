@@ -186,7 +186,7 @@ def test_groups_of_peers_without_anything_to_teach_are_counted() -> None:
 def test_own_groups_fill_up_where_the_swarm_has_too_few_and_it_is_said() -> None:
     result = play(FakeEngine(), swarm=FakeSwarm(groups=1), share=MixShare(1, 2))
     assert (result.report.local_groups, result.report.external_groups) == (2, 1)
-    assert "1 own groups filled up" in result.report.note
+    assert "1 own group filled up for an external one" in result.report.note
 
 
 @pytest.mark.parametrize(("there", "answered"), [(0, 8), (1, 7), (5, 3), (6, 2), (9, 2)])

@@ -48,7 +48,7 @@ class Address:
             raise _wrong(sentence("the port is missing."))
         if not _is_host(host):
             raise _wrong(sentence("'{name}' is no host.", name=host[:40]))
-        if parts.fragment and not _KEY.fullmatch(parts.fragment):
+        if "#" in text and not _KEY.fullmatch(parts.fragment):
             raise _wrong(sentence("its key is not 64 hex digits."))
         return cls(host, port, parts.scheme == "wss", bytes.fromhex(parts.fragment) if parts.fragment else None)
 

@@ -160,7 +160,9 @@ def read_bans(path: Path | None) -> frozenset[bytes]:
             banned |= keys_of(line.partition("#")[0])
         except UsageError as error:
             raise UsageError(
-                "Line {number} of {path} is no key: write its 64 hex digits.", number=number, path=str(path)
+                "Line {number} of {path} is no key: write its 64 hex digits (`peers --json` shows them).",
+                number=number,
+                path=str(path),
             ) from error
     return frozenset(banned)
 
