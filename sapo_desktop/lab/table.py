@@ -203,11 +203,11 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: f
         seeds=len(runs),
         seed_list=[run.arm.seed for run in runs],
         settings=_said(arm),
-        cumulative=round(statistics.fmean(run.cumulative for run in cut), 4),
+        cumulative=round(statistics.fmean(run.cumulative for run in cut), 6),
         ratio=_mean(ratios),
-        ratio_low=round(interval.low, 4) if interval else None,
-        ratio_high=round(interval.high, 4) if interval else None,
-        informative=round(sum(row.informative for run in cut for row in run.honest) / max(1, groups), 4),
+        ratio_low=round(interval.low, 6) if interval else None,
+        ratio_high=round(interval.high, 6) if interval else None,
+        informative=round(sum(row.informative for run in cut for row in run.honest) / max(1, groups), 6),
         greedy_first=_mean([run.base("greedy") for run in cut]),
         greedy=_mean([run.held_out("greedy") for run in cut]),
         greedy_against=_mean([run.held_out("greedy") for run in against]),
@@ -219,8 +219,8 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: f
         pass_at_k=_mean([run.held_out("pass_at_k") for run in cut]),
         reached=_mean(reached) if None not in reached else None,
         sooner=_mean(times),
-        sooner_low=round(surely.low, 4) if surely else None,
-        sooner_high=round(surely.high, 4) if surely else None,
+        sooner_low=round(surely.low, 6) if surely else None,
+        sooner_high=round(surely.high, 6) if surely else None,
         base_best=_mean([run.base("sampled", best=True) for run in cut]),
         cpu_seconds=total("cpu_seconds"),
         answers=total("answers"),
@@ -281,4 +281,4 @@ def _said(arm: Arm) -> dict[str, str]:
 
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return round(statistics.fmean(known), 4) if known else None
+    return round(statistics.fmean(known), 6) if known else None
