@@ -4977,10 +4977,6 @@
         <translation>Weggelassen, weil es nicht zu einem Modell gehört oder Programme enthalten kann: {names}.</translation>
     </message>
     <message>
-        <source>Line {number} of {path} is no key: write its 64 hex digits (`peers --json` shows them).</source>
-        <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern (`peers --json` zeigt sie).</translation>
-    </message>
-    <message>
         <source>Linked to 1 peer.</source>
         <translation>Mit 1 Peer verbunden.</translation>
     </message>
@@ -5591,6 +5587,10 @@
     <message>
         <source>Keep the computer from falling asleep by itself while it computes on mains power.</source>
         <translation>Den Computer nicht von selbst einschlafen lassen, während er am Netz rechnet.</translation>
+    </message>
+    <message>
+        <source>Line {number} of {path} is no key: write its 64 hex digits.</source>
+        <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
     </message>
     <message>
         <source>Look whether that server, remote_url and remote_model are as they are meant.</source>

@@ -160,7 +160,8 @@ def read_bans(path: Path | None) -> frozenset[bytes]:
             banned |= keys_of(line.partition("#")[0])
         except UsageError as error:
             raise UsageError(
-                "Line {number} of {path} is no key: write its 64 hex digits (`peers --json` shows them).",
+                "Line {number} of {path} is no key: write its 64 hex digits.",
+                in_terminal="sapo-desktop peers --json",
                 number=number,
                 path=str(path),
             ) from error
