@@ -22,7 +22,7 @@ def test_a_list_of_bans_may_have_remarks(tmp_path: Path) -> None:
 def test_a_ban_that_is_no_key_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "bans"
     path.write_text(content)
-    with pytest.raises(UsageError, match=r"64 hex digits \(`peers --json` shows them\)"):
+    with pytest.raises(UsageError, match=r"64 hex digits. In a terminal: sapo-desktop peers --json"):
         read_bans(path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_bans(tmp_path / "none")
