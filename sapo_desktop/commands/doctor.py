@@ -14,7 +14,7 @@ import msgspec
 
 from sapo_desktop import __version__
 from sapo_desktop.commands.library import while_out_of_silo
-from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.context import NO_RELAY, START_RELAY, Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.records import Check
@@ -72,8 +72,7 @@ async def _of_the_relay(context: Context) -> Facts:
         async with context.running() as relay:
             return await call(relay, Examine(), Facts)
     except NotRunning:
-        advice = "Start it: python3 installers/bootstrap.py relay, with its options."
-        said = Check("relay", "limited", "No relay runs on this folder.", advice)
+        said = Check("relay", "limited", NO_RELAY, START_RELAY)
         return Facts(values={}, checks=[said])
 
 

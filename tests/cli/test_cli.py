@@ -275,6 +275,14 @@ def test_commands_for_a_running_node_need_one(gone: None, run: Words, words: tup
     assert "No node runs" in run.stderr
 
 
+def test_where_only_a_relay_was_set_up_no_node_is_advised(
+    gone: None, run: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sapo_desktop.system.installation.only_relays", lambda: True)
+    assert run("status") == 1
+    assert "No relay runs on this folder." in run.stderr and "sapo-desktop run" not in run.stderr
+
+
 def test_quit_without_a_node_is_done_already(gone: None, run: Words) -> None:
     assert run("quit") == 0
 

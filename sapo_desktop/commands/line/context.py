@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.sentences import Text
+from sapo_desktop.system import installation
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, Progressed, Stopping
@@ -60,6 +61,11 @@ class Attached:
     """Waits until the process of a node that was started, and told to end, is gone."""
 
 
+NO_RELAY = "No relay runs on this folder."
+START_RELAY = "Start it: python3 installers/bootstrap.py relay, with its options."
+"""Where only relays were set up, no node could be started."""
+
+
 class Door(Protocol):
     """The way to a data folder's node."""
 
@@ -98,7 +104,12 @@ class Context:
     async def running(self) -> AsyncIterator[Node]:
         """The running node; NotRunning where there is none."""
         self.need_folder()
-        node = await self.door.running(self.folder)
+        try:
+            node = await self.door.running(self.folder)
+        except NotRunning:
+            if installation.only_relays():
+                raise NotRunning(f"{NO_RELAY} {START_RELAY}") from None
+            raise
         try:
             yield node
         finally:
