@@ -183,12 +183,13 @@ class SettingsRequests:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         if "tasks" in keys:
             parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
+        wanted = settings_file.apply(settings, self._overrides)
         if keys & OF_THE_NETWORK:
             check(settings)
+            check(wanted)  # what is kept may be sound, and not go with what the command line says
         if asked := keys & LOOKED_AT:
             await asyncio.to_thread(check_facts, settings, asked)
         node = self._node
-        wanted = settings_file.apply(settings, self._overrides)
         if wanted.model != self._wanted.model:
             await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
         if any(key in keys and getattr(wanted, key) for key in ("memory_most", "card_memory_most")):

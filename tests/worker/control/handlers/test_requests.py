@@ -61,7 +61,9 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
     return SwarmSide(around, scene.node.show.notice, scene.node.join, scene.publish, scene.node.progress)
 
 
-def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) -> tuple[Scene, Requests]:
+def requests(
+    folder: Path, give_way: Callable[[bool], bool] = lambda low: True, overrides: dict[str, str] | None = None
+) -> tuple[Scene, Requests]:
     scene = Scene(folder, SETTINGS, 1e9)
     for host in scene.node.hosts:
         host.give_way = give_way
@@ -72,7 +74,7 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         ModelRequests(DataFolder.at(folder), lambda: scene.node.settings, scene.publish),
         catalogue=catalogue,
         folder=DataFolder.at(folder),
-        overrides={},
+        overrides=overrides or {},
         publish=scene.publish,
         notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
         follow=lambda settings: None,
@@ -110,6 +112,14 @@ async def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp
     with pytest.raises(UsageError):
         await served.handle(SetSettings(values={"tasks": "no_such_family"}))
     assert not (tmp_path / "settings.toml").exists()
+
+
+async def test_a_setting_that_does_not_go_with_the_command_line_is_refused(tmp_path: Path) -> None:
+    _, served = requests(tmp_path, overrides={"peers": "ws://192.168.1.5:8765"})
+    await served.handle(SetSettings(values={"private_addresses": "on"}))
+    with pytest.raises(UsageError, match="not encrypted"):
+        await served.handle(SetSettings(values={"private_addresses": "off"}))
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.private_addresses
 
 
 @pytest.mark.parametrize(
