@@ -10,6 +10,8 @@ SapoError                      anything we can explain; `str(error)` says what h
 │   ├── HostDied               it ended without answering
 │   ├── HostTimeout            it did not answer in time and was killed
 │   ├── HostCancelled          we ended its work on purpose
+│   ├── RemoteError            a server elsewhere cannot be reached, or says no
+│   │   └── Refused            it answered so (engines/remote/http.py)
 │   ├── AdapterRefused         a server elsewhere takes no adapter; it can still answer
 │   └── OutOfMemory            it ran out of memory; less work may fit
 │       └── TooBig             not even the least work fits; a smaller model may
@@ -23,6 +25,8 @@ SapoError                      anything we can explain; `str(error)` says what h
 ├── TaskError                  a task, level or catalogue entry does not exist or is not well formed
 ├── CheckpointError            a checkpoint is missing or damaged
 └── HistoryError               the history database cannot be used
+    ├── HistoryDamaged         it cannot be read; the next start sets it aside
+    └── HistoryUnavailable     not now; it is whole
 
 Anything else that rises is a bug and is shown as one, with its traceback in the log.
 """

@@ -1,7 +1,8 @@
 """What is asked of a hub: which files a revision has, what is known of one, and its bytes from a given place.
 
 huggingface_hub gives addresses and the client; docs/decisions/007 says why not the download. Here every answer has a
-deadline and a size; redirects are followed by hand, so that the token stays with the endpoint that it is for.
+size, and no silence in it lasts longer than patience.py says; a head that comes byte by byte has no end of its own.
+Redirects are followed by hand, so that the token stays with the endpoint that it is for.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ WAL with synchronous FULL: a committed round survives a power cut, and readers d
 database that cannot be read is moved aside whole, never repaired or deleted; training needs none of it to go
 on.
 
-STEPS bring a database from version n to n + 1; `user_version` counts those taken. One that was
-released is never edited: databases out there have taken it.
+STEPS bring a database from version n to n + 1; `user_version` counts those taken. One that was released is never
+edited: databases out there have taken it.
 """
 
 from __future__ import annotations
