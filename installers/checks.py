@@ -14,7 +14,7 @@ from installers.environment import environment_python
 from installers.tool import without_foreign_paths
 
 QUICK_BUDGET_SECONDS = 20 * 60
-SLOW_BUDGET_SECONDS = 45 * 60
+SLOW_BUDGET_SECONDS = 50 * 60
 BY_FILE = ("--numprocesses=logical", "--dist=loadfile", "--max-worker-restart=0")
 """Files side by side, a file's tests in their order. A worker that crashes is not replaced: the run has failed, and
 pytest-xdist 3.8 waits for ever for files that the crashed one had finished."""
