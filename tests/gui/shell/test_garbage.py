@@ -58,6 +58,7 @@ def test_what_was_kept_long_is_collected_too(qtbot: QtBot, monkeypatch: pytest.M
         gc.collect()  # it is among the oldest now
         del cycle
         qtbot.waitUntil(lambda: bool(ends))
+    assert ends == [threading.main_thread()]
 
 
 def test_every_layout_within_another_belongs_to_qt(qtbot: QtBot) -> None:
