@@ -17,12 +17,13 @@ import asyncio
 import contextlib
 import contextvars
 import dataclasses
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
+from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, TaskError, UsageError
 from sapo_desktop.core.records import EvalReport, Group, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -56,6 +57,8 @@ from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest
 from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
+
+log = logging.getLogger("sapo_desktop.worker")
 
 _PARTING_SECONDS = 20.0
 """How long the last checkpoint may keep a node that ends."""
@@ -417,10 +420,16 @@ class Node:
 
     async def _answer_ahead(self, result: RoundResult) -> None:
         """Have the questions of the round after this one answered beside its step. Should they be others in the end, as
-        after a rollback, they are answered in their turn."""
+        after a rollback, they are answered in their turn; where they cannot be set, the next round says why."""
         counters = after_round(self.counters, result, self.levels)
         plan = plan_round(self.settings, counters, self.levels, self.engine.parameters)
-        questions = await sample_batch(plan, self.examiner, None)
+        try:
+            questions = await sample_batch(plan, self.examiner, None)
+        except HostCancelled:
+            raise
+        except (TaskError, HostError) as error:
+            log.warning("The next round's questions could not be set beside this one's step: %s", error)
+            return
         self.engine.answer_ahead([question.text for question in questions], plan.answers, plan.sampling)
 
     async def _follow_threads(self) -> None:

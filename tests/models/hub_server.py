@@ -54,6 +54,8 @@ class Fault:
     """Seconds before anything is said."""
     trickle: float = 0.0
     """Seconds between the bytes of the body, which come one by one."""
+    trickling_head: bool = False
+    """Header after header, without an end."""
     hold_after: int | None = None
     """Bytes of the body after which nothing comes until `FakeHub.release` is set; then the connection is dropped."""
 
@@ -191,8 +193,8 @@ class _Handler(BaseHTTPRequestHandler):
             status, headers, body = self._ranged(fault, status, headers, body)
         body = body[: len(body) - fault.chop] + fault.extra
         headers = {"Content-Length": str(len(body)), **headers, **fault.headers}
-        self._head(status, {key: value for key, value in headers.items() if value})
         try:
+            self._head(fault, status, {key: value for key, value in headers.items() if value})
             if self.command != "HEAD":
                 self._body(fault, body)
         except (BrokenPipeError, ConnectionResetError):
@@ -211,10 +213,13 @@ class _Handler(BaseHTTPRequestHandler):
             return 416, {**headers, "Content-Range": f"bytes */{total}"}, b""
         return 206, {**headers, "Content-Range": f"bytes {start}-{total - 1}/{total}"}, body[start:]
 
-    def _head(self, status: int, headers: dict[str, str]) -> None:
+    def _head(self, fault: Fault, status: int, headers: dict[str, str]) -> None:
         self.send_response(status)
         for key, value in headers.items():
             self.send_header(key, value)
+        while fault.trickling_head and not self.hub.stopping.wait(0.02):
+            self.send_header("X-More", "of it")
+            self.flush_headers()
         self.end_headers()
 
     def _body(self, fault: Fault, body: bytes) -> None:

@@ -2,14 +2,24 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
+from sapo_desktop.core.errors import (
+    CheckpointError,
+    HostDied,
+    HostTimeout,
+    OutOfMemory,
+    SapoError,
+    TaskError,
+    TooBig,
+    UsageError,
+)
+from sapo_desktop.core.records import Question
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Subject
@@ -116,6 +126,26 @@ async def test_what_the_next_round_asks_is_known_before_the_step(tmp_path: Path,
         await scene.until(RoundFinished, count=4)
     # Of each round but the first, and nothing after the last.
     assert scene.engine.ahead == scene.engine.asked[1:] and len(scene.engine.ahead) == 3
+
+
+@pytest.mark.parametrize("error", [TaskError("no question"), HostDied("gone")])
+async def test_a_round_lasts_where_the_next_ones_questions_cannot_be_set_yet(
+    tmp_path: Path, error: SapoError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = msgspec.structs.replace(SETTINGS, overlap=True)
+
+    errors = [error]
+    whole = FakeExaminer.training_questions
+
+    async def fails_once(examiner: FakeExaminer, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
+        if slot == 2 and errors:
+            raise errors.pop()
+        return await whole(examiner, seed, slot, tasks)
+
+    monkeypatch.setattr(FakeExaminer, "training_questions", fails_once)
+    async with playing(tmp_path, settings, rounds=3) as scene:
+        await scene.until(RoundFinished, count=3)
+    assert not errors and len(scene.engine.ahead) == 1 and len(scene.engine.asked) == 3
 
 
 async def test_nothing_is_answered_ahead_by_default(tmp_path: Path) -> None:

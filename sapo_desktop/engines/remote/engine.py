@@ -177,12 +177,13 @@ class RemoteGenerator:
 
     async def _once(self, server: Server, dialect: Dialect, ask: Ask, *, any_number: bool = False) -> list[Understood]:
         path, body = dialect.request(ask)
+        learns = isinstance(dialect, Vllm)
 
         def read(raw: bytes) -> list[Understood]:
             answers = answers_in(raw)
             if len(answers) != ask.count and not any_number:
                 raise Unusable("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
-            return [self._translator.read(one, ask.limit, ask.sampling) for one in answers]
+            return [self._translator.read(one, ask.limit, ask.sampling, cut=learns) for one in answers]
 
         return await server.ask(path, body, read)
 

@@ -39,18 +39,19 @@ class Translator:
         self._vocabulary = vocabulary
         self._special = frozenset(i for i, token in words.backend.added_tokens_decoder.items() if token.special)
 
-    def read(self, raw: Raw, limit: int, sampling: Sampling) -> Understood:
-        """The answer `raw` to a request of at most `limit` tokens; raises Unusable."""
+    def read(self, raw: Raw, limit: int, sampling: Sampling, *, cut: bool) -> Understood:
+        """The answer `raw` to a request of at most `limit` tokens; raises Unusable. `cut`: what is learned from has no
+        more than these; a text that is encoded here may take more than the server sampled."""
         self._check_length(raw, limit)
         by_id = raw.ids is not None and self._ours(raw.ids, raw.text)
         if raw.ids is not None and by_id:
             ids, logprobs = raw.ids, _logprobs(raw.logprobs, sampling)
         else:
             ids, logprobs = self._words.encode_foreign(self._without_special(raw.text), end=False) or [], []
-        if raw.ids is not None:
-            ids = ids[:limit]  # of such a server is learned, and the same text may take more tokens than were sampled
+        if cut:
+            ids = ids[:limit]
         if raw.stopped and not self._has_end(ids):
-            if raw.ids is not None and len(ids) == limit:
+            if cut and len(ids) == limit:
                 ids = ids[:-1]
             # Servers that leave the end out tell no log-probability of it either.
             ids, logprobs = [*ids, self._words.end_token], []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import version
@@ -100,9 +101,9 @@ class TorchEngine:
         return apart and self.threads > 1
 
     def step(self, batch: Sequence[TrainingSequence], beside: p.Generate | None = None) -> p.Stepped:
-        """Take a step; meanwhile answer, with the adapter as it was before, by half of the threads. Where the memory
-        is too short for both, or it cannot be done, nothing is answered. A cancel that comes after the step ends the
-        answers alone."""
+        """Take a step; meanwhile answer, with the adapter as it was before, by half of the threads. Where that
+        fails, as for want of memory, nothing is answered, and who asks in its turn is told: the step counts. A cancel
+        that comes after the step ends the answers alone."""
         if beside is None or not self.answers_beside:
             return p.Stepped(report=self.trainer.step(batch))
         began = time.monotonic()
@@ -129,12 +130,14 @@ class TorchEngine:
         return p.Stepped(report=report, beside=msgspec.structs.replace(made, off_policy=True))
 
     def _answer_apart(self, job: GenerationJob, start: Start, threads: int, ended: threading.Event) -> Answers | None:
-        """In a thread of its own, with weights that nobody changes meanwhile; None where there is not enough memory
-        beside what learns, or it was ended."""
+        """In a thread of its own, with weights that nobody changes meanwhile; None where it fails or was ended."""
         torch.set_num_threads(threads)
         try:
             return generate(job, start, self.lm.device, GenerationMonitor(should_stop=ended.is_set))
         except (OutOfMemory, HostCancelled):
+            return None
+        except Exception:  # noqa: BLE001 - as an error it would have the batch trained again, whose step was taken
+            traceback.print_exc()
             return None
 
     def _generated(self, request: p.Generate, job: GenerationJob, answers: Answers, began: float) -> p.Generated:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from sapo_desktop.core.errors import (
     ControlError,
@@ -116,20 +116,12 @@ class Attachment:
         """What has to be changed before a worker can start, as far as the last try knows."""
         self._resting = asyncio.Event()
         """Set while no start is tried, or a node is there."""
-        self._keeping: Future[None] | None = None
         self._keeper: asyncio.Task[None] | None = None
-        """The same, as the link's own loop knows it."""
+        """Attaches again and again, on the link's own loop."""
 
     def start(self) -> None:
         self._thread.start()
-        self._keeping = self._submit(self._keep())
-        self._keeping.add_done_callback(self._kept)
-
-    def _kept(self, keeping: Future[None]) -> None:
-        """The link's own task ended, which only `stop` makes it do."""
-        if not keeping.cancelled() and (error := keeping.exception()) is not None:
-            log.error("A bug in the link to the worker", exc_info=error)
-            self._deliver(Lost(reason=f"A bug in the window: {type(error).__name__}: {error}"))
+        self._submit(self._keep())
 
     def call(self, request: Request) -> Future[Reply]:
         """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
@@ -179,9 +171,28 @@ class Attachment:
         return attached.client
 
     async def _keep(self) -> None:
-        pause = FIRST_PAUSE
+        """Until cancelled: a bug is said, and the node attached to once more."""
         self._keeper = asyncio.current_task()
-        self._is_again = False
+        while True:
+            try:
+                await self._attach_again_and_again()
+            except Exception as error:
+                log.exception("A bug in the link to the worker")
+                self._resting.set()
+                self._deliver(
+                    Lost(
+                        reason=sentence(
+                            "A bug in the window: {error}. The node is not touched by it. Please report it, with "
+                            "logs/window.log of the data folder.",
+                            error=f"{type(error).__name__}: {error}",
+                        )
+                    )
+                )
+                await self._wait(LONGEST_PAUSE)
+                self._is_again = True
+
+    async def _attach_again_and_again(self) -> NoReturn:
+        pause = FIRST_PAUSE
         told: Lost | None = None
         while True:
             self._again.clear()

@@ -1,8 +1,8 @@
 """What is asked of a hub: which files a revision has, what is known of one, and its bytes from a given place.
 
 huggingface_hub gives addresses and the client; docs/decisions/007 says why not the download. Here every answer has a
-size, and no silence in it lasts longer than patience.py says; a head that comes byte by byte has no end of its own.
-Redirects are followed by hand, so that the token stays with the endpoint that it is for.
+size, its head and each silence in it an end (patience.py). Redirects are followed by hand, so that the token stays with
+the endpoint that it is for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import ssl
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import NoReturn, Self
@@ -283,7 +284,7 @@ class Hub:
         if self._token and self._is_ours(url):
             whole["Authorization"] = f"Bearer {self._token}"
         request = client.build_request(method, url, headers=whole, timeout=httpx2.Timeout(self._patience.silence))
-        return client.send(request, stream=True, follow_redirects=False)
+        return _head(client, request, self._patience.head)
 
     def _client(self, url: str) -> httpx2.Client:
         """The library's, with the proxies of the environment; another one to this machine, for a proxy is no way there
@@ -392,6 +393,28 @@ class Hub:
             in_terminal="sapo-desktop models token set",
             page=page,
         )
+
+
+def _head(client: httpx2.Client, request: httpx2.Request, seconds: float) -> httpx2.Response:
+    """The answer, of which the body is still to come. The library bounds each silence, and a head that comes byte by
+    byte has none: so a thread waits for it, which ends with the head or the client where nobody waits any longer.
+
+    Raises:
+        Trouble: it did not come in time.
+    """
+    threads = ThreadPoolExecutor(1)
+    sending = threads.submit(client.send, request, stream=True, follow_redirects=False)
+    threads.shutdown(wait=False)
+    try:
+        return sending.result(seconds)
+    except TimeoutError as error:
+        sending.add_done_callback(_close)
+        raise Trouble("{host} does not answer.", host=request.url.host) from error
+
+
+def _close(late: Future[httpx2.Response]) -> None:
+    if late.exception() is None:
+        late.result().close()
 
 
 def checked_endpoint(access: Access) -> str:

@@ -23,6 +23,8 @@ class Patience:
     """Bytes that have to arrive so that a failure counts as the first one again."""
     first: float = 1.0
     longest: float = 60.0
+    head: float = 90.0
+    """From a request to the end of its answer's head."""
     silence: float = 30.0
     """Between two pieces of an answer."""
     slowest: float = 1000.0

@@ -439,10 +439,22 @@ def test_an_end_that_the_server_alone_knows_is_kept_as_it_was_sampled(folder: Pa
     translator = Translator(words, len(words.backend))
     ended = Raw("7", [seven, other], [-0.5, -0.25], True)
     wanted = Completion(tokens=[seven, other], logprobs=[-0.5, -0.25], text="7", finish="stop")
-    assert translator.read(ended, 2, Sampling()).completion == wanted
+    assert translator.read(ended, 2, Sampling(), cut=True).completion == wanted
     left_out = Raw("7", [seven], [-0.5], True)
     wanted = Completion(tokens=[seven, words.end_token], logprobs=[], text="7", finish="stop")
-    assert translator.read(left_out, 2, Sampling()).completion == wanted
+    assert translator.read(left_out, 2, Sampling(), cut=True).completion == wanted
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_text_without_ids_is_cut_where_it_is_learned_from(folder: Path, cut: bool) -> None:
+    """An older vLLM tells no ids, and its text may take more tokens here than it sampled."""
+    words = load_tokenizer(folder)
+    whole = words.backend("1 2 3 4", add_special_tokens=False)["input_ids"]
+    translator = Translator(words, len(words.backend))
+    found = translator.read(Raw("1 2 3 4", None, None, False), 2, Sampling(), cut=cut).completion
+    assert found.tokens == (whole[:2] if cut else whole) and len(whole) > 2
+    ended = translator.read(Raw("1 2 3 4", None, None, True), 2, Sampling(), cut=cut).completion
+    assert ended.tokens == [*(whole[:1] if cut else whole), words.end_token]
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(node: Any) -> None:

@@ -97,14 +97,15 @@ def test_a_model_that_is_not_written_out_answers_in_its_turn(neox: Path) -> None
     assert step(engine, step_of(answers(engine, QUESTION)).batch).beside is None
 
 
-def test_where_memory_is_too_short_for_both_the_step_counts(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [OutOfMemory("no room"), RuntimeError("a bug")])
+def test_where_answers_fail_the_step_counts(llama: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     engine = engine_of(llama)
     batch = step_of(answers(engine, QUESTION)).batch
 
-    def full(*_: object) -> None:
-        raise OutOfMemory("no room")
+    def fails(*_: object) -> None:
+        raise error
 
-    monkeypatch.setattr(torch_service, "generate", full)
+    monkeypatch.setattr(torch_service, "generate", fails)
     stepped = step(engine, batch)
     assert stepped.beside is None and not stepped.report.skipped
 

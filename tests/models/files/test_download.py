@@ -335,6 +335,14 @@ def test_a_host_that_stalls_is_left_and_asked_again(get: Downloads, hub: FakeHub
     assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
 
 
+def test_a_head_without_an_end_is_left_and_asked_for_again(get: Downloads, hub: FakeHub) -> None:
+    get.surface = dataclasses.replace(get.surface, patience=dataclasses.replace(QUICK, head=0.25))
+    for place in ("listing", "head", "cdn"):
+        hub.plan(place, Fault(trickling_head=True))
+    get()
+    assert get.content("model.safetensors") == get.weights and len(get.waits) == 3
+
+
 def test_a_body_that_falls_silent_is_left(get: Downloads, hub: FakeHub) -> None:
     get.surface = dataclasses.replace(get.surface, patience=dataclasses.replace(QUICK, silence=0.1))
     hub.plan("cdn", Fault(trickle=1.0))
