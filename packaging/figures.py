@@ -56,7 +56,18 @@ recorded: figures without a goal, dates, notes and profiles."""
 INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 """What of a figure's note is shown."""
 LARGEST_ALONE = {"tasks", "cheapest"}
-OF_SPEED = ("round", "overlap", "train", "precision", "generate", "generate_large", "session", "imports", "growth")
+OF_SPEED = (
+    "round",
+    "overlapped",
+    "overlap",
+    "train",
+    "precision",
+    "generate",
+    "generate_large",
+    "session",
+    "imports",
+    "growth",
+)
 """On docs/speed.md, in this order."""
 ON_PAGES_OF_THEIR_OWN = {"memory", *OF_SPEED}  # fit.md, speed.md
 SPEED_PAGE = Path(__file__).with_name("speed_page.md")
@@ -101,6 +112,7 @@ SCRIPTS = {
     "round": "tests.bench.engines.round",
     "growth": "tests.bench.engines.growth",
     "overlap": "tests.bench.engines.overlap",
+    "overlapped": "tests.bench.node.overlapped",
     "imports": "tests.bench.engines.imports",
     "pace": "tests.bench.engines.pace",
     "window": "tests.bench.window.cost",
