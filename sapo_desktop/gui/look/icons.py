@@ -5,19 +5,21 @@ from __future__ import annotations
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.look import theme
 
-_SIZES = (16, 18, 20, 22, 24, 32, 36, 48, 64)
-"""18 and 22 are what buttons have at 100%: a picture that is made smaller blurs."""
+_OF_FACES = (16, 20, 22, 24, 32, 36, 48, 64)
+"""Pixels: window lists and trays take what they want."""
 
 
-def icon(name: str, colour: str | None = None) -> QIcon:
-    """The icon of this name in `colour` (#rrggbb; the theme's muted text without one)."""
-    return _icon(name, colour or theme.current().muted)
+def icon(name: str, side: int, colour: str) -> QIcon:
+    """The icon of this name in `colour` (#rrggbb), for whoever shows it in `side` device-independent pixels: a picture
+    that is made smaller blurs, and one of every size takes long to make."""
+    ratio = max((screen.devicePixelRatio() for screen in QGuiApplication.screens()), default=1.0)
+    return _icon(name, colour, tuple(sorted({side, round(ratio * side), 2 * side})))
 
 
 def pixmap(name: str, size: int, colour: str | None = None, ratio: float = 1.0) -> QPixmap:
@@ -27,13 +29,13 @@ def pixmap(name: str, size: int, colour: str | None = None, ratio: float = 1.0) 
 
 def face(name: str) -> QIcon:
     """The app's own picture, in several colours of its own: `sapo`, or `tray-` and a state."""
-    return _icon(name, "")
+    return _icon(name, "", _OF_FACES)
 
 
 @lru_cache(maxsize=256)
-def _icon(name: str, colour: str) -> QIcon:
+def _icon(name: str, colour: str, sizes: tuple[int, ...]) -> QIcon:
     made = QIcon()
-    for size in _SIZES:
+    for size in sizes:
         made.addPixmap(_pixmap(name, size, colour, 1.0))
     return made
 

@@ -73,8 +73,8 @@ class Button(QPushButton):
         filled = kind == "primary" or (kind == "big" and self.property("calm") != "true")
         colour = colours.on_accent if filled else colours.danger if kind == "danger" else colours.text
         # Qt makes a disabled icon of the ordinary one: of a white one, nothing that can be seen.
-        self.setIcon(icons.icon(self._icon, colour if self.isEnabled() else colours.edge))
         side = theme.pixels("subtitle") + (6 if kind == "big" else 2)
+        self.setIcon(icons.icon(self._icon, side, colour if self.isEnabled() else colours.edge))
         self.setIconSize(QSize(side, side))
 
 
@@ -98,8 +98,8 @@ class IconButton(QToolButton):
         theme.looks().changed.connect(self._paint_icon)
 
     def _paint_icon(self) -> None:
-        self.setIcon(icons.icon(self._icon, theme.current().text))
         side = theme.pixels("subtitle") + 2
+        self.setIcon(icons.icon(self._icon, side, theme.current().text))
         self.setIconSize(QSize(side, side))
 
 

@@ -70,6 +70,11 @@ def number(
     return Heading(name, lambda row: words(value(row)), value, right=True, about=about, spare=spare)
 
 
+def icon_side() -> int:
+    """Pixels of an icon in a cell."""
+    return theme.pixels("body") + 2
+
+
 class Rows(QAbstractTableModel):
     """Any records as rows."""
 
@@ -114,7 +119,7 @@ class Rows(QAbstractTableModel):
                 return int(side | Qt.AlignmentFlag.AlignVCenter)
             case Qt.ItemDataRole.DecorationRole if heading.icon is not None:
                 named = heading.icon(item)
-                return None if named is None else icons.icon(named[0], getattr(theme.current(), named[1]))
+                return None if named is None else icons.icon(named[0], icon_side(), getattr(theme.current(), named[1]))
             case Qt.ItemDataRole.UserRole:
                 return heading.order(item) if heading.order else heading.shown(item).casefold()
         return None
@@ -177,6 +182,8 @@ class Table(QTableView):
         self._fitted = self._fitting = self._squeezed = False
         self._drawn: dict[int, int] = {}
         """Columns that somebody drew to a width of their own, and that width in pixels."""
+        self._hints: dict[int, int] = {}
+        """What the rows of a column need, in pixels: asked once for these rows, for Qt goes through them."""
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -210,6 +217,7 @@ class Table(QTableView):
         was_empty = not self._rows.rows
         selected = [] if self._same is None else [self._same(item) for item in self.selected()]
         self._rows.set_rows(rows)
+        self._hints.clear()
         if was_empty and rows:
             self._fit_columns()
             self._fitted = self.isVisible()
@@ -258,6 +266,7 @@ class Table(QTableView):
         super().showEvent(event)
         if self._rows.rows and not self._fitted:
             self._fitted = True
+            self._hints.clear()  # the type is known by now
             self._fit_columns()  # only now there is a width to fit into
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -303,11 +312,16 @@ class Table(QTableView):
             at: self._drawn.get(at)
             or max(
                 least,
-                min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM)),
+                min(widest, max(self._hint(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM)),
             )
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }
+
+    def _hint(self, at: int) -> int:
+        if at not in self._hints:
+            self._hints[at] = self.sizeHintForColumn(at)
+        return self._hints[at]
 
     def _leave_out(self, widths: Callable[[], dict[int, int]]) -> None:
         """Show as many of the spare columns as have room, those first that are missed most."""
@@ -377,8 +391,8 @@ class Table(QTableView):
         line = QFontMetrics(theme.font()).height() + 12
         head = QFontMetrics(theme.font("caption")).height() + 22
         self.verticalHeader().setDefaultSectionSize(line)
-        side = theme.pixels("body") + 2
-        self.setIconSize(QSize(side, side))
+        self.setIconSize(QSize(icon_side(), icon_side()))
+        self._hints.clear()
         self.setMinimumHeight(head + line * self._rows_shown + 4)
 
 
