@@ -1,6 +1,6 @@
 """How cost grows: a round with its answers, their length and the model; a pool with its groups; memory with rounds.
 
-    python -m tests.bench.engines.growth                    some ten minutes of one core
+    python -m tests.bench.engines.growth                    half an hour of one core
     python -m tests.bench.engines.growth --quick            fewer and smaller points, two minutes
     python -m tests.bench.engines.growth --only pools       one part of it: answers, tokens, models, pools, memory
     python -m tests.bench.engines.growth --plot growth.svg  the points, log-log; needs matplotlib (the extra `lab`)
@@ -38,7 +38,7 @@ GROUPS = (1_000, 10_000, 100_000)
 DRAWN, DRAWS, GROUP_BYTES = 16, 5, 500
 LINKS, RELAYS = 16, 64
 PARTS = ("answers", "tokens", "models", "pools", "memory")
-ROUNDS = 1_000
+ROUNDS = 10_000
 LINEAR = 1.1
 """The largest exponent that passes for linear."""
 
@@ -78,7 +78,7 @@ def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
     if "models" in given.only:
         found["a round, millions of parameters"] = {MODELS[n]: a_round(folders[n], given.seed) for n in models}
     if "memory" in given.only:
-        early, late = memory_of_rounds(starter, given.seed, ROUNDS // 20 if given.quick else ROUNDS)
+        early, late = memory_of_rounds(starter, given.seed, ROUNDS // 200 if given.quick else ROUNDS)
         grown = (late - early) / early
         note = f"{early / 1e6:.0f} MB after a tenth of them, {late / 1e6:.0f} MB in the end"
         gained = Figure(
