@@ -4913,10 +4913,6 @@
         <translation>Im Silo verlässt nichts diesen Computer.</translation>
     </message>
     <message>
-        <source>In silo, answer the next round beside this one&apos;s step, on two threads or more, with PyTorch. Takes more memory.</source>
-        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, ab zwei Threads, mit PyTorch. Braucht mehr Speicher.</translation>
-    </message>
-    <message>
         <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
     </message>
@@ -5561,6 +5557,10 @@
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
+        <source>In silo, answer the next round beside this one&apos;s step, where a processor has two threads or more for it and room in the memory.</source>
+        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, wo ein Prozessor zwei Threads oder mehr dafür hat und im Speicher Platz ist.</translation>
+    </message>
+    <message>
         <source>In the swarm, the computers to which this one links see its internet address and its progress.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und seinen Fortschritt.</translation>
     </message>
@@ -5667,6 +5667,14 @@
     <message>
         <source>Start the window in the tray when you log in, and go on with what the node did.</source>
         <translation>Beim Anmelden das Fenster im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
+    </message>
+    <message>
+        <source>The answers made ahead could not be read</source>
+        <translation>Die im Voraus gegebenen Antworten konnten nicht gelesen werden</translation>
+    </message>
+    <message>
+        <source>The answers made ahead could not be written</source>
+        <translation>Die im Voraus gegebenen Antworten konnten nicht geschrieben werden</translation>
     </message>
     <message>
         <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>

@@ -118,6 +118,8 @@ class Way(Record, frozen=True):
     """With numbers, where it does not fit."""
     unmeasured: bool = False
     """The estimate of this way was never compared with a measured peak."""
+    overlap: bool = False
+    """Whether there is room to answer the next round beside this one's step."""
     recompute: bool = False
     """Whether the backward pass makes each layer's tensors again: less memory, half more time a step."""
 

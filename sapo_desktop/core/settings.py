@@ -161,11 +161,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool,
         in_learning(
             "Answer beside the step",
-            "In silo, answer the next round beside this one's step, on two threads or more, with PyTorch. Takes more "
-            "memory.",
+            "In silo, answer the next round beside this one's step, where a processor has two threads or more for it "
+            "and room in the memory.",
         ),
         RENEWS,
-    ] = False
+    ] = True
     micro_batch: Annotated[
         int,
         Meta(ge=1, le=1024),

@@ -123,9 +123,9 @@ def usable_cores() -> int:
     return max(1, min(cores, math.ceil(quota)) if quota else cores)
 
 
-def default_threads() -> int:
-    """Half the cores: gentle by default."""
-    return max(1, usable_cores() // 2)
+def default_threads(cores: int | None = None) -> int:
+    """Half of the cores, of this computer's without a number: gentle by default."""
+    return max(1, (usable_cores() if cores is None else cores) // 2)
 
 
 def cpu_quota(root: Path = _CGROUP, membership: Path = _SELF) -> float | None:

@@ -414,8 +414,9 @@ class Node:
             self.swarm.want(tasks_of_interest(self.settings, self.counters, self.levels), plan.share.external)
         watcher = RoundWatcher(self.show, self.gate, self.unsettle)
         # With peers, what is drawn from them decides how much is asked, and their questions follow the time.
+        # The last round, too: who goes on later then repeats a run that never stopped.
         overlaps = self.settings.overlap and self.engine.answers_ahead and self.swarm is None
-        ahead = self._answer_ahead if overlaps and not self.orders.is_last_round else None
+        ahead = self._answer_ahead if overlaps else None
         return await run_round(plan, self.examiner, self.engine, watcher, self.swarm, ahead)
 
     async def _answer_ahead(self, result: RoundResult) -> None:

@@ -9,6 +9,7 @@ from sapo_desktop.worker.control.messages.asking import Ask, Asked
 from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished
 from sapo_desktop.worker.control.messages.replies import Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Pause, Quit, Resume
+from sapo_desktop.worker.hosts.ahead import FILE as AHEAD
 from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, wait_stopped, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -20,26 +21,30 @@ def adapter(data: Path, number: int) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".safetensors"}
 
 
-async def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", ["1", "2"])
+async def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path, threads: str) -> None:
+    """With two threads the next round is answered beside each step, by the adapter before it."""
     broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
-    client = await worker(unbroken, 4)
+    client = await worker(unbroken, 4, threads=threads)
     await until(client, is_state("idle"))
     await client.close()
     wait_gone(client.worker_pid)
 
-    client = await worker(broken, 4)
+    client = await worker(broken, 4, threads=threads)
     await until(client, finished(2))
     psutil.Process(client.worker_pid).kill()
     wait_gone(client.worker_pid)
     await client.close()
     reached = max(report.round for report in reports(broken) if report.checkpoint)
-    client = await worker(broken, 4 - reached)
+    client = await worker(broken, 4 - reached, threads=threads)
     await until(client, is_state("idle"))
     await client.close()
     wait_gone(client.worker_pid)
     assert rewards(broken) == rewards(unbroken)
     assert adapter(broken, 4) == adapter(unbroken, 4)
     assert len(adapter(broken, 4)) >= 2
+    ahead = [path.parent.name for path in (broken / "checkpoints").glob(f"*/{AHEAD}")]
+    assert bool(ahead) == (threads == "2")
 
 
 @pytest.mark.parametrize("kind", ["engine", "examiner"])

@@ -121,19 +121,17 @@ async def playing(
 
 @pytest.mark.parametrize("curriculum", [False, True])
 async def test_what_the_next_round_asks_is_known_before_the_step(tmp_path: Path, curriculum: bool) -> None:
-    settings = msgspec.structs.replace(SETTINGS, overlap=True, curriculum=curriculum)
+    settings = msgspec.structs.replace(SETTINGS, curriculum=curriculum)
     async with playing(tmp_path, settings, rounds=4) as scene:
         await scene.until(RoundFinished, count=4)
-    # Of each round but the first, and nothing after the last.
-    assert scene.engine.ahead == scene.engine.asked[1:] and len(scene.engine.ahead) == 3
+    # Of each round but the first; after the last one, too, for who goes on later.
+    assert scene.engine.ahead[:-1] == scene.engine.asked[1:] and len(scene.engine.ahead) == 4
 
 
 @pytest.mark.parametrize("error", [TaskError("no question"), HostDied("gone")])
 async def test_a_round_lasts_where_the_next_ones_questions_cannot_be_set_yet(
     tmp_path: Path, error: SapoError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = msgspec.structs.replace(SETTINGS, overlap=True)
-
     errors = [error]
     whole = FakeExaminer.training_questions
 
@@ -143,13 +141,13 @@ async def test_a_round_lasts_where_the_next_ones_questions_cannot_be_set_yet(
         return await whole(examiner, seed, slot, tasks)
 
     monkeypatch.setattr(FakeExaminer, "training_questions", fails_once)
-    async with playing(tmp_path, settings, rounds=3) as scene:
+    async with playing(tmp_path, rounds=3) as scene:
         await scene.until(RoundFinished, count=3)
-    assert not errors and len(scene.engine.ahead) == 1 and len(scene.engine.asked) == 3
+    assert not errors and len(scene.engine.ahead) == 2 and len(scene.engine.asked) == 3
 
 
-async def test_nothing_is_answered_ahead_by_default(tmp_path: Path) -> None:
-    async with playing(tmp_path, rounds=2) as scene:
+async def test_nothing_is_answered_ahead_where_it_is_not_wanted(tmp_path: Path) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, overlap=False), rounds=2) as scene:
         await scene.until(RoundFinished, count=2)
     assert scene.engine.ahead == []
 

@@ -32,7 +32,7 @@ from sapo_desktop.models.fit.memory import (
 )
 from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, places
 from sapo_desktop.models.fit.shape import ModelShape
-from sapo_desktop.system.hardware import Hardware
+from sapo_desktop.system.hardware import Hardware, default_threads
 
 PROMPT_TOKENS = 336
 """Assumed of a question with its template and what the model is told before (engines/prompts.py); the longest of the
@@ -110,7 +110,9 @@ def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place
     plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
     if model.trainable:
         plans += [("llama.cpp", "torch"), ("torch", "torch"), ("remote", "torch")]
-    return [_largest(_Sketch(model, torch, generator, trainer, tier, settings, here)) for generator, trainer in plans]
+    cores = hardware.cores
+    sketches = [_Sketch(model, torch, who, learner, tier, settings, here, cores) for who, learner in plans]
+    return [_largest(sketch) for sketch in sketches]
 
 
 def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool) -> Way:
@@ -192,7 +194,7 @@ def plan(
     hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
     here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
     torch = _torch(model, hardware, settings, here, precision)
-    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here)
+    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here, hardware.cores)
     sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else MOST_AT_ONCE
     way = _largest(sketch)
     if way.fits:
@@ -246,6 +248,7 @@ class _Sketch:
         tier: Tier,
         settings: Settings,
         here: Available,
+        cores: int,
     ) -> None:
         self.model, self.torch, self.here = model, torch, here
         self.generator, self.trainer = generator, trainer
@@ -257,7 +260,14 @@ class _Sketch:
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
         self.rate = settings.learning_rate or tier.learning_rate
         self.method = settings.method
-        self.overlap = settings.overlap
+        self.may_overlap = (
+            settings.overlap
+            and (generator, trainer, torch.device) == ("torch", "torch", "cpu")
+            and torch.written_out
+            and (torch.packed or settings.method == "lora")
+            and (settings.threads or default_threads(cores)) > 1
+        )
+        """Whether it would be done if there is room; on a card nobody has measured it."""
         self.questions = settings.questions
         self.micro_batch = settings.micro_batch
         if torch.device == "cpu" and not torch.written_out:
@@ -266,7 +276,7 @@ class _Sketch:
         self.reserve = int(settings.memory_reserve * 1e9)
         self.can_recompute = trainer == "torch" and torch.written_out and not torch.packed
 
-    def work(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False) -> Work:
+    def work(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False, overlap: bool = False) -> Work:
         return Work(
             prompts=max(1, min(self.questions, batch)),
             batch=batch,
@@ -276,7 +286,7 @@ class _Sketch:
             method=self.method,
             rank=self.rank,
             recompute=recompute,
-            overlap=self.overlap,
+            overlap=overlap,
         )
 
     def answers_take_more(self, batch: int, micro_batch: int, tokens: int, recompute: bool) -> bool:
@@ -291,8 +301,8 @@ class _Sketch:
         learn = learning(self.torch, work)
         return answer.activations + answer.kv_cache + answer.logits > learn.activations + learn.logits
 
-    def way(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False) -> Way:
-        work = self.work(batch, micro_batch, tokens, recompute)
+    def way(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False, overlap: bool = False) -> Way:
+        work = self.work(batch, micro_batch, tokens, recompute, overlap)
         memory, on_device = self._memory(work)
         learns = self.trainer == "torch"
         return Way(
@@ -305,6 +315,7 @@ class _Sketch:
             batch=batch,
             micro_batch=micro_batch if learns else 0,
             recompute=recompute,
+            overlap=overlap,
             answers=self.answers,
             prompt_tokens=self.model.prompt_tokens,
             max_tokens=tokens,
@@ -343,8 +354,12 @@ def _largest(sketch: _Sketch) -> Way:
             way = _with_less_at_once(sketch, tokens, recompute)
             lacking = _lacking(way, sketch.here)
             if lacking is None:
-                plain = sketch.way(way.batch, way.micro_batch, tokens)
-                return msgspec.structs.replace(way if _lacking(plain, sketch.here) else plain, fits=True)
+                # What saves time is done only where there is room left.
+                at_once = (way.batch, way.micro_batch, tokens)
+                faster = [sketch.way(*at_once, overlap=True)] if sketch.may_overlap else []
+                faster.append(sketch.way(*at_once))
+                fitting = (one for one in faster if _lacking(one, sketch.here) is None)
+                return msgspec.structs.replace(next(fitting, way), fits=True)
         if tokens <= FEWEST_TOKENS:
             return msgspec.structs.replace(way, why_not=lacking)
         tokens = max(FEWEST_TOKENS, tokens // 2)

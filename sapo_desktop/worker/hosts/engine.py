@@ -46,6 +46,7 @@ from sapo_desktop.engines.protocols import (
 from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
+from sapo_desktop.worker.hosts.ahead import Ahead
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
@@ -85,6 +86,8 @@ class EnginePlan:
     """Number format that torch computes the base in; empty: not chosen yet."""
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
+    overlap: bool = False
+    """Whether the next round may be answered beside this one's step: there is memory for both."""
     card_memory: int = 0
     """Bytes of the graphics card's memory that PyTorch's tensors may take; 0: as much as there is."""
 
@@ -109,10 +112,7 @@ class Engine:
         """Held while a question is answered beside what the other lock is held for."""
         self._elsewhere = False
         """Whether the engine holds another state than the live one."""
-        self._ahead: Generate | None = None
-        """What is to be answered beside the next step."""
-        self._made_ahead: tuple[Generate, Generated] | None = None
-        """What was answered beside the last one, for whoever asks just that next."""
+        self._ahead = Ahead()
         self.loaded: Loaded | None = None
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
@@ -194,16 +194,16 @@ class Engine:
         ended: Ended | None = None,
     ) -> Generated:
         """Answer each question `answers` times; `ended` is told now and then of one that is finished."""
-        made, self._made_ahead = self._made_ahead, None
-        if made is not None and made[0] == _request(questions, answers, sampling):
-            return made[1]
+        if (made := self._ahead.answers_to(_request(questions, answers, sampling))) is not None:
+            return made
         async with self.exclusive():
             return await self._generate(questions, answers, sampling, progress, ended=ended)
 
     def answer_ahead(self, questions: Sequence[str], answers: int, sampling: Sampling) -> None:
-        """Answer this beside the next step, with the adapter as it is before; who asks just this next has it."""
-        if self.answers_ahead and self.plan.threads > 1:
-            self._ahead = _request(questions, answers, sampling)
+        """Answer this beside the next step, with the adapter as it is before, where there is a thread and memory for
+        it; who asks just this next has it."""
+        if self.answers_ahead and self.plan.overlap and self.plan.threads > 1:
+            self._ahead.want(_request(questions, answers, sampling))
 
     async def generate_with(
         self,
@@ -245,16 +245,17 @@ class Engine:
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():
-            beside, self._ahead, self._made_ahead = self._ahead, None, None
+            beside = self._ahead.begin()
             stepped = await self._call(Step(batch=list(batch), beside=beside), Stepped)
             if beside is not None and stepped.beside is not None:
-                self._made_ahead = beside, stepped.beside
+                self._ahead.made(beside, stepped.beside)
             self.steps = stepped.report.steps
             return stepped.report
 
     async def save(self, folder: Path) -> None:
         async with self.exclusive():
             await self._call(Save(folder=str(folder)), Done)
+            await asyncio.to_thread(self._ahead.save, folder)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         async with self.exclusive():
@@ -312,7 +313,7 @@ class Engine:
         )
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
         self.loaded = expect(reply, Loaded)
-        self._ahead = self._made_ahead = None
+        self._ahead.forget()
         self.steps = 0
         if checkpoint is not None:
             await self._restore(checkpoint)
@@ -366,9 +367,11 @@ class Engine:
     async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         if folder is not None and (folder / UNTRAINED).exists():
             folder = None
-        self._ahead = self._made_ahead = None  # answers of an adapter that is none of this one's past
+        self._ahead.forget()  # answers of an adapter that is none of this one's past
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
         self.steps = (await self._call(request, Done)).steps
+        if folder is not None and not weights_only:
+            await asyncio.to_thread(self._ahead.restore, folder)
 
     @contextlib.asynccontextmanager
     async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
@@ -377,6 +380,7 @@ class Engine:
         with self._scratch("live-") as live:
             async with self._without_asides():
                 await self._call(Save(folder=str(live)), Done)
+                await asyncio.to_thread(self._ahead.save, live)
                 try:
                     await self._restore(checkpoint, weights_only=True)
                     yield

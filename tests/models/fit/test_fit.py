@@ -1,5 +1,7 @@
 """What is chosen for which machine, and what is said about the rest."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -16,6 +18,7 @@ from tests.builders import MACHINE
 GIB = 2**30
 CATALOGUE = model_catalogue()
 SETTINGS = Settings()
+ROOMY = msgspec.structs.replace(MACHINE, cores=8, memory_free=64 * GIB)
 
 
 def chosen(ram: float, vram: float = 0, settings: Settings = SETTINGS) -> Fit:
@@ -114,6 +117,27 @@ def test_only_where_it_decides_anything_is_a_width_measured() -> None:
     seconds = PassSeconds(generating=1e-9, learning=1e-9)
     times = ProductTimes(hidden=large.shape.hidden, float32=seconds, bfloat16=seconds)
     assert not to_be_measured(large, msgspec.structs.replace(MACHINE, products=[times]), SETTINGS, "")
+
+
+def test_the_next_round_is_answered_beside_the_step_where_there_is_room_left() -> None:
+    entry = model("qwen2.5-0.5b")
+    roomy, alone = plan(entry, ROOMY, SETTINGS), plan(entry, ROOMY, Settings(overlap=False))
+    assert roomy.overlap and not alone.overlap and roomy.estimate > alone.estimate
+    assert (roomy.batch, roomy.micro_batch, roomy.max_tokens) == (alone.batch, alone.micro_batch, alone.max_tokens)
+    short = msgspec.structs.replace(ROOMY, memory_free=roomy.memory.total - 1)
+    assert plan(entry, short, SETTINGS) == plan(entry, short, Settings(overlap=False))
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [
+        (Settings(threads=1), {}),
+        (SETTINGS, {"cores": 3}),
+        (SETTINGS, {"gpus": [Gpu("card", 24 * GIB, 24 * GIB)]}),
+    ],
+)
+def test_it_takes_two_threads_of_a_processor(settings: Settings, changes: dict[str, Any]) -> None:
+    assert not plan(model("starter"), msgspec.structs.replace(ROOMY, **changes), settings).overlap
 
 
 def test_settings_that_were_changed_are_wishes() -> None:

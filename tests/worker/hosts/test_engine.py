@@ -10,6 +10,7 @@ import pytest
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, Step, Stepped, TokenText
+from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
 from sapo_desktop.worker.hosts.hosting import Host
@@ -149,10 +150,11 @@ class BesideHost(CalledHost):
         return await super().call(request, timeout, on_progress, loading=loading)
 
 
-async def overlapping(threads: int = 2) -> tuple[Engine, BesideHost]:
+async def overlapping(threads: int = 2, room: bool = True) -> tuple[Engine, BesideHost]:
     """An engine that was told what is asked next, and took a step."""
     host = BesideHost()
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=threads, device="cpu"))  # type: ignore[arg-type]
+    plan = EnginePlan(Path("model"), TrainerSettings(), threads=threads, device="cpu", overlap=room)
+    engine = Engine(host, plan)  # type: ignore[arg-type]
     await engine.load(None)
     engine.answer_ahead(["next?"], 2, Sampling(seed=4))
     await engine.step([])
@@ -164,14 +166,51 @@ async def ask_next(engine: Engine, question: str = "next?", seed: int = 4) -> No
     assert len(made.completions) == 1
 
 
-async def test_what_was_answered_beside_the_step_is_there_once() -> None:
+async def test_what_was_answered_beside_the_step_is_there_until_the_next_one() -> None:
     engine, host = await overlapping()
     await ask_next(engine)
+    await ask_next(engine)  # a round that is played again
     assert host.answered == []
+    await engine.step([])
     await ask_next(engine)
     assert host.answered == [["next?"]]
-    await engine.step([])
     assert [beside is None for beside in host.beside] == [False, True]
+
+
+async def test_what_was_answered_beside_the_step_is_kept_with_its_checkpoint(tmp_path: Path) -> None:
+    first, _ = await overlapping()
+    await first.save(tmp_path)
+    host = BesideHost()
+    second = Engine(host, first.plan)  # type: ignore[arg-type]
+    await second.load(tmp_path)
+    await ask_next(second)
+    assert host.answered == []
+    await second.load(None)
+    await ask_next(second)
+    assert host.answered == [["next?"]]
+
+
+async def test_another_checkpoint_that_is_in_for_a_while_does_not_lose_it() -> None:
+    engine, host = await overlapping()
+    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None)
+    host.answered.clear()
+    await ask_next(engine)
+    assert host.answered == []
+
+
+async def test_of_a_checkpoint_of_another_version_the_next_round_is_answered_anew(tmp_path: Path) -> None:
+    engine, host = await overlapping()
+    (tmp_path / ahead.FILE).write_bytes(b"\x81\xa7request\x01")
+    await engine.restore(tmp_path)
+    await ask_next(engine)
+    assert host.answered == [["next?"]]
+
+
+async def test_answers_that_cannot_be_read_are_said(tmp_path: Path) -> None:
+    engine, _ = await overlapping()
+    (tmp_path / ahead.FILE).mkdir()
+    with pytest.raises(CheckpointError, match="made ahead could not be read"):
+        await engine.restore(tmp_path)
 
 
 @pytest.mark.parametrize(("question", "seed"), [("another?", 4), ("next?", 5)])
@@ -179,7 +218,7 @@ async def test_what_is_asked_otherwise_is_answered_in_its_turn(question: str, se
     engine, host = await overlapping()
     await ask_next(engine, question, seed)
     await ask_next(engine)
-    assert host.answered == [[question], ["next?"]]
+    assert host.answered == [[question]]
 
 
 async def test_answers_of_an_adapter_that_was_gone_back_from_are_dropped() -> None:
@@ -189,8 +228,9 @@ async def test_answers_of_an_adapter_that_was_gone_back_from_are_dropped() -> No
     assert host.answered == [["next?"]]
 
 
-async def test_one_thread_answers_nothing_ahead() -> None:
-    _, host = await overlapping(threads=1)
+@pytest.mark.parametrize(("threads", "room"), [(1, True), (2, False)])
+async def test_without_a_thread_or_room_for_it_nothing_is_answered_ahead(threads: int, room: bool) -> None:
+    _, host = await overlapping(threads, room)
     assert host.beside == [None]
 
 
