@@ -117,7 +117,7 @@ def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot) -> None:
 
 def test_the_list_has_badges_with_numbers(scene: Scene) -> None:
     rows = {row[0]: row for row in cells(scene.page._models.table)}
-    assert rows["Starter"][1:4] == ["At work", "Fits", "327 MB"]
+    assert rows["Starter"][1:4] == ["At work", "Fits", "381 MB"]
     assert rows["SmolLM2 135M Instruct"][1] == "On this computer"
     assert rows["Qwen2.5 0.5B Instruct"][1] == "Unfinished"
     assert rows["Qwen3 8B"][2] == "Too big" and rows["old-model"][1] == "Damaged"
