@@ -177,6 +177,10 @@
         <translation>Sobald das Modell eine Frage beantwortet, die es anfangs nicht beantworten konnte, siehst du sie hier.</translation>
     </message>
     <message>
+        <source>One right answer alone may be chance.</source>
+        <translation>Eine richtige Antwort allein kann Zufall sein.</translation>
+    </message>
+    <message>
         <source>Nothing is installed by itself: get it from its page.</source>
         <translation>Nichts wird von selbst installiert: zu bekommen ist es auf seiner Seite.</translation>
     </message>
@@ -461,14 +465,6 @@
         <source>Held-out scores</source>
         <translation>Prüfwerte</translation>
     </message>
-    <message>
-        <source>No round yet</source>
-        <translation>Noch keine Runde</translation>
-    </message>
-    <message>
-        <source>The first point appears after the first round, in about a minute; on a busy computer it takes longer.</source>
-        <translation>Der erste Punkt erscheint nach der ersten Runde, in etwa einer Minute; auf einem beschäftigten Computer dauert es länger.</translation>
-    </message>
     <message numerus="yes">
         <source>my reward, mean of %n rounds</source>
         <translation>
@@ -503,10 +499,6 @@
     <message>
         <source>What it can do</source>
         <translation>Was es kann</translation>
-    </message>
-    <message>
-        <source>How many of the questions that it never trains on it solves. The shaded band is the margin of error.</source>
-        <translation>Wie viele der Fragen es löst, an denen es nie trainiert. Das schattierte Band ist die Unsicherheit.</translation>
     </message>
     <message>
         <source>Questions are chosen that are solved now and then: the reward stays low while the model learns.</source>
@@ -553,8 +545,20 @@
         <translation>Alle Runden</translation>
     </message>
     <message>
+        <source>No round finished yet</source>
+        <translation>Noch keine Runde fertig</translation>
+    </message>
+    <message>
+        <source>The first point appears after the first round: within a minute, later on a busy computer.</source>
+        <translation>Der erste Punkt erscheint nach der ersten Runde: innerhalb einer Minute, auf einem beschäftigten Computer später.</translation>
+    </message>
+    <message>
         <source>held-out score with 95% interval</source>
         <translation>Prüfwert mit 95-%-Intervall</translation>
+    </message>
+    <message>
+        <source>The share that it solves of questions it never trains on. The band is the margin of error of its gain.</source>
+        <translation>Der Anteil, den es von Fragen löst, mit denen es nie trainiert. Das Band zeigt, wie ungewiss der Zuwachs ist.</translation>
     </message>
     <message>
         <source>Solved</source>
@@ -1193,8 +1197,8 @@
         <translation>Es kann mit anderen lernen</translation>
     </message>
     <message>
-        <source>Computers share answers as text, never weights or files, and each one checks every answer itself.</source>
-        <translation>Computer teilen Antworten als Text, nie Gewichte oder Dateien, und jeder prüft jede Antwort selbst.</translation>
+        <source>Computers share answers as text, never models or files, and each one checks every answer itself.</source>
+        <translation>Computer teilen Antworten als Text, nie Modelle oder Dateien, und jeder prüft jede Antwort selbst.</translation>
     </message>
     <message>
         <source>You are in charge</source>
@@ -1266,6 +1270,10 @@
     <message>
         <source>a quarter of the cores</source>
         <translation>ein Viertel der Kerne</translation>
+    </message>
+    <message>
+        <source>It computes on one core.</source>
+        <translation>Es rechnet auf einem Kern.</translation>
     </message>
     <message>
         <source>Alone. No network at all.</source>
@@ -1354,10 +1362,6 @@
     <message>
         <source>Close to the tray</source>
         <translation>In den Infobereich schließen</translation>
-    </message>
-    <message>
-        <source>When the window goes away</source>
-        <translation>Wenn das Fenster verschwindet</translation>
     </message>
     <message>
         <source>Start at login</source>
@@ -1927,10 +1931,6 @@
         <translation>alle Kerne bis auf einen</translation>
     </message>
     <message>
-        <source>It computes on half of the cores.</source>
-        <translation>Es rechnet auf der Hälfte der Kerne.</translation>
-    </message>
-    <message>
         <source>Give way to every other program</source>
         <translation>Jedem anderen Programm den Vortritt lassen</translation>
     </message>
@@ -2003,6 +2003,10 @@
         <translation>Dieser Knoten verbindet sich selbst mit anderen. Andere können keine Verbindung zu ihm aufbauen.</translation>
     </message>
     <message>
+        <source>Published in the public domain (CC0), which cannot be called back.</source>
+        <translation>Gemeinfrei veröffentlicht (CC0), was sich nicht zurückrufen lässt.</translation>
+    </message>
+    <message>
         <source>Nothing is shared, and in silo this node learns from its own answers only.</source>
         <translation>Nichts wird geteilt, und im Silo lernt dieser Knoten nur aus eigenen Antworten.</translation>
     </message>
@@ -2013,10 +2017,6 @@
     <message>
         <source>What is published</source>
         <translation>Was veröffentlicht wird</translation>
-    </message>
-    <message>
-        <source>Published for good, in the public domain (CC0).</source>
-        <translation>Für immer veröffentlicht und gemeinfrei (CC0).</translation>
     </message>
     <message>
         <source>Nothing is shared. This node draws others&apos; answers and learns from them.</source>
@@ -2051,6 +2051,10 @@
         <translation>Mit diesen Schlüsseln verbindet sich dieser Knoten nicht, und er lernt nicht von ihnen.</translation>
     </message>
     <message>
+        <source>You can block a peer in the list of links.</source>
+        <translation>In der Liste der Verbindungen lässt sich ein Peer sperren.</translation>
+    </message>
+    <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
     </message>
@@ -2065,10 +2069,6 @@
     <message>
         <source>Nobody is blocked</source>
         <translation>Niemand ist gesperrt</translation>
-    </message>
-    <message>
-        <source>A peer is blocked from the list of links.</source>
-        <translation>Gesperrt wird ein Peer in der Liste der Verbindungen.</translation>
     </message>
     <message>
         <source>Key</source>
@@ -2155,8 +2155,8 @@
         <translation>Antworten anderer kommen als Text herein. Jede wird hier bewertet, bevor das Modell daraus lernt.</translation>
     </message>
     <message>
-        <source>Your model&apos;s answers are published for good, for everybody, under this computer&apos;s key.</source>
-        <translation>Die Antworten deines Modells werden für immer und für alle veröffentlicht, unter dem Schlüssel dieses Computers.</translation>
+        <source>Your model&apos;s answers are published under this computer&apos;s key, and cannot be called back.</source>
+        <translation>Die Antworten deines Modells werden unter dem Schlüssel dieses Computers veröffentlicht und lassen sich nicht zurückrufen.</translation>
     </message>
     <message>
         <source>Nothing that your model writes leaves this computer.</source>
@@ -4901,6 +4901,10 @@
         <translation>Wie die Gruppen der Peers gewichtet werden: „Vorsichtig“ lernt nur aus ihren richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
     </message>
     <message>
+        <source>If you share, the answers of its model are published, and cannot be called back.</source>
+        <translation>Wenn du teilst, werden die Antworten seines Modells veröffentlicht und lassen sich nicht zurückrufen.</translation>
+    </message>
+    <message>
         <source>If you share, the node publishes the answers of its model under its key, and those that you type where it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, how many questions were answered and published, the time in steps of ten minutes, and a random number of this installation.</source>
         <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, wie viele Fragen beantwortet und veröffentlicht wurden, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
     </message>
@@ -4915,6 +4919,10 @@
     <message>
         <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
+    </message>
+    <message>
+        <source>In the swarm, the computers to which this one links see its internet address and how far it has learned.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er gelernt hat.</translation>
     </message>
     <message>
         <source>It ended without a word.</source>
@@ -5549,20 +5557,12 @@
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
     <message>
-        <source>If you share, the answers of its model are published, for good.</source>
-        <translation>Wenn du teilst, werden die Antworten seines Modells veröffentlicht, für immer.</translation>
-    </message>
-    <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
         <source>In silo, answer the next round beside this one&apos;s step, where a processor has two threads or more for it and room in the memory.</source>
         <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, wo ein Prozessor zwei Threads oder mehr dafür hat und im Speicher Platz ist.</translation>
-    </message>
-    <message>
-        <source>In the swarm, the computers to which this one links see its internet address and its progress.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und seinen Fortschritt.</translation>
     </message>
     <message>
         <source>It computes nothing until you let it go on.</source>
@@ -6077,6 +6077,10 @@
     <message>
         <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>
         <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
+    </message>
+    <message>
+        <source>When you quit the window</source>
+        <translation>Wenn du das Fenster beendest</translation>
     </message>
     <message>
         <source>Where PyTorch computes.</source>

@@ -23,8 +23,10 @@ FOR_GOOD = (
 HOW_IT_ENDS = (
     "Sharing can be ended at any time. A new identity, with a new random number, cuts the tie to what was shared."
 )
-SEEN_IN_SHORT = "In the swarm, the computers to which this one links see its internet address and its progress."
-IN_SHORT = (SEEN_IN_SHORT, "If you share, the answers of its model are published, for good.", NEVER)
+SEEN_IN_SHORT = (
+    "In the swarm, the computers to which this one links see its internet address and how far it has learned."
+)
+IN_SHORT = (SEEN_IN_SHORT, "If you share, the answers of its model are published, and cannot be called back.", NEVER)
 """Three lines for who is about to read all of it, or can with a click."""
 WHAT_LEAVES = (IN_SILO, SEEN, PUBLISHED, NEVER)
 WHAT_IS_PUBLISHED = (SEEN, PUBLISHED, NEVER, FOR_GOOD, HOW_IT_ENDS)

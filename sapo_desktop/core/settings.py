@@ -475,7 +475,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     when_window_closes: Annotated[
         Literal["end", "continue"],
         in_window(
-            "When the window goes away", "What the node does when the window or terminal that started it goes away."
+            "When you quit the window", "What the node does when the window or terminal that started it goes away."
         ),
     ] = "end"
     start_at_login: Annotated[

@@ -25,8 +25,6 @@ _MOST_SCALE = 8.0
 """A group of one short answer is made to weigh more, but no more than that."""
 LEAST = 1e-3
 """Probability of a token that a peer may always use (`least_probability`)."""
-SLACK = 4.0
-"""How many times less likely than all that was drawn here a peer's token may be: its model is another one."""
 
 
 def paper(rewards: Sequence[float], own_rate: float) -> list[float]:
@@ -46,13 +44,13 @@ WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], float], list[float
 
 def least_probability(own: Iterable[Completion]) -> float:
     """The probability that our own policy has to give each token of a peer's answer, else nothing is learned from it:
-    a quarter (SLACK) of that of the least likely token that it drew itself in this round, at most LEAST.
+    that of the least likely token that it drew itself in this round, at most LEAST.
 
     By what is drawn here, for a model of many words draws unlikely ones more often: of n own answers and one more of
     the same kind, the one more has the least likely token once in n + 1 times, whatever the model.
     """
     drawn = [min(completion.logprobs) for completion in own if completion.logprobs]
-    return min([LEAST, *(math.exp(logprob) / SLACK for logprob in drawn)])
+    return min([LEAST, *(math.exp(logprob) for logprob in drawn)])
 
 
 def external_advantages(

@@ -115,7 +115,7 @@ class WelcomeStep(Step):
             (
                 "peers",
                 tr("It can learn with others"),
-                tr("Computers share answers as text, never weights or files, and each one checks every answer itself."),
+                tr("Computers share answers as text, never models or files, and each one checks every answer itself."),
             ),
             ("pause", tr("You are in charge"), tr("Pause at any time. It gives way to your other programs.")),
         ):
@@ -185,7 +185,7 @@ class GentleStep(Step):
         )
         offered = choices.offered(cores)
         if len(offered) == 1:  # nothing to choose is no question
-            self.box.addWidget(Label(tr("It computes on half of the cores."), "strong"))
+            self.box.addWidget(Label(tr("It computes on one core."), "strong"))
         for value, title, text in names:
             if value not in offered or len(offered) == 1:
                 continue

@@ -16,6 +16,7 @@ from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.layout import column, row, scrolling
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
@@ -27,6 +28,8 @@ from sapo_desktop.worker.control.messages.requests import SetSettings, StartRoun
 
 _FIRST = (760, 600)
 _SMALLEST = (480, 360)
+_AT_WORK_MS = 1500
+"""At most, until the node that was told to start is seen at work."""
 
 
 class Wizard(QDialog):
@@ -45,6 +48,7 @@ class Wizard(QDialog):
         self._view, self._bridge = view, bridge
         self._choices = Choices()
         self._over = False
+        self._ordered = timer(self, _AT_WORK_MS, self._end, once=True)
         self._sending = False
         self.setWindowTitle(tr("Welcome to SAPO Desktop"))
         self.setWindowIcon(icons.face("sapo"))
@@ -94,6 +98,8 @@ class Wizard(QDialog):
 
     def _changed(self, changed: frozenset[Section]) -> None:
         self._show_buttons()
+        if self._ordered.isActive() and self._view.state != "idle":
+            self._end()
         if "link" in changed:
             self.step.opened()
             lost = isinstance(self._view.link, Lost | Ended)
@@ -139,6 +145,12 @@ class Wizard(QDialog):
         self._bridge.ask(StartRounds(), self._done, self._refused, of=self)
 
     def _done(self, reply: Ok) -> None:
+        """The node has its order; until it is seen at work, the window would say that nothing was begun."""
+        self._ordered.start()
+        self._changed(frozenset())
+
+    def _end(self) -> None:
+        self._ordered.stop()
         self._over = True
         self.finished_well.emit(self._choices.others)
         self.close()

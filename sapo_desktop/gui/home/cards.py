@@ -141,11 +141,13 @@ class LearnedCard(Card):
         self._question.setText(shortened(in_plain_signs(learned.question), _LEARNED_QUESTION))
         self._before.show_answer(learned.before)
         self._now.show_answer(learned.now)
-        self._from.setText(
-            tr("{task}: first right after round {round}. It is never trained on this question.").format(
-                task=task_name(learned.task), round=numbers.count(learned.round)
-            )
+        words = tr("{task}: first right after round {round}. It is never trained on this question.").format(
+            task=task_name(learned.task), round=numbers.count(learned.round)
         )
+        gain = self._view.held_out_gain
+        if gain is None or gain.low <= 0:
+            words += " " + tr("One right answer alone may be chance.")
+        self._from.setText(words)
 
     def _open(self) -> None:
         learned = self._view.learned

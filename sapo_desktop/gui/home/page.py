@@ -324,8 +324,8 @@ class ChartCard(Card):
         }
         self._empty = Empty(
             "learning",
-            tr("No round yet"),
-            tr("The first point appears after the first round, in about a minute; on a busy computer it takes longer."),
+            tr("No round finished yet"),
+            tr("The first point appears after the first round: within a minute, later on a busy computer."),
         )
         self._stack = QStackedWidget()
         parts: list[QWidget] = [self._empty, self.chart, *self._tables.values()]
@@ -402,7 +402,7 @@ class ChartCard(Card):
         for at in _OF_THE_SWARM:
             self._tables["reward"].setColumnHidden(at, not measured)
         self._about.setText(
-            tr("How many of the questions that it never trains on it solves. The shaded band is the margin of error.")
+            tr("The share that it solves of questions it never trains on. The band is the margin of error of its gain.")
             if now == "skill"
             else tr("Questions are chosen that are solved now and then: the reward stays low while the model learns.")
         )

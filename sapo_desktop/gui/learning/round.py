@@ -58,7 +58,7 @@ class RoundCard(Card):
         self.table = Table(tr("Phases of a round"), _phase_headings(), rows_shown=len(PHASES))
         self._empty = Empty(
             "clock",
-            tr("No round yet"),
+            tr("No round finished yet"),
             tr("While a round runs, its phases appear here: setting questions, answering, marking, learning."),
         )
         self._legend = Columns(*self._cells.values(), narrowest=115, most=6)
@@ -200,8 +200,8 @@ class GroupsCard(Card):
                 figure.set(numbers.NOTHING, tr("not measured yet"))
             return
         self._seconds.set(numbers.span(mean.total), tr("mean of the last %n round(s)", None, mean.rounds))
-        self._own.set(numbers.number(found.own, 1), tr("in a round"))
-        self._external.set(numbers.number(found.external, 1), self._external_words(found))
+        self._own.set(numbers.mean(found.own), tr("in a round"))
+        self._external.set(numbers.mean(found.external), self._external_words(found))
         self._idle.set(numbers.percent(found.idle), tr("of the groups: all answers equally good"))
         limit = self._view.settings.max_tokens
         self._truncated.set(
@@ -216,7 +216,7 @@ class GroupsCard(Card):
             return tr("in silo there are none")
         if found.wanted is None:
             return tr("in a round")
-        return tr("in a round, of {wanted} asked for").format(wanted=numbers.number(found.wanted, 1))
+        return tr("in a round, of {wanted} asked for").format(wanted=numbers.mean(found.wanted))
 
 
 class NowCard(Card):

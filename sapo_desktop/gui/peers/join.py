@@ -248,7 +248,7 @@ class Terms(QWidget):
         texts = (
             catalogued(SEEN_IN_SHORT),
             tr("Answers of others come in as text. Each is marked here before the model learns from it."),
-            tr("Your model's answers are published for good, for everybody, under this computer's key.")
+            tr("Your model's answers are published under this computer's key, and cannot be called back.")
             if self.shares
             else tr("Nothing that your model writes leaves this computer."),
         )

@@ -133,7 +133,7 @@ class BlockedCard(ListCard):
         super().__init__(
             tr("Blocked"),
             tr("This node neither links to these keys nor learns from them."),
-            Empty("block", tr("Nobody is blocked"), tr("A peer is blocked from the list of links.")),
+            Empty("block", tr("Nobody is blocked"), tr("You can block a peer in the list of links.")),
             Heading(tr("Key"), str, stretch=True),
         )
         self._view, self._bridge = view, bridge

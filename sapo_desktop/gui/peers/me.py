@@ -123,7 +123,7 @@ class SharingCard(Card):
         self.switch.show_state(share)
         self.switch.setEnabled(self._view.attached)
         if share:
-            words = tr("Published for good, in the public domain (CC0).")
+            words = tr("Published in the public domain (CC0), which cannot be called back.")
             if self._view.silo:
                 words += " " + catalogued(IN_SILO)
         elif self._view.silo:

@@ -19,6 +19,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return QLocale().toString(float(value), "f", digits)
 
 
+def mean(value: float) -> str:
+    """`7.6`, and `8` of whole ones."""
+    return number(value, 0 if value == round(value) else 1)
+
+
 def count(value: int | None) -> str:
     """`1,240`."""
     return NOTHING if value is None else QLocale().toString(value)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Gain
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Paused, Ready, Training
 from sapo_desktop.gui.first_run.wizard import Wizard
@@ -185,9 +186,11 @@ def test_what_it_learned_stands_beside_the_chart_with_both_answers(qtbot: QtBot)
     learned = msgspec.structs.replace(LEARNED, question="<b>1 + 1</b>?", before="<answer>\u202e3</answer>", now="So 2")
     bridge.tell(EvalFinished(report=eval_report("40", 0.3, learned=learned)))
     said = {label.text() for label in card.findChildren(QLabel) if label.isVisible()}
-    assert {"<b>1 + 1</b>?", "3", "So 2"} <= said
-    bridge.tell(EvalFinished(report=eval_report("45", 0.3)))
+    assert {"<b>1 + 1</b>?", "3", "So 2"} <= said and "may be chance" in card._from.text()
+    sure = Gain(value=0.1, low=0.02, high=0.18)
+    bridge.tell(EvalFinished(report=eval_report("45", 0.3, gain=sure)))
     assert card._full.isVisible(), "it stays until there is a newer one"
+    assert "may be chance" not in card._from.text()
 
 
 def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
@@ -416,6 +419,9 @@ def idle(qapp: object) -> StageBridge:
     return bridge
 
 
+AT_WORK = StateChanged(state="working", reason="", why=Training(round=1))
+
+
 @pytest.fixture
 def wizard(qtbot: QtBot, idle: StageBridge) -> Wizard:
     wizard = Wizard(idle.view, idle)
@@ -435,9 +441,20 @@ def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot, wizard
     assert wizard._next.text() == "Start learning"
     with qtbot.waitSignal(wizard.finished_well):
         qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
+        idle.tell(AT_WORK)
     settings = idle.asked_for(SetSettings)[0].values
     assert (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
     assert idle.asked_for(StartRounds)
+
+
+def test_the_window_comes_once_the_node_is_at_work(wizard: Wizard, idle: StageBridge) -> None:
+    ended: list[bool] = []
+    wizard.finished_well.connect(ended.append)
+    go_on(wizard, 4)
+    assert idle.asked_for(StartRounds) and ended == [], "it would say that nothing was begun"
+    idle.tell(AT_WORK)
+    idle.tell(AT_WORK)
+    assert ended == [False]
 
 
 def test_what_leaves_is_shown_with_a_real_message(wizard: Wizard) -> None:
@@ -457,6 +474,7 @@ def test_whom_to_join_is_asked_after_the_first_run_and_until_then_it_is_silo(
     assert wizard._next.text() == "Start, then join others"
     with qtbot.waitSignal(wizard.finished_well) as finished:
         wizard._go_on()
+        idle.tell(AT_WORK)
     assert finished.args == [True]
     (asked,) = idle.asked_for(SetSettings)
     assert (asked.values["silo"], asked.values["share"]) == ("on", "off")
