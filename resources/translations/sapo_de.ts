@@ -541,6 +541,10 @@
         <translation>bekannt, sobald der Knoten gestartet ist</translation>
     </message>
     <message>
+        <source>on this computer; the last took {time}</source>
+        <translation>auf diesem Computer; die letzte dauerte {time}</translation>
+    </message>
+    <message>
         <source>All rounds</source>
         <translation>Alle Runden</translation>
     </message>

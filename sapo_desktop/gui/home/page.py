@@ -48,6 +48,8 @@ _LOWEST, _HIGHEST, _OF_THE_REST = 320, 640, 540
 """Height of the chart, and of all else that stands on Home in silo."""
 _LOWEST_WORDS = 190
 """The least of what stands in its place before the first round."""
+_SLOW_SECONDS = 60.0
+"""From here on Home says what a round takes: on a busy computer nothing would seem to happen."""
 _OF_THE_SWARM = range(3, 7)
 """Columns of the rounds' table that say nothing where no swarm was measured."""
 
@@ -294,7 +296,9 @@ class Counts(QWidget):
             numbers.number(view.held_out if view.held_out is not None else base),
             gain_words(view.held_out, base, view.held_out_gain),
         )
-        self._rounds.set(numbers.count(len(view.curves)), tr("on this computer"))
+        last = view.reports[-1].seconds if view.reports else 0.0
+        slow = tr("on this computer; the last took {time}").format(time=numbers.span(last))
+        self._rounds.set(numbers.count(len(view.curves)), slow if last >= _SLOW_SECONDS else tr("on this computer"))
         self._answers.set(numbers.count(view.answers_given), tr("in finished rounds, by this computer's model"))
         self._drawn.set(*peer_words.thanks(view.swarm))
 

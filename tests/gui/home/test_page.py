@@ -9,8 +9,9 @@ from sapo_desktop.gui.home import page as home_page
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.events import StateChanged
+from sapo_desktop.worker.control.messages.events import RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.requests import ResetSettings
+from tests.builders import round_report
 from tests.gui import scenes, staged_home
 from tests.gui.driving import shown, texts
 from tests.gui.stage import StageBridge
@@ -26,6 +27,15 @@ def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: 
         page.refresh(page.view.take(StateChanged(state="working", reason="", why=why)))
         assert (said in texts(page)) == bool(why.busy)
         assert page._hero._busy.isHidden() != bool(why.busy)
+
+
+def test_how_long_a_slow_round_took_is_said(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view())
+    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    for seconds, said in ((59.0, "on this computer"), (245.0, "on this computer; the last took 4 min 5 s")):
+        bridge.tell(RoundFinished(report=round_report(900 + int(seconds), seconds=seconds)))
+        page.refresh(frozenset({"rounds"}))
+        assert said in texts(page)
 
 
 def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
