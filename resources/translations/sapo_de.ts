@@ -403,6 +403,10 @@
         <source>Answers given</source>
         <translation>Gegebene Antworten</translation>
     </message>
+    <message>
+        <source>known after the start</source>
+        <translation>nach dem Start bekannt</translation>
+    </message>
     <message numerus="yes">
         <source>mean of the last %n round(s)</source>
         <translation>
@@ -501,6 +505,10 @@
         <translation>Was es kann</translation>
     </message>
     <message>
+        <source>Known after the start</source>
+        <translation>Nach dem Start bekannt</translation>
+    </message>
+    <message>
         <source>Questions are chosen that are solved now and then: the reward stays low while the model learns.</source>
         <translation>Gefragt wird, was manchmal gelöst wird: die Belohnung bleibt niedrig, während das Modell lernt.</translation>
     </message>
@@ -535,10 +543,6 @@
     <message>
         <source>Your answers helped</source>
         <translation>Deine Antworten halfen</translation>
-    </message>
-    <message>
-        <source>known once the node has started</source>
-        <translation>bekannt, sobald der Knoten gestartet ist</translation>
     </message>
     <message>
         <source>on this computer; the last took {time}</source>
@@ -742,7 +746,7 @@
     </message>
     <message>
         <source>A CSV file with the columns question and answer is a task like the others. It works in silo and in private swarms; in the public swarm it stays on this computer.</source>
-        <translation>Eine CSV-Datei mit den Spalten question (Frage) und answer (Antwort) ist eine Aufgabe wie die anderen. Sie gilt im Silo und in privaten Schwärmen; im öffentlichen Schwarm bleibt sie auf diesem Gerät.</translation>
+        <translation>Eine CSV-Datei mit den Spalten question (Frage) und answer (Antwort) ist eine Aufgabe wie die anderen. Sie gilt im Silo und in privaten Schwärmen; im öffentlichen Schwarm bleibt sie auf diesem Computer.</translation>
     </message>
     <message>
         <source>Your own questions</source>
@@ -845,10 +849,6 @@
     <message>
         <source>Mix</source>
         <translation>Mischung</translation>
-    </message>
-    <message>
-        <source>Of eight questions, how many are learned from with own answers / with peers&apos;.</source>
-        <translation>Von acht Fragen: wie viele mit eigenen Antworten / mit denen anderer gelernt werden.</translation>
     </message>
     <message>
         <source>Weighting</source>
@@ -1292,6 +1292,10 @@
         <translation>Schwarm</translation>
     </message>
     <message>
+        <source>{model} would fit this computer too: outside of silo the page Model downloads it.</source>
+        <translation>{model} würde auch auf diesen Computer passen: Außerhalb des Silos lädt es die Seite Modell herunter.</translation>
+    </message>
+    <message>
         <source>Window</source>
         <translation>Fenster</translation>
     </message>
@@ -1342,10 +1346,6 @@
     <message>
         <source>Which model learns, and what computes.</source>
         <translation>Welches Modell lernt und was rechnet.</translation>
-    </message>
-    <message>
-        <source>Answers from a server of yours, with `generator` set to it. Training stays here.</source>
-        <translation>Antworten von einem Server von dir, wenn `generator` auf ihn gestellt ist. Das Training bleibt hier.</translation>
     </message>
     <message>
         <source>Where models come from and are kept, and how much is written.</source>
@@ -1907,6 +1907,10 @@
         <translation>{size} in der Sekunde</translation>
     </message>
     <message>
+        <source>Answers from a server of yours, where it is chosen under Model. Training stays here.</source>
+        <translation>Antworten von deinem eigenen Server, wenn er unter Modell gewählt ist. Trainiert wird weiter hier.</translation>
+    </message>
+    <message>
         <source>{watts} W</source>
         <translation>{watts} W</translation>
     </message>
@@ -2088,7 +2092,7 @@
     </message>
     <message>
         <source>Join others</source>
-        <translation>Anderen anschließen</translation>
+        <translation>Sich anderen anschließen</translation>
     </message>
     <message>
         <source>This leaves silo: the network is used from then on. The switch at the left goes back.</source>
@@ -2108,7 +2112,7 @@
     </message>
     <message>
         <source>Somebody who runs a node or relay tells you its address. An invite begins with sapo://</source>
-        <translation>Die Adresse sagt dir, wer einen Knoten oder ein Relay betreibt. Eine Einladung beginnt mit sapo://</translation>
+        <translation>Die Adresse bekommst du von jemandem, der einen Knoten oder ein Relay betreibt. Eine Einladung beginnt mit sapo://</translation>
     </message>
     <message>
         <source>Go there all the same</source>
@@ -2116,11 +2120,11 @@
     </message>
     <message>
         <source>Join, and publish answers from now on</source>
-        <translation>Anschließen und ab jetzt Antworten veröffentlichen</translation>
+        <translation>Beitreten und ab jetzt Antworten veröffentlichen</translation>
     </message>
     <message>
         <source>Join</source>
-        <translation>Anschließen</translation>
+        <translation>Beitreten</translation>
     </message>
     <message>
         <source>Go on in the background</source>
@@ -2145,10 +2149,6 @@
     <message>
         <source>Others learn from the answers of your model.</source>
         <translation>Andere lernen aus den Antworten deines Modells.</translation>
-    </message>
-    <message>
-        <source>Who sees what</source>
-        <translation>Wer was sieht</translation>
     </message>
     <message>
         <source>The computers on this local network see that a node is here.</source>
@@ -2204,10 +2204,6 @@
     <message>
         <source>It takes {size} of memory.</source>
         <translation>Es braucht {size} Speicher.</translation>
-    </message>
-    <message>
-        <source>{model} would fit this computer too: the page Model downloads it when you like.</source>
-        <translation>Auch {model} würde auf diesen Computer passen: Die Seite „Modell“ lädt es herunter, wenn du magst.</translation>
     </message>
     <message>
         <source>Starting the node again</source>
@@ -3056,12 +3052,20 @@
         </translation>
     </message>
     <message>
+        <source>Asks at the levels where some answers are right and some wrong, and such questions again: only they teach something.</source>
+        <translation>Fragt auf den Stufen, auf denen manche Antworten richtig sind und manche falsch, und solche Fragen noch einmal: Nur sie lehren etwas.</translation>
+    </message>
+    <message>
         <source>Own and peers&apos; answers</source>
         <translation>Eigene und fremde Antworten</translation>
     </message>
     <message>
         <source>Mix of own and peers&apos; answers</source>
         <translation>Mischung eigener und fremder Antworten</translation>
+    </message>
+    <message>
+        <source>Of eight questions of a step: own ones / those of peers.</source>
+        <translation>Von acht Fragen eines Schritts: eigene / die von Peers.</translation>
     </message>
     <message>
         <source>What peers&apos; answers weigh. Every one of them is marked here first.</source>
@@ -3212,10 +3216,6 @@
     <message>
         <source>The node is asked for its tasks.</source>
         <translation>Der Knoten wird nach seinen Aufgaben gefragt.</translation>
-    </message>
-    <message>
-        <source>Asks each task at the levels that are solved now and then, and such questions again: the rest teaches nothing.</source>
-        <translation>Fragt jede Aufgabe auf den Stufen, die manchmal gelöst werden, und solche Fragen noch einmal: der Rest lehrt nichts.</translation>
     </message>
     <message>
         <source>Off: each task stays at the second of its levels.</source>
@@ -3703,6 +3703,10 @@
         <translation>Zurück in den öffentlichen Schwarm?</translation>
     </message>
     <message>
+        <source>64 characters. It stands on the Peers page of the newcomer&apos;s window.</source>
+        <translation>64 Zeichen. Er steht im Fenster der neuen Person auf der Seite Peers.</translation>
+    </message>
+    <message>
         <source>Go back</source>
         <translation>Zurückgehen</translation>
     </message>
@@ -3724,7 +3728,7 @@
     </message>
     <message>
         <source>Only the founder can. A link is made that admits one key; it is no secret and helps nobody else.</source>
-        <translation>Das kann nur, wer den Schwarm gegründet hat. Es wird ein Link erstellt, der einen Schlüssel aufnimmt; er ist kein Geheimnis und hilft niemandem sonst.</translation>
+        <translation>Das kann nur, wer den Schwarm gegründet hat. Es wird ein Link erstellt, der einen Schlüssel aufnimmt. Der Link ist kein Geheimnis und hilft niemandem sonst.</translation>
     </message>
     <message>
         <source>For good</source>
@@ -3749,10 +3753,6 @@
     <message>
         <source>Make the link</source>
         <translation>Link erstellen</translation>
-    </message>
-    <message>
-        <source>64 digits. It stands on the Peers page of the newcomer&apos;s window.</source>
-        <translation>64 Ziffern. Er steht auf der Seite „Peers“ im Fenster der neuen Person.</translation>
     </message>
     <message>
         <source>An admission cannot be called back before its end.</source>
@@ -4477,6 +4477,10 @@
         <translation>Wie {model} hier laufen könnte:</translation>
     </message>
     <message>
+        <source>takes {takes}; {free} are free</source>
+        <translation>braucht {takes}; {free} sind frei</translation>
+    </message>
+    <message>
         <source>Best way</source>
         <translation>Bester Weg</translation>
     </message>
@@ -4487,10 +4491,6 @@
     <message>
         <source>Nothing fits: {reason}</source>
         <translation>Nichts passt: {reason}</translation>
-    </message>
-    <message>
-        <source>{takes} of {free} free</source>
-        <translation>{takes} von freien {free}</translation>
     </message>
     <message>
         <source>card</source>
@@ -4545,16 +4545,16 @@
         <translation>Ein Repository wird OWNER/NAME oder OWNER/NAME@REVISION geschrieben.</translation>
     </message>
     <message>
-        <source>Some models want their licence accepted on the hub&apos;s page, by an account. A read token of that account is kept in this computer&apos;s keyring, and sent to the hub only where it refuses without one.</source>
-        <translation>Manche Modelle verlangen, dass ihre Lizenz auf der Seite des Hubs angenommen wird, mit einem Konto. Ein Lesetoken dieses Kontos wird im Schlüsselbund dieses Computers aufgehoben und dem Hub nur gesendet, wo er ohne eins ablehnt.</translation>
+        <source>For some models you have to accept a licence on the hub&apos;s page, with an account. A read token of that account is kept in this computer&apos;s keyring, and sent to the hub only where it refuses without one.</source>
+        <translation>Für manche Modelle musst du auf der Seite des Hubs mit einem Konto eine Lizenz annehmen. Ein Lese-Token dieses Kontos wird im Schlüsselbund dieses Computers gespeichert und nur dann an den Hub gesendet, wenn er es ohne nicht hergibt.</translation>
     </message>
     <message>
         <source>Keep the token</source>
-        <translation>Token behalten</translation>
+        <translation>Token speichern</translation>
     </message>
     <message>
         <source>Forget the kept one</source>
-        <translation>Behaltenes vergessen</translation>
+        <translation>Gespeichertes löschen</translation>
     </message>
     <message>
         <source>Token</source>
@@ -5590,7 +5590,7 @@
     </message>
     <message>
         <source>Keep the computer from falling asleep by itself while it computes on mains power.</source>
-        <translation>Den Computer nicht von selbst einschlafen lassen, während er am Netz rechnet.</translation>
+        <translation>Den Computer nicht von selbst einschlafen lassen, während er am Stromnetz rechnet.</translation>
     </message>
     <message>
         <source>Line {number} of {path} is no key: write its 64 hex digits.</source>
@@ -6064,7 +6064,7 @@
     </message>
     <message>
         <source>What the desktop tells while the window is closed: at most one an hour, problems at once.</source>
-        <translation>Was der Desktop bei geschlossenem Fenster mitteilt: höchstens eines in der Stunde, Probleme sofort.</translation>
+        <translation>Was der Desktop bei geschlossenem Fenster mitteilt: höchstens eine Nachricht in der Stunde, Probleme sofort.</translation>
     </message>
     <message>
         <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>

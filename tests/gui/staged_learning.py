@@ -1,5 +1,6 @@
 """What a worker would answer the Learning page: tasks and kept answers."""
 
+import math
 import random
 import tomllib
 from typing import Any
@@ -99,15 +100,16 @@ def rollout(number: int) -> Rollout:
     )[0]
     solved = verdict == "solved"
     first, second = draw.randint(12, 96), draw.randint(12, 96)
+    answer = math.gcd(first, second) if solved else draw.randint(13, 40)
     return Rollout(
         id=number,
         round=max(1, LAST_ROUND - (KEPT - number) // 40),
-        task=draw.choice(("gcd/middle", "chain_sum/easy", "arc_1d/middle", "spell_backward/easy")),
+        task=draw.choice(("gcd/easy", "gcd/middle", "gcd/hard")),
         seed=number,
         question=f"Find the greatest common divisor of {first} and {second}. Give the number alone as your answer.",
         origin=origin,
         author=author,
-        completion=f"{first} = {second} + {abs(first - second)}, and so on.\n<answer>{draw.randint(1, 12)}</answer>",
+        completion=f"{first} = {second} + {abs(first - second)}, and so on.\n<answer>{answer}</answer>",
         solved=solved,
         partial=1.0 if solved else 0.4 if verdict == "partial" else 0.0,
         reward=float(solved),

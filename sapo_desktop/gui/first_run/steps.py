@@ -247,7 +247,7 @@ class TogetherStep(Step):
         if way.model == "starter":
             more = tr("It takes {size} of memory.").format(size=numbers.size(way.estimate))
         else:
-            more = tr("{model} would fit this computer too: the page Model downloads it when you like.").format(
+            more = tr("{model} would fit this computer too: outside of silo the page Model downloads it.").format(
                 model=model_title(way.model)
             )
         self._model.setText(f"{ready} {more}")

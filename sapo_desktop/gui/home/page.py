@@ -274,7 +274,7 @@ class Counts(QWidget):
             self._box.arrange()
         if view.status is None:
             for figure in self._figures:
-                figure.set(numbers.NOTHING, tr("known once the node has started"))
+                figure.set(numbers.NOTHING, tr("known after the start"))
             return
         rounds = min(RECENT_ROUNDS, len(view.curves))
         self._reward.set(
@@ -331,8 +331,9 @@ class ChartCard(Card):
             tr("No round finished yet"),
             tr("The first point appears after the first round: within a minute, later on a busy computer."),
         )
+        self._unknown = Empty("learning", tr("Known after the start"), "")
         self._stack = QStackedWidget()
-        parts: list[QWidget] = [self._empty, self.chart, *self._tables.values()]
+        parts: list[QWidget] = [self._empty, self._unknown, self.chart, *self._tables.values()]
         for part in parts:
             self._stack.addWidget(part)
         self._stack.setFixedHeight(_LOWEST)
@@ -364,7 +365,7 @@ class ChartCard(Card):
         else:
             self._show_kind("skill" if self._view.settings.validate_every else "reward")
         if not len(self._view.curves):
-            self._stack.setCurrentWidget(self._empty)
+            self._stack.setCurrentWidget(self._unknown if self._view.status is None else self._empty)
             return
         self._switch()
         self.chart.follow()

@@ -23,8 +23,6 @@ from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
 from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
 
 _ANSWERS_SHOWN = 6
-_SEEN_SECONDS = 0.05
-"""Less would be said as 0.0 s."""
 
 
 class PhaseRow(NamedTuple):
@@ -38,7 +36,7 @@ class PhaseRow(NamedTuple):
     @property
     def takes_time(self) -> bool:
         """Whether there is anything of it to be seen."""
-        return max(self.now or 0.0, self.mean or 0.0) >= _SEEN_SECONDS
+        return max(self.now or 0.0, self.mean or 0.0) > 0
 
 
 class RoundCard(Card):

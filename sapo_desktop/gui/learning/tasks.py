@@ -201,8 +201,8 @@ class PractisedCard(Card):
         self.curriculum.show_state(on)
         self._about.setText(
             tr(
-                "Asks each task at the levels that are solved now and then, and such questions again: "
-                "the rest teaches nothing."
+                "Asks at the levels where some answers are right and some wrong, and such questions again: "
+                "only they teach something."
             )
             if on
             else tr("Off: each task stays at the second of its levels.")

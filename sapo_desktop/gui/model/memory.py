@@ -175,7 +175,7 @@ class _Ruler(NamedTuple):
 
 
 def _takes(fit: Fit, bar: Bar) -> str:
-    takes = tr("{takes} of {free} free").format(takes=numbers.size(bar.takes), free=numbers.size(bar.free))
+    takes = tr("takes {takes}; {free} are free").format(takes=numbers.size(bar.takes), free=numbers.size(bar.free))
     if not fit.available.device_memory:
         return takes
     where = tr("card") if bar.on_card else tr("computer")

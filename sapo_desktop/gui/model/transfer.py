@@ -146,7 +146,7 @@ class TokenSheet(Sheet):
             parent,
             tr("Hub account"),
             tr(
-                "Some models want their licence accepted on the hub's page, by an account. A read token of that "
+                "For some models you have to accept a licence on the hub's page, with an account. A read token of that "
                 "account is kept in this computer's keyring, and sent to the hub only where it refuses without one."
             ),
         )

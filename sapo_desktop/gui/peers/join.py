@@ -224,7 +224,7 @@ class Terms(QWidget):
         self.share = ChoiceCard(group, tr("Share too"), tr("Others learn from the answers of your model."))
         (self.share if share else self.learn).radio.setChecked(True)
         self._lines = [Label("") for _ in range(4)]
-        who = Card(tr("Who sees what"), role="well")
+        who = Card(tr("Who can see what"), role="well")
         who.add(*self._lines, holding(row(Button(tr("Read all of it"), self._read, kind="inline", icon="info"), 1)))
         self._published = Card(tr("What is published"), role="well")
         self._published.add(*(Label(text) for text in what_is_published()))

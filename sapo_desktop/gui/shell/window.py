@@ -299,9 +299,10 @@ class Sidebar(QFrame):
         small = IconButton("small", tr("Small window ({keys})").format(keys=keys), self.small_wanted.emit)
         self._dot = Picture("pause", 18)
         self._state = Label("", "caption")
+        self._list = scrolling(holding(nav))
         box = column(
             row(logo, (name, 1), spacing=1),
-            (scrolling(holding(nav)), 1),
+            (self._list, 1),
             row((self.silo, 1), small),
             row(self._dot, self._state, spacing=1),
             spacing=2,
@@ -322,6 +323,7 @@ class Sidebar(QFrame):
         focused = self.window().focusWidget()
         for page, button in self._buttons.items():
             button.setChecked(page == name)
+        self._list.ensureWidgetVisible(self._buttons[name])
         if focused is None or focused in self._buttons.values():
             self._buttons[name].setFocus()
 

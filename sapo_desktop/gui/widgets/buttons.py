@@ -154,7 +154,7 @@ class Switch(QCheckBox):
         painter.drawRoundedRect(track, round_end, round_end)
         knob_on = colours.on_silo if self._tone == "silo" else colours.on_accent
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(knob_on if self.isChecked() else colours.edge))
+        painter.setBrush(QColor(knob_on if self.isChecked() and self.isEnabled() else colours.edge))
         middle = track.right() - round_end if self.isChecked() else track.left() + round_end
         painter.drawEllipse(QPointF(middle, track.center().y()), 0.65 * round_end, 0.65 * round_end)
         if self.text():

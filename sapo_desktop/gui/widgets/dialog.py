@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
+from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.screen import WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Kind
@@ -14,6 +15,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
 
 _OF_SCREEN = 0.9
+_WIDEST = 720
 
 
 class Sheet(QDialog):
@@ -45,7 +47,7 @@ class Sheet(QDialog):
         whole.addLayout(self._foot)
         if about:
             self._box.addWidget(Label(about, "muted"))
-        self.resize(min(720, max(480, parent.window().width() - grid(12))), 200)
+        self.resize(min(theme.scaled(_WIDEST), max(480, parent.window().width() - grid(12))), 200)
 
     def add(self, *parts: QWidget | QLayout) -> None:
         for part in parts:
@@ -78,6 +80,10 @@ class Sheet(QDialog):
         rest = self._whole.totalHeightForWidth(self.width()) - self._scroll.sizeHint().height()
         most = round(_OF_SCREEN * self.screen().availableGeometry().height())
         height = min(most, rest + parts + 2)
+        # The bar of a moment ago narrows the words, which then need the bar.
+        policy = Qt.ScrollBarPolicy
+        scrolls = rest + parts + 2 > most
+        self._scroll.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff)
         if height > self.height() or not self.isVisible():
             self.resize(self.width(), height)
 

@@ -282,7 +282,7 @@ class Table(QTableView):
         self._leave_out(lambda: wanted)
         wanted = {at: width for at, width in wanted.items() if not self.isColumnHidden(at)}
         # What is left goes to all columns: a last one alone would stand far from the others.
-        left = self.viewport().width() - sum(wanted.values()) - self._least_stretched()
+        left = self.viewport().width() - sum(wanted.values()) - self._wanted_stretched()
         air = max(0, min(_AIR, left // max(1, len(wanted))))
         for at, width in wanted.items():
             self._set_width(at, width if at in self._drawn else width + air)
@@ -306,7 +306,7 @@ class Table(QTableView):
     def _wanted_widths(self) -> dict[int, int]:
         # Qt's own hint of a section knows nothing of the smaller type of headings.
         heads = QFontMetrics(theme.font("caption"))
-        widest = round(260 * max(1.0, theme.looks().text_percent / 100))
+        widest = _widest()
         least = self.horizontalHeader().minimumSectionSize()
         return {
             at: self._drawn.get(at)
@@ -317,6 +317,11 @@ class Table(QTableView):
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }
+
+    def _wanted_stretched(self) -> int:
+        """Pixels in which the columns that take what is left show all they have, within reason."""
+        stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
+        return sum(max(_least(), min(_widest(), self._hint(at) + 4)) for at in stretched)
 
     def _hint(self, at: int) -> int:
         if at not in self._hints:
@@ -394,6 +399,11 @@ class Table(QTableView):
         self.setIconSize(QSize(icon_side(), icon_side()))
         self._hints.clear()
         self.setMinimumHeight(head + line * self._rows_shown + 4)
+
+
+def _widest() -> int:
+    """Pixels of the widest column that is as wide as its rows want."""
+    return round(260 * max(1.0, theme.looks().text_percent / 100))
 
 
 def _least(letters: int = _LEAST_LETTERS) -> int:

@@ -32,7 +32,7 @@ def group_sentences() -> dict[GroupName, str]:
         "network": tr("Who the node talks to, and what it says."),
         "learning": tr("What is asked, what counts, and how the model changes. The defaults are what was tried most."),
         "model": tr("Which model learns, and what computes."),
-        "remote": tr("Answers from a server of yours, with `generator` set to it. Training stays here."),
+        "remote": tr("Answers from a server of yours, where it is chosen under Model. Training stays here."),
         "storage": tr("Where models come from and are kept, and how much is written."),
     }
 

@@ -203,7 +203,7 @@ def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
     assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."
     assert window._strip.isVisible()
     figures = home(window)._counts.findChildren(Figure)
-    assert figures and all("known once the node has started" in figure.accessibleName() for figure in figures)
+    assert figures and all("known after the start" in figure.accessibleName() for figure in figures)
     bridge.tell(Connecting(step="step 4 of 4", silo=False))
     assert not window._strip.isVisible()
 
