@@ -1,6 +1,6 @@
 """Paints every page, part of a page, state and dialog in eight looks, to be looked at one by one.
 
-    python packaging/looks.py FOLDER [--only WORD]      needs Xvfb
+    python packaging/looks.py FOLDER [--parts dialogs states] [--only WORD]      needs Xvfb; four minutes for all
 
 A look is a theme, a language, a text size and the room that a screen leaves; each value of each comes with several of
 the others. What is shown comes from tests/gui, as in screenshots.py.
@@ -12,7 +12,7 @@ import argparse
 import itertools
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,21 +50,23 @@ STATES = ("silo", "new", "starting", "lost", "cannot start", "battery")
 def main() -> None:
     parser = argparse.ArgumentParser(description="Paint everything in eight looks.")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what is walked through")
     parser.add_argument("--only", default="", help="pictures whose name has this word")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
-        paint(given.folder, given.only)
+        paint(given.folder, given.parts, given.only)
         return
     from tests.display import a_display
 
     given.folder.mkdir(parents=True, exist_ok=True)
     with a_display("2600x1500") as screen:
         line = [sys.executable, __file__, str(given.folder.absolute()), "--only", given.only, "--here"]
+        line += ["--parts", *given.parts]
         sys.exit(subprocess.run(line, env=screen, cwd=ROOT).returncode)
 
 
-def paint(folder: Path, only: str) -> None:
+def paint(folder: Path, parts: list[str], only: str) -> None:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
@@ -77,7 +79,7 @@ def paint(folder: Path, only: str) -> None:
     for look in LOOKS:
         language.speak(look.language)
         theme.wear(theme.THEMES[look.theme], look.percent)
-        for state, widget in itertools.chain(pages(look), states(look), first_run(look), dialogs(look)):
+        for state, widget in itertools.chain.from_iterable(PARTS[part](look) for part in parts):
             name = f"{state.replace(' ', '-')}--{look.name}"
             if only in name:
                 QTest.qWait(300)
@@ -162,6 +164,14 @@ def dialogs(look: Look) -> Iterator[tuple]:  # type: ignore[type-arg]
     small.show()
     yield "small window", small
     small.hide()
+
+
+PARTS: dict[str, Callable[[Look], Iterator[tuple]]] = {  # type: ignore[type-arg]
+    "pages": pages,
+    "states": states,
+    "first-run": first_run,
+    "dialogs": dialogs,
+}
 
 
 if __name__ == "__main__":
