@@ -58,6 +58,7 @@ INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 LARGEST_ALONE = {"tasks", "cheapest"}
 OF_SPEED = (
     "round",
+    "round_large",
     "overlapped",
     "overlap",
     "train",
@@ -110,6 +111,7 @@ SCRIPTS = {
     "two_kinds": "tests.bench.swarm.two_kinds",
     "together": "tests.bench.swarm.together",
     "round": "tests.bench.engines.round",
+    "round_large": "tests.bench.engines.round",  # with --options "--models 0.5B --rounds 2"
     "growth": "tests.bench.engines.growth",
     "overlap": "tests.bench.engines.overlap",
     "overlapped": "tests.bench.node.overlapped",
