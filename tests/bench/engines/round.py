@@ -5,8 +5,8 @@
 8 questions, 8 answers of at most 64 tokens, one step on a LoRA adapter of rank 8; one thread, random weights, a process
 of its own for each. Both sample at temperature 1 and reward an answer by what anybody can count, so nearly every group
 teaches. TRL is given what serves it best here: the whole round in one batch, no reference, no gradient checkpointing,
-and bfloat16 as well where that is said; a way for which the memory is too short is left out, and said. Seconds are those of the median round after the first; the peak is the
-process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
+and bfloat16 as well where that is said; where the memory ends, that is said. Seconds are those of the median round
+after the first; the peak is the process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
 """
 
 import argparse
