@@ -118,7 +118,11 @@ class Context:
     @contextlib.asynccontextmanager
     async def any_node(self) -> AsyncIterator[Node]:
         """The running node, or an idle one for as long as this takes."""
-        attached = await self.door.running_or_started(self.folder, {})
+        self.out.passing("Asking the node; where none runs, one starts for this, in some ten seconds ...")
+        try:
+            attached = await self.door.running_or_started(self.folder, {})
+        finally:
+            self.out.wipe()
         try:
             yield attached.node
         finally:
