@@ -91,6 +91,7 @@ class Wizard(QDialog):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        self._ordered.stop()
         if not self._over:
             self._over = True
             self.left.emit()

@@ -28,10 +28,7 @@ class MixPart(QWidget):
         self.mix = Segments(tr("Mix of own and peers' answers"), [(name, name) for name in MIXES])
         self.mix.chosen.connect(partial(self._set, "mix"))
         self._meaning = Label("")
-        mix = Card(
-            tr("Mix"),
-            tr("Of eight questions of a step: own ones / those of peers."),
-        )
+        mix = Card(tr("Mix"), tr("Of eight questions of a step: own ones / those of peers."))
         mix.add(self.mix, self._meaning)
         group = QButtonGroup(self)
         self.weightings: dict[str, ChoiceCard] = {}

@@ -127,11 +127,7 @@ class AdmitSheet(Sheet):
         self.link.hide()
         self.ok = Button(tr("Make the link"), self._admit, kind="primary")
         self.add(
-            labelled(
-                tr("Key"),
-                self._key,
-                tr("64 characters. It stands on the Peers page of the newcomer's window."),
-            ),
+            labelled(tr("Key"), self._key, tr("64 characters. It stands on the Peers page of the newcomer's window.")),
             labelled(tr("Admitted"), self._days, tr("An admission cannot be called back before its end.")),
             self.link,
         )

@@ -12,6 +12,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.files.durable import disk_errors_as
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import Generate, Generated
 
@@ -65,5 +66,5 @@ class Ahead:
             with disk_errors_as(CheckpointError, sentence("The answers made ahead could not be read")):
                 raw = (folder / FILE).read_bytes() if (folder / FILE).exists() else b""
             self._made = msgspec.msgpack.decode(raw, type=_Made) if raw else None
-        except msgspec.DecodeError:
+        except UNREADABLE:
             self._made = None

@@ -457,6 +457,16 @@ def test_the_window_comes_once_the_node_is_at_work(wizard: Wizard, idle: StageBr
     assert ended == [False]
 
 
+def test_who_closes_the_questions_after_the_order_has_left_them_once(wizard: Wizard, idle: StageBridge) -> None:
+    ended: list[str] = []
+    wizard.finished_well.connect(lambda others: ended.append("well"))
+    wizard.left.connect(lambda: ended.append("left"))
+    go_on(wizard, 4)
+    wizard.close()
+    idle.tell(AT_WORK)
+    assert ended == ["left"]
+
+
 def test_what_leaves_is_shown_with_a_real_message(wizard: Wizard) -> None:
     wizard._go_on()
     message = wizard.step._message  # type: ignore[attr-defined]
