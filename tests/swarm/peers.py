@@ -24,8 +24,8 @@ def me(signer: Signer, **changes: object) -> Me:
 
 
 def session(role: Role, who: Me, now: float = 0.0, **more: object) -> Session:
-    nonce = bytes([len(role)]) * 32
-    return Session(role, who, nonce=nonce, unix_time=1_700_000_000, now=now, **more)  # type: ignore[arg-type]
+    more.setdefault("nonce", bytes([len(role)]) * 32)
+    return Session(role, who, unix_time=1_700_000_000, now=now, **more)  # type: ignore[arg-type]
 
 
 def group_body(signer: Signer = ALICE, **changes: object) -> GroupBody:

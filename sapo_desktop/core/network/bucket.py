@@ -32,6 +32,10 @@ class Bucket:
         self.level(now)
         self.capacity, self._rate = capacity, rate
 
+    def hold(self, amount: float) -> None:
+        """Hold this much now, whatever it held."""
+        self._level = min(self.capacity, amount)
+
     @property
     def rate(self) -> float:
         """What it gains a second."""

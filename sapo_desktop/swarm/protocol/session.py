@@ -77,6 +77,8 @@ class Session:
         self._ping_sent: float | None = None
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
+        self._own_part = nonce[0] / 256
+        """Below 1, another for each session."""
         self._paced: Bucket | None = None
         """What a peer that was told to send less may still send; below 0 it did not heed that."""
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
@@ -326,8 +328,12 @@ class Session:
         self._within_rate(message, now)
         self._sending.grant(message.groups, message.bytes)
         if message.ms_per_group:
+            turn = self._sending.groups.level(now) / self.groups_together
             share = self._sending.slow(message.ms_per_group, now)
             self.groups_together = max(1, min(message.together, int(limits.PACED_GROUPS)))
+            # All are told at once. Would they keep what they had saved up, the pace would hold minutes later, and all
+            # would then send at the same moments: who did not wait for credit begins at a point of its own.
+            self._sending.groups.hold((turn if turn < 1 else self._own_part) * self.groups_together)
             # Asked sooner, it would answer with fewer: its credit to us comes back no faster.
             seconds = self.groups_together / (share * limits.GROUPS_PER_SECOND)
             self._own_rates[m.Want].turn(1, 1 / max(limits.WANT_SECONDS, seconds), now)

@@ -28,7 +28,7 @@ _TOGETHER = int(limits.PACED_GROUPS)
 _LEAST_ALL = 32.0
 """Groups a second that all senders together may always send. A core that does not keep up with so few has other work,
 and they must not pay for that."""
-_MORE, _WORTH_TELLING = 1.3, 1.05
+_MORE, _WORTH_TELLING = 2.0, 1.05
 _CUT_SECONDS, _MORE_SECONDS = 3.0, 15.0
 """Until what was told last shows. The first is short, for messages pile up meanwhile."""
 
@@ -42,7 +42,7 @@ class LoadControl:
         self.is_paced = False
         """Whether peers are to keep to that, and to put groups together."""
         self._at, self._processor, self._groups = now, processor, 0
-        self._changed = now
+        self._changed, self._processor_then = now, processor
         self._over = 0
 
     @property
@@ -76,6 +76,7 @@ class LoadControl:
             return self._change(max(least, less), True, now)
         if over or passed < _MORE_SECONDS:
             return False
+        busy = (processor - self._processor_then) / passed  # they send by fits and starts: a second says little
         more = min(_MORE, _FULL / max(busy, 1e-3))
         if self.share < 1 and more > _WORTH_TELLING:
             return self._change(more * self.share, True, now)
@@ -89,5 +90,5 @@ class LoadControl:
         self.is_paced = is_paced
         if before == (self.share, is_paced):
             return False
-        self._changed = now
+        self._changed, self._processor_then = now, self._processor
         return True
