@@ -569,6 +569,10 @@
         <translation>Der Anteil, den es von Fragen löst, mit denen es nie trainiert. Das Band zeigt, wie ungewiss der Zuwachs ist.</translation>
     </message>
     <message>
+        <source>The score has hardly risen since round {round}: this model may have learned what it can here. A larger one has room for more (page Model).</source>
+        <translation>Seit Runde {round} ist der Prüfwert kaum gestiegen: Dieses Modell hat vielleicht gelernt, was es hier lernen kann. Ein größeres hat mehr Spielraum (Seite Modell).</translation>
+    </message>
+    <message>
         <source>Solved</source>
         <translation>Gelöst</translation>
     </message>

@@ -20,6 +20,8 @@ Column: TypeAlias = npt.NDArray[np.float64]
 
 COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
 _FIRST_ROOM = 1024
+_HARDLY = 0.01
+"""A gain that is hardly one: of the starter's 252 questions, two or three."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,16 @@ class HeldOut:
     low: Column
     high: Column
     base: float | None
+
+    def level_since(self, span: int) -> int | None:
+        """The round since which the score has hardly risen, where something had been learned before; None while it
+        rises, or where that is `span` rounds or fewer. `span`: rounds after which all questions were asked anew."""
+        learned = np.flatnonzero(self.low > (1.0 if self.base is None else self.base))
+        if not len(learned):
+            return None
+        at = int(np.argmax(self.scores >= self.scores[-1] - _HARDLY))
+        since = int(self.rounds[max(at, learned[0])])
+        return since if self.rounds[-1] - since > span else None
 
 
 class Curves:

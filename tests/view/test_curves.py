@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -126,3 +127,37 @@ def test_a_gain_is_drawn_around_the_base() -> None:
     ]
     found = curves.held_out()
     assert (found.low[1], found.high[1]) == (pytest.approx(0.35), pytest.approx(0.45))
+
+
+@pytest.mark.parametrize(
+    ("scores", "since"),
+    [
+        ([0.1, 0.2, 0.4, 0.41, 0.405, 0.41], 200),
+        ([0.1, 0.2, 0.4, 0.39, 0.38, 0.3], 200),
+        ([0.1, 0.2, 0.25, 0.3, 0.35, 0.4], None),
+        ([0.1, 0.1, 0.11, 0.1, 0.1, 0.1], None),
+        ([0.1, 0.4, 0.4], None),
+    ],
+    ids=["level", "fallen again", "rising", "never learned", "not for long enough"],
+)
+def test_a_line_that_became_level_says_since_when(scores: list[float], since: int | None) -> None:
+    """The base solves a tenth, and the margin of a gain is .05. All questions are asked anew within 160 rounds."""
+    points = [
+        EvalPoint(
+            round=100 * at,
+            which="validation",
+            checkpoint=str(at),
+            score=score,
+            low=score - 0.05,
+            high=score + 0.05,
+            gain=Gain(value=score - 0.1, low=score - 0.15, high=score - 0.05) if at else None,
+        )
+        for at, score in enumerate(scores)
+    ]
+    curves = Curves()
+    curves.load(msgspec.structs.replace(history(500), evals=points))
+    assert curves.held_out().level_since(160) == since
+
+
+def test_an_empty_line_is_not_level() -> None:
+    assert Curves().held_out().level_since(160) is None

@@ -407,11 +407,23 @@ class ChartCard(Card):
         for at in _OF_THE_SWARM:
             self._tables["reward"].setColumnHidden(at, not measured)
         self._about.setText(
-            tr("The share that it solves of questions it never trains on. The band is the margin of error of its gain.")
+            self._about_skill()
             if now == "skill"
             else tr("Questions are chosen that are solved now and then: the reward stays low while the model learns.")
         )
         self._about.setVisible(now == "skill" or self._view.settings.curriculum)
+
+    def _about_skill(self) -> str:
+        words = tr(
+            "The share that it solves of questions it never trains on. The band is the margin of error of its gain."
+        )
+        since = self._view.curves.held_out().level_since(self._view.settings.validate_every)
+        if since is not None:
+            words += " " + tr(
+                "The score has hardly risen since round {round}: this model may have learned what it can here. "
+                "A larger one has room for more (page Model)."
+            ).format(round=numbers.count(since))
+        return words
 
     def _show_range(self, which: str) -> None:
         if which == "all":

@@ -1,5 +1,6 @@
 """Home's sentence, and the line below it that says why nothing seems to go on."""
 
+import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -36,6 +37,18 @@ def test_how_long_a_slow_round_took_is_said(qtbot: QtBot) -> None:
         bridge.tell(RoundFinished(report=round_report(900 + int(seconds), seconds=seconds)))
         page.refresh(frozenset({"rounds"}))
         assert said in texts(page)
+
+
+def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view())
+    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    bridge.view.curves.load(scenes.silo_curve())
+    for every, is_said in ((160, False), (40, True)):
+        bridge.view.settings = msgspec.structs.replace(bridge.view.settings, validate_every=every)
+        page.refresh(frozenset({"curves"}))
+        assert ("The score has hardly risen since round 80:" in page._chart._about.text()) == is_said
+    page._chart.shown.chosen.emit("reward")
+    assert "hardly risen" not in page._chart._about.text()
 
 
 def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
