@@ -20,6 +20,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -55,6 +56,7 @@ more than times. Unless a section says otherwise, the machine was {usual}. `docs
 recorded: figures without a goal, dates, notes and profiles."""
 INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 """What of a figure's note is shown."""
+PLOTTED = {"growth": "CPU seconds by what grows, both axes logarithmic"}
 LARGEST_ALONE = {"tasks", "cheapest"}
 OF_SPEED = (
     "round",
@@ -68,6 +70,7 @@ OF_SPEED = (
     "session",
     "imports",
     "growth",
+    "growth_memory",
 )
 """On docs/speed.md, in this order."""
 ON_PAGES_OF_THEIR_OWN = {"memory", *OF_SPEED}  # fit.md, speed.md
@@ -113,6 +116,7 @@ SCRIPTS = {
     "round": "tests.bench.engines.round",
     "round_large": "tests.bench.engines.round",  # with --options "--models 0.5B --rounds 2"
     "growth": "tests.bench.engines.growth",
+    "growth_memory": "tests.bench.engines.growth",
     "overlap": "tests.bench.engines.overlap",
     "overlapped": "tests.bench.node.overlapped",
     "imports": "tests.bench.engines.imports",
@@ -133,12 +137,14 @@ def main() -> None:
         names = ("learning.json", "learning_steps_of_32.json", "learning_hour.json")
         learning, larger, longer = map(recorded_learning, names)
         (ROOT / "docs" / "learning.md").write_text(learning_page(learning, larger, longer), encoding="utf-8")
-        plot(learning, ROOT / "docs" / "learning.svg")
+        plot_learning(learning, ROOT / "docs" / "learning.svg")
     if (DATA / "memory.jsonl").is_file():
         made, measured = recorded(DATA / "memory.jsonl")
         page = WRITTEN + "\n" + fit_page(made, measured, table)
         (ROOT / "docs" / "fit.md").write_text(page, encoding="utf-8")
     (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
+    if (DATA / "growth.jsonl").is_file():
+        plot_growth(recorded(DATA / "growth.jsonl")[1], ROOT / "docs" / "growth.svg")
     (ROOT / "docs" / "speed.md").write_text(speed_page(), encoding="utf-8")
 
 
@@ -392,6 +398,8 @@ def sections(files: Sequence[Path], usual: str) -> list[str]:
             parts += ["For each figure, the family where it is largest:", ""]
             measured = largest(measured)
         parts.append(figures_table(script, measured))
+        if script in PLOTTED:
+            parts += ["", f"![{PLOTTED[script]}]({script}.svg)"]
     return parts
 
 
@@ -469,16 +477,37 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def plot(learning: Learning, path: Path) -> None:
-    """Smoothed training reward and validation score of every seed."""
+def pyplot() -> Any:
+    """matplotlib's, which writes the same file from the same data."""
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "sapo"  # the same data gives the same file
+    matplotlib.rcParams["svg.hashsalt"] = "sapo"
     from matplotlib import pyplot
 
+    return pyplot
+
+
+def plot_growth(figures: Sequence[Figure], path: Path) -> None:
+    """What grows, log-log: a panel each, from the points in its note ("4: 0.567 s; 8: 0.954 s")."""
+    figures = [figure for figure in figures if figure.unit == "exponent"]
+    drawn, rows = pyplot().subplots(1, len(figures), figsize=(2.4 * len(figures), 2.6), layout="constrained")
+    for axis, figure in zip(rows, figures, strict=True):
+        points = [point.removesuffix(" s").replace(",", "").split(": ") for point in figure.note.split("; ")]
+        axis.loglog([float(x) for x, _ in points], [float(y) for _, y in points], marker="o", color="#0072B2")
+        what, by = figure.name.split(", ")
+        axis.set_xlabel(by, fontsize=8)
+        axis.set_title(f"{what}: exponent {figure.value:.2f}", fontsize=8)
+        axis.tick_params(labelsize=7)
+        axis.grid(True, which="both", alpha=0.2)
+    rows[0].set_ylabel("CPU seconds", fontsize=8)
+    drawn.savefig(path, metadata={"Date": None})
+
+
+def plot_learning(learning: Learning, path: Path) -> None:
+    """Smoothed training reward and validation score of every seed."""
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito: told apart by everyone
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    figure, axes = pyplot().subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for curve, colour in zip(learning.curves, colours, strict=False):
         smooth = [mean(curve.rewards[max(0, n - SMOOTH) : n]) for n in range(1, len(curve.rewards) + 1)]
         axes[0].plot(range(1, len(smooth) + 1), smooth, color=colour, label=f"seed {curve.seed}")

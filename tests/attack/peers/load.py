@@ -23,6 +23,7 @@ import ssl
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from random import Random
@@ -33,6 +34,7 @@ import psutil
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from sapo_desktop.core.resources import resource as shipped
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.clock import Now
@@ -49,6 +51,7 @@ from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
 from sapo_desktop.swarm.sockets.network import MOST_MEMORY, now
+from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.attack.peers.swarm import Program, start_relay
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
@@ -64,7 +67,8 @@ IDLE_SECONDS = 5.0
 PING_SECONDS = 1.1 * limits.PING_SECONDS
 SMALL = 100
 """Bytes of a frame that may be a PONG."""
-TASK = "gcd/easy"
+TASKS = 16
+"""That each session writes of, by turns: of one task a key has few places an hour."""
 ANSWERS = 8
 INGEST_LINKS, INGEST_EACH = 200, 20
 SAMPLES, SAMPLED_EACH = 200, 3
@@ -87,12 +91,20 @@ class Client:
     """One session: the product's own, without a pool and without looking into what it gets."""
 
     def __init__(
-        self, number: int, address: Address, tasks: dict[str, bytes], tls: ssl.SSLContext, load: Load, giving: Giving
+        self,
+        number: int,
+        address: Address,
+        tasks: Mapping[bytes, bool],
+        tls: ssl.SSLContext,
+        load: Load,
+        giving: Giving,
     ) -> None:
-        ids = tuple(tasks.values())
+        """`tasks`: the relay's, each with whether its answers are shared."""
+        ids = tuple(tasks)
         self._signer = Signer(secrets.token_bytes(32))
         self._me = Me(signer=self._signer, network=PUBLIC_SWARM, tasks=ids, catalogue=catalogue_id(ids))
-        self._task = tasks[TASK]
+        self._tasks = [task for task, is_shared in tasks.items() if is_shared][:TASKS]
+        self._slot = int(time.time() // limits.SLOT_SECONDS)
         self._address, self._tls, self._load, self._giving = address, tls, load, giving
         part = number % SPREAD + 256
         self._host = f"127.{part >> 8}.{part & 255}.1"
@@ -154,13 +166,15 @@ class Client:
     async def _send(self, link: Link, until: float) -> None:
         due, waiting = time.monotonic(), 0
         while due < until:
+            if link.session.is_closed:
+                raise ConnectionError(self._goodbye)
             self._load.due += 1
             at, waiting = now(), min(waiting + 1, MOST_UNSENT)
             room = min(waiting, limits.MAX_BATCH, int(link.session.credit(at.monotonic)[0]))
             if room >= min(link.session.groups_together, waiting):
                 waiting -= self._publish(link, room, at)
             link.session.want(
-                m.Want(ticket=secrets.token_bytes(16), n=limits.MAX_BATCH, tasks=[self._task]), at.monotonic
+                m.Want(ticket=secrets.token_bytes(16), n=limits.MAX_BATCH, tasks=self._tasks), at.monotonic
             )
             await self._flush()
             due += 1 / limits.GROUPS_PER_SECOND
@@ -198,14 +212,15 @@ class Client:
 
     def _group(self) -> Opened[GroupBody]:
         """A sealed group of eight answers as long as the starter's."""
-        slot = int(time.time() // limits.SLOT_SECONDS) - self._index // limits.SHARED_INDICES % 6
+        place, task = divmod(self._index, len(self._tasks))
+        back, index = divmod(place, limits.SHARED_INDICES)
         body = GroupBody(
             network=PUBLIC_SWARM,
             key=self._signer.key,
             instance=bytes(16),
-            task=self._task,
-            slot=slot,
-            index=self._index % limits.SHARED_INDICES,
+            task=self._tasks[task],
+            slot=self._slot - back,
+            index=index,
             answered=64,
             published=64,
             question=secrets.token_bytes(8),
@@ -220,7 +235,8 @@ class Relay:
 
     def __init__(self, program: Program, address: Address, folder: FilePath, metrics: int) -> None:
         self.address = address
-        self.tasks = {key: bytes.fromhex(value) for key, value in _ids(folder).items()}
+        catalogue = load_catalogue(shipped("tasks.toml"))
+        self.tasks = {bytes.fromhex(value): catalogue.find(key)[1].shared for key, value in _ids(folder).items()}
         self._program = program
         self._process = psutil.Process(program.process.pid)
         while children := self._process.children():  # the command, then what it runs

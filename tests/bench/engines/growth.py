@@ -3,7 +3,6 @@
     python -m tests.bench.engines.growth                    half an hour of one core
     python -m tests.bench.engines.growth --quick            fewer and smaller points, two minutes
     python -m tests.bench.engines.growth --only pools       one part of it: answers, tokens, models, pools, memory
-    python -m tests.bench.engines.growth --plot growth.svg  the points, log-log; needs matplotlib (the extra `lab`)
 
 A figure is the exponent of the growth: the slope of a line through the points, both axes logarithmic. 1 is linear. The
 points are CPU seconds on one thread, the median of rounds after the first, random weights; a pool's are those of
@@ -47,7 +46,6 @@ Points = Mapping[float, float]
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--plot", type=Path)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     given = parser.parse_args()
     found: dict[str, Points] = {}
@@ -58,8 +56,6 @@ def main() -> None:
         found |= pools(GROUPS[: 2 if given.quick else len(GROUPS)], given.seed)
     for name, points in found.items():
         show(exponent_of(name, points), given.json)
-    if given.plot and found:
-        plot(found, given.plot)
 
 
 def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
@@ -145,21 +141,6 @@ def exponent_of(name: str, points: Points) -> Figure:
     slope = statistics.linear_regression(xs, ys).slope
     note = "; ".join(f"{x:,.0f}: {y:.3g} s" for x, y in points.items())
     return Figure(name=name, value=slope, unit="exponent", goal=f"at most {LINEAR}", held=slope <= LINEAR, note=note)
-
-
-def plot(found: Mapping[str, Points], path: Path) -> None:
-    """A panel each."""
-    from matplotlib import pyplot
-
-    figure, rows = pyplot.subplots(1, len(found), figsize=(3.2 * len(found), 3), layout="constrained", squeeze=False)
-    axes = rows[0]
-    for axis, (name, points) in zip(axes, found.items(), strict=True):
-        axis.loglog([*points], [*points.values()], marker="o")
-        axis.set_xlabel(name.split(", ")[1])
-        axis.set_title(name.split(", ")[0], fontsize=9)
-        axis.grid(True, which="both", alpha=0.2)
-    axes[0].set_ylabel("CPU seconds")
-    figure.savefig(path)
 
 
 if __name__ == "__main__":
