@@ -7,7 +7,6 @@ its own all the same: no node is started, for it may be the model that it lacks.
 from __future__ import annotations
 
 import asyncio
-import getpass
 import sys
 import time
 from argparse import Namespace
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sapo_desktop.commands.line.context import Context, Node, call
+from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
 from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
@@ -103,7 +103,7 @@ async def token(context: Context, args: Namespace) -> None:
     """The keyring is the user's, so no node is asked."""
     hub = librarian.endpoint(_settings(context))
     if args.switch == "set":
-        await asyncio.to_thread(hub_token.keep, hub, _typed_token(hub))
+        await asyncio.to_thread(hub_token.keep, hub, _typed_token(context.out, hub))
         text = f"The token for {hub} is in this computer's keyring. It is sent there where a model asks for it."
     elif await asyncio.to_thread(hub_token.forget, hub):
         text = f"The token for {hub} is forgotten here. To make it worthless, delete it on the hub's page of tokens."
@@ -239,10 +239,10 @@ def _origin(model: Installed) -> str:
     return f"{model.source}@{model.revision[:12]}" if model.revision else model.source
 
 
-def _typed_token(hub: str) -> str:
+def _typed_token(out: Output, hub: str) -> str:
     """From a terminal without being shown, else the first line of standard input: a command line is seen by others."""
     if sys.stdin.isatty():
-        return getpass.getpass(f"Token for {hub}: ").strip()
+        return typed_secret(out, f"Token for {hub}: ").strip()
     line = sys.stdin.readline().strip()
     if not line:
         raise UsageError("Type the token in a terminal, or hand it over on standard input.")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
 from argparse import Namespace
 
 from sapo_desktop.commands.line.context import Context
+from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.system import remote_key
 
@@ -13,7 +13,7 @@ from sapo_desktop.system import remote_key
 async def key(context: Context, args: Namespace) -> None:
     """Keep a key, typed without being shown; an empty one forgets."""
     try:
-        typed = getpass.getpass(f"Key for {args.url} (empty: forget it): ").strip()
+        typed = typed_secret(context.out, f"Key for {args.url} (empty: forget it): ").strip()
     except EOFError as error:
         raise UsageError(f"Type the key in a terminal, or set {remote_key.VARIABLE} for the node.") from error
     remote_key.keep(args.url, typed)

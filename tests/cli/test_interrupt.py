@@ -107,8 +107,10 @@ def terminals() -> Iterator[list[Terminal]]:
         (("identity", "unlock"), b"", "Passphrase: "),
         (("run", "--share", "--rounds", "1"), b"", "[y/N] "),
         (("answer",), b"", "> "),
+        (("remote-key", "http://127.0.0.1:9"), b"", "forget it): "),
+        (("models", "token", "set"), b"", "Token for "),
     ],
-    ids=["found", "protect", "twice", "export", "unlock", "consent", "answer"],
+    ids=["found", "protect", "twice", "export", "unlock", "consent", "answer", "key", "token"],
 )
 def test_ctrl_c_at_a_prompt_ends_the_command(
     tmp_path: Path, terminals: list[Terminal], words: tuple[str, ...], typed: bytes, prompt: str
