@@ -9,7 +9,7 @@ by it (backbone/federation.py); what came by GROUPS never.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
 from itertools import islice
 from random import Random
@@ -108,6 +108,9 @@ class Exchange:
         """Keys whose link was ended for its faults -> monotonic time until which they get none."""
         self._interest: tuple[bytes, ...] = ()
         self._appetite = 0
+        self._stock: Counter[bytes] = Counter()
+        self._counted_at = float("-inf")
+        """When the pool was counted last, monotonic seconds."""
 
     # -- links -------------------------------------------------------------------------------------------------
 
@@ -349,8 +352,8 @@ class Exchange:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
             self.refusals.add(refused.reason)
             link.refused.add(refused.reason)
-            if refused.reason is Reason.FLOODING and link.quota is not None:
-                return  # each of its links may have kept to its own credit
+            if refused.reason is Reason.FLOODING:
+                return  # each of its links may have kept to its own credit, and each message may have waited here
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
             if refused.author == link.key and self.standing.is_shut_out(link.key, now.monotonic):
                 self._handled(link, link.session.close(f"shut out: {refused.reason}", retry_after=3600), now)
@@ -361,10 +364,11 @@ class Exchange:
     # -- what is asked for -------------------------------------------------------------------------------------
 
     def _want(self, link: Link, now: Now) -> None:
-        if not self._appetite:
+        # In this order: what is missing takes a walk through all identities.
+        if not self._appetite or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
             return
-        missing = self._missing_from(link.source)
-        if missing < 1 or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
+        missing = self._missing_from(link.source, now)
+        if missing < 1:
             return
         both = [task for task in self._interest if link.knows(task)]
         if not both:
@@ -376,14 +380,15 @@ class Exchange:
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
         )
 
-    def _missing_from(self, source: bytes) -> int:
+    def _missing_from(self, source: bytes, now: Now) -> int:
         """How many groups this source is to be asked for. None of several counts as more than a draw takes of it: what
         one of them filled the pool with must not keep us from asking the others."""
+        if self._counted_at != now.monotonic:  # once for all links of a tick
+            self._stock, self._counted_at = self.pool.stock(_COUNTED_OF_ONE), now.monotonic
         sources = {link.source for link in self.links if link.session.is_open}
         most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
-        stock = self.pool.stock(_COUNTED_OF_ONE)
-        missing = self._appetite - sum(min(most, count) for count in stock.values())
-        return min(missing, most - stock[source])
+        missing = self._appetite - sum(min(most, count) for count in self._stock.values())
+        return min(missing, most - self._stock[source])
 
 
 def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:

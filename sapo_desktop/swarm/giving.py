@@ -7,6 +7,7 @@ the quota of the key at its other end.
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from random import Random
@@ -18,6 +19,7 @@ from sapo_desktop.swarm.pool.sample import sample
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from sapo_desktop.swarm.protocol.refusals import Refused
 
 SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _LEAST_FRAME = limits.KIB
@@ -42,7 +44,8 @@ class Giving:
 
     def publish(self, group: Opened[GroupBody], links: Iterable[Link], now: Now) -> None:
         """Offer an own group to every link that knows its task, now or when credit allows."""
-        self.keep(group, Path(self._own_key, self._own_key, b""), now)
+        with contextlib.suppress(Refused):  # where others fill the shelf, it is offered all the same
+            self.keep(group, Path(self._own_key, self._own_key, b""), now)
         self._own.append(group)
         for link in links:
             if link.knows(group.body.task):

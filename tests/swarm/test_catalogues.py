@@ -121,3 +121,12 @@ def test_catalogues_that_peers_name_are_bounded() -> None:
     assert known.known_to(catalogue_id([bytes(32)]), None) is None
     assert known.known_to(catalogue_id([(99).to_bytes(32, "big")]), None) is not None
     assert known.known_to(known.name, None) == {TASK}
+
+
+def test_links_that_know_the_same_share_one_set_of_ids() -> None:
+    known = Catalogues([TASK])
+    other, more = catalogue_id([OTHER]), catalogue_id([OLD])
+    assert known.learn(other, [OTHER]) and known.learn(more, [OLD])
+    assert known.known_to(other, None) is known.known_to(other, None)
+    both = known.known_to(other, more)
+    assert both == {OTHER, OLD} and known.known_to(other, more) is both

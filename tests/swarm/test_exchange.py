@@ -10,7 +10,7 @@ from sapo_desktop.swarm.pool.pool import Path
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer
-from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import NETWORK, TASK, group, group_body
@@ -369,4 +369,59 @@ def test_what_one_link_filled_the_pool_with_does_not_keep_us_from_asking_another
     victim.exchange.want([TASK], 16)
     mesh.wait(5)
     assert any(entry.name.author == alice.signer.key for entry in victim.exchange.pool)
-    assert victim.exchange._missing_from(link.source) < 1, "of the one that filled it nothing more is asked"
+    assert victim.exchange._missing_from(link.source, mesh.now) < 1, "of the one that filled it nothing more is asked"
+
+
+@pytest.mark.parametrize("held_up", [1, 5, 8])
+def test_an_author_whose_backlog_had_to_wait_for_its_turn_is_no_flood(held_up: int) -> None:
+    """A relay was away: its peer sends what waited, then a group a second; the first of it is looked at late."""
+    mesh, author, relay = Mesh(), Peer(1), Peer(2, draws=False)
+    (_, ours), (_, theirs) = mesh.join(author, relay).ends
+    shared = author.share(mesh.now, 32)
+    on_the_way = [(held_up, frame) for frame in ours.session.take()]
+    for second in range(1, 30):
+        at = Now(mesh.now.monotonic + second, mesh.now.unix + second)
+        shared += author.share(at)
+        author.exchange.tick(at)
+        on_the_way += [(max(held_up, second), frame) for frame in ours.session.take()]
+    told = []
+    for second, frame in on_the_way:
+        told += relay.exchange.receive(theirs, frame, Now(mesh.now.monotonic + second, mesh.now.unix + second))
+    assert not told and theirs.session.is_open
+    assert {entry.envelope for entry in relay.exchange.giving.shelf} == set(shared)
+
+
+def test_who_floods_loses_what_is_too_much_and_nothing_else() -> None:
+    mesh, author, relay = Mesh(), Peer(1), Peer(2, draws=False)
+    (_, (_, theirs)) = mesh.join(author, relay).ends
+    for index in range(60):
+        sealed = m.Sourced(envelope=group(author.signer, slot=SLOT, index=index))
+        relay.exchange._take_in(theirs, sealed, mesh.now, published=True)
+    assert len(relay.exchange.giving.shelf) == 40 and theirs.session.is_open
+    assert relay.exchange.refusals[Reason.FLOODING] == 20
+    assert not relay.exchange.standing.is_shut_out(author.signer.key, mesh.now.monotonic)
+
+
+def test_a_full_shelf_keeps_no_own_group_from_the_peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh, author, peer = Mesh(), Peer(1), Peer(2)
+    mesh.join(author, peer)
+
+    def full(*given: object) -> None:
+        raise Refused(Reason.POOL_FULL)
+
+    monkeypatch.setattr(author.exchange.giving.shelf, "add", full)
+    shared = author.share(mesh.now)
+    mesh.settle()
+    assert peer.held() == shared
+
+
+def test_a_pool_is_counted_once_a_tick_and_only_for_those_that_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh, node = Mesh(), Peer(1)
+    for name in range(2, 12):
+        mesh.join(node, Peer(name))
+    node.exchange.want([TASK], 16)
+    counted = []
+    plain = node.exchange.pool.stock
+    monkeypatch.setattr(node.exchange.pool, "stock", lambda most: counted.append(most) or plain(most))
+    mesh.wait(10, step=1.0)
+    assert len(counted) <= 10

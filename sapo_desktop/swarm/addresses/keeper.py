@@ -7,7 +7,6 @@ next start (links that held, keys that were pinned, identities with a history) i
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -122,6 +121,8 @@ class Links:
                     self._network.lan_pins[link.dialled.url] = link.key
                 if link.dialled is not None:
                     self._book.tried(link.dialled, at.unix, reached=True)
+                    if link.dialled.key is None and not link.lan:
+                        self._network.pins.setdefault(link.dialled.url, link.key)
                 if len(self._book) < ENOUGH_ADDRESSES:
                     link.session.ask_peers(at.monotonic)
             case events.PeersWanted():
@@ -268,11 +269,12 @@ class Links:
     async def close(self) -> None:
         """Give up every link that was made here, and keep what was learned."""
         self.remember(now())
-        for task in [*self._named.values(), *self._found.values()]:
+        tasks = [*self._named.values(), *self._found.values()]
+        for task in tasks:
             task.cancel()
-        for task in [*self._named.values(), *self._found.values()]:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception):  # one that failed must not keep the rest from ending
+                log.error("A link's task failed.", exc_info=result)
 
 
 def _tell_nothing(at: Now) -> None:

@@ -313,11 +313,12 @@ class Federation:
         relay = self._known(name, now)
         try:
             groups = codec.unpack_sourced(body.batch)
-            if not relay.groups.take(len(groups), now.monotonic):
-                raise Refused(Reason.TOO_OFTEN)
         except Refused as refused:
             self._charge(relay, refused.reason, now)
             raise
+        if not relay.groups.take(len(groups), now.monotonic):
+            # Not charged: what waited here is looked into together, and anybody on NATS can send it again.
+            raise Refused(Reason.TOO_OFTEN)
         self.tally.batches_in += 1
         for group in groups:
             try:

@@ -133,14 +133,12 @@ class Pool:
             raise Refused(Reason.DUPLICATE if before[0] == group.digest else Reason.SECOND_BODY)
         self._remember(name, group.digest, now)
         entry = Entry(name, path, group.envelope, group.digest, now)
-        if self._bytes_of[body.key] + entry.size > IDENTITY_BYTES and body.key != self._roomy:
-            oldest = next(iter(self._by_identity[body.key].values()), None)
-            if oldest is None:
-                raise Refused(Reason.POOL_FULL, "larger than one identity may hold")
-            self._remove(oldest)
+        while self._bytes_of[body.key] + entry.size > IDENTITY_BYTES and body.key != self._roomy:
+            self._remove(next(iter(self._by_identity[body.key].values())))
         self._insert(entry)
         self._make_room(now)
         if name not in self._entries:
+            self._seen.pop(name, None)  # it may come again
             raise Refused(Reason.POOL_FULL, "its source holds its share")
         return entry
 

@@ -225,6 +225,22 @@ class Session:
         else:
             self._paced.turn(most, self._sending.groups.rate, now)
 
+    def _pace(self, ms_per_group: int, together: int, now: float) -> float:
+        """Keep to what the peer says; returns the share of the protocol's own rate that this is. All its peers are told
+        at once. Would they keep what they had saved up, the pace would hold minutes later, and all would then send at
+        the same moments: who did not wait for credit begins at a point of its own, who did keeps its own."""
+        had, before = self._sending.groups.level(now), self.groups_together
+        share = self._sending.slow(ms_per_group, now)
+        self.groups_together = max(1, min(together, int(limits.PACED_GROUPS)))
+        if had >= before:
+            held = min(had, self._own_part * self.groups_together)
+        elif before > 1:
+            held = had / before * self.groups_together
+        else:
+            held = had
+        self._sending.groups.hold(held)
+        return share
+
     def overdue(self, now: float) -> float:
         """Seconds for which nothing more is to be read from a peer that sends more than it was told to."""
         return max(0.0, -self._paced.level(now) / self._paced.rate) if self._paced else 0.0
@@ -328,12 +344,7 @@ class Session:
         self._within_rate(message, now)
         self._sending.grant(message.groups, message.bytes)
         if message.ms_per_group:
-            turn = self._sending.groups.level(now) / self.groups_together
-            share = self._sending.slow(message.ms_per_group, now)
-            self.groups_together = max(1, min(message.together, int(limits.PACED_GROUPS)))
-            # All are told at once. Would they keep what they had saved up, the pace would hold minutes later, and all
-            # would then send at the same moments: who did not wait for credit begins at a point of its own.
-            self._sending.groups.hold((turn if turn < 1 else self._own_part) * self.groups_together)
+            share = self._pace(message.ms_per_group, message.together, now)
             # Asked sooner, it would answer with fewer: its credit to us comes back no faster.
             seconds = self.groups_together / (share * limits.GROUPS_PER_SECOND)
             self._own_rates[m.Want].turn(1, 1 / max(limits.WANT_SECONDS, seconds), now)

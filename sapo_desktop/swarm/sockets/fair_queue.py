@@ -129,14 +129,18 @@ class _Circle(Generic[T]):
 
     def __init__(self) -> None:
         self._queues: OrderedDict[bytes, deque[T]] = OrderedDict()
+        self._count = 0
+        """Kept, as it is asked for several times a message, of thousands of parts."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._queues.values()))
+        return self._count
 
     def add(self, part: bytes, who: T) -> None:
+        self._count += 1
         self._queues.setdefault(part, deque()).append(who)
 
     def take(self) -> T:
+        self._count -= 1
         part, queue = self._queues.popitem(last=False)
         who = queue.popleft()
         if queue:

@@ -42,7 +42,9 @@ class LoadControl:
         self.is_paced = False
         """Whether peers are to keep to that, and to put groups together."""
         self._at, self._processor, self._groups = now, processor, 0
-        self._changed, self._processor_then = now, processor
+        self._changed = now
+        self._since, self._processor_then = now, processor
+        """Since when it is looked at how busy the core is: a second says little, as peers send by fits and starts."""
         self._over = 0
 
     @property
@@ -69,14 +71,14 @@ class LoadControl:
         self._at, self._processor, self._groups = now, processor, groups
         over = busy > _MOST_BUSY or waiting > _MOST_WAITING or late > _LATE_SECONDS
         self._over = self._over + 1 if over else 0
-        passed = now - self._changed
-        if self._over >= _LOOKS and passed >= _CUT_SECONDS and senders:
+        if self._over >= _LOOKS and now - self._changed >= _CUT_SECONDS and senders:
             fair, least = (rate / senders / limits.GROUPS_PER_SECOND for rate in (_LEFT * taken, _LEAST_ALL))
             less = min(_LEFT * self.share, max(_LEAST_CUT * self.share, fair))
             return self._change(max(least, less), True, now)
-        if over or passed < _MORE_SECONDS:
+        if over or now - self._since < _MORE_SECONDS:
             return False
-        busy = (processor - self._processor_then) / passed  # they send by fits and starts: a second says little
+        busy = (processor - self._processor_then) / (now - self._since)
+        self._since, self._processor_then = now, processor
         more = min(_MORE, _FULL / max(busy, 1e-3))
         if self.share < 1 and more > _WORTH_TELLING:
             return self._change(more * self.share, True, now)
@@ -90,5 +92,6 @@ class LoadControl:
         self.is_paced = is_paced
         if before == (self.share, is_paced):
             return False
-        self._changed, self._processor_then = now, self._processor
+        self._changed = self._since = now
+        self._processor_then = self._processor
         return True

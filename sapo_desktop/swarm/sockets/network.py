@@ -69,7 +69,9 @@ _LONGEST_WAIT = 4 / 3 * limits.IDLE_SECONDS
 """For whoever sends more than it was told to. So neither side takes the link for dead: a PING, which is due before this
 is over, lets the peer hear of us however many of its messages wait."""
 _SENT_LATELY = 10.0
-"""Seconds for which whoever sent groups counts among those that share what can be taken."""
+"""Seconds for which whoever sent groups counts among those that share what can be taken; at least."""
+_TURNS = 1.25 / limits.GROUPS_PER_SECOND
+"""Of the time that one message takes at a pace: who sends that seldom counts too."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
 _HUNG_UP = Closed("", 0, False)
@@ -359,12 +361,9 @@ class Network:
         async with reached as (connection, host):
             key = address.key or self.pins.get(address.url)
             session = self._session("client", peer_certificate(connection), key)
-            link = await self._converse(
+            return await self._converse(
                 connection, session, host, self._tag(host), dialled=address, only_greet=only_greet
             )
-        if link.key and address.key is None:
-            self.pins.setdefault(address.url, link.key)
-        return link
 
     async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
         async with dialling(address, client_tls(address, any_certificate=True), None) as connection:
@@ -448,7 +447,8 @@ class Network:
             self._flush(link)
             while not session.is_closed:
                 frame = await connection.recv()
-                await self.download.take(len(frame))
+                if not await self._may_come(connection, session, len(frame)):
+                    break
                 if (overdue := session.overdue(time.monotonic())) and await _ended(connection, overdue):
                     break
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
@@ -486,6 +486,21 @@ class Network:
                 del self._wires[link]
                 self.exchange.detach(link)
         return link
+
+    async def _may_come(self, connection: Connection, session: Session, size: int) -> bool:
+        """Wait until the download limit has room for a frame; False where its connection ended first. What is too
+        long for a handshake is refused as it is: strangers must not use up the room of all."""
+        if not self.download.rate or (not session.is_open and size > limits.MAX_HELLO):
+            self.download.passed += size
+            return True
+        taking = asyncio.ensure_future(self.download.take(size))
+        leaving = asyncio.ensure_future(connection.wait_closed())
+        try:
+            await asyncio.wait({taking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return taking.done()
+        finally:
+            taking.cancel()
+            leaving.cancel()
 
     def _end_greeting(self, link: Link, reason: str = "only a greeting") -> None:
         if link.session.is_open:
@@ -541,7 +556,8 @@ class Network:
             return
         links = self.exchange.links
         taken = self.exchange.past.groups_in + sum(link.traffic.groups_in for link in links)
-        senders = sum(link.published > at - _SENT_LATELY for link in links)
+        lately = max(_SENT_LATELY, _TURNS * self.load.together / self.load.share)
+        senders = sum(link.published > at - lately for link in links)
         waiting, processor = self._gate.waiting, time.thread_time()
         if self.load.look(at, processor, taken, senders=senders, waiting=waiting, late=at - due):
             log.info("Peers may send a group in %d ms, %d together.", self.load.ms_per_group, self.load.together)

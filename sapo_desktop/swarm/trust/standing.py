@@ -16,6 +16,8 @@ from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refused
 
 GROUPS_AT_ONCE, GROUPS_PER_SECOND = 32.0, 1.0
 """Published by one identity, over all its links together; what we asked others for is ours to bound."""
+_SLACK = GROUPS_AT_ONCE / 4
+"""What was sent in time may be looked at together, as messages wait for their turn."""
 NEW_SECONDS = 24 * 3600.0
 SHUT_OUT_SECONDS = 3600.0
 _MOST_FAULTS, _FAULTS_PER_SECOND = 4.0, 1 / 900
@@ -47,7 +49,7 @@ class Standing:
         record = self._record(key, now, unix_time)
         if now < record.shut_out_until:
             raise Refused(Reason.SHUT_OUT)
-        if published and not record.groups.take(1, now):
+        if published and not record.groups.take(1, now, slack=_SLACK):
             raise Refused(Reason.FLOODING)
 
     def charge(self, key: bytes, reason: Reason, now: float, unix_time: float) -> None:

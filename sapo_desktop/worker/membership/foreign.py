@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
 from sapo_desktop.core.extraction import CLOSE, OPEN
@@ -102,6 +102,9 @@ class _Drawn:
     answers: list[Answer]
 
 
+_Marked: TypeAlias = tuple[_Drawn, list[Mark]]
+
+
 class Intake:
     """Makes drawn entries fit for training; each refusal is counted.
 
@@ -137,13 +140,13 @@ class Intake:
 
     async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
         """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
-        fit."""
+        fit. Raises HostError where the engine failed, which is no peer's doing."""
         affordable = self._affordable(entries)
         if not affordable:
             return Taken([], [])
         began = self._clock()
         try:
-            return await self._work_on(affordable, answers, strict=strict)
+            timely = await self._judge(affordable, answers, strict=strict)
         except (HostDied, HostTimeout) as error:
             log.warning("The examiner for foreign answers failed: %s", error)
         except HostError as error:
@@ -151,36 +154,37 @@ class Intake:
             log.warning("There is no examiner for foreign answers: %s", error)
             self._refusals.add(Reason.TIMED_OUT, len(affordable))
             return Taken([], [])
+        else:
+            return await self._taken(timely)
         if len(affordable) > 1:
-            return await self._one_by_one(affordable, answers, strict=strict)
+            return await self._taken(await self._one_by_one(affordable, answers, strict=strict))
         self._charge(affordable[0], self._clock() - began, is_its_doing=True)
         return Taken([], [])
 
-    async def _one_by_one(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
+    async def _taken(self, marked: Sequence[_Marked]) -> Taken:
+        return Taken(await self._encode(marked), [Marked(one.entry, one.question.task, row) for one, row in marked])
+
+    async def _one_by_one(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[_Marked]:
         """As many of the groups as the examiner survives: each by itself, so that only the culprit is charged."""
-        fit: list[Foreign] = []
-        marked: list[Marked] = []
+        marked: list[_Marked] = []
         culprits: list[tuple[Entry, float]] = []
         for entry in entries:
             began = self._clock()
             try:
-                taken = await self._work_on([entry], answers, strict=strict)
+                marked += await self._judge([entry], answers, strict=strict)
             except HostError:
                 culprits.append((entry, self._clock() - began))
-            else:
-                fit += taken.fit
-                marked += taken.marked
         for entry, seconds in culprits:
             # Where each of them fails nobody can tell whose doing it was: the examiner itself is not well.
             self._charge(entry, seconds, is_its_doing=len(culprits) < len(entries))
-        return Taken(fit, marked)
+        return marked
 
     def _charge(self, entry: Entry, seconds: float, *, is_its_doing: bool) -> None:
         self._refuse(Reason.TIMED_OUT, self._body(entry))
         self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
 
-    async def _work_on(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
-        """Raises HostError where the examiner did not come through it."""
+    async def _judge(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[_Marked]:
+        """Those that were marked in time. Raises HostError where the examiner did not come through it."""
         began = self._clock()
         drawn = await self._regenerate(entries, answers)
         made = self._clock()
@@ -190,7 +194,7 @@ class Intake:
         for one, row in zip(drawn, marks, strict=True):
             if _timed_out(row):
                 self._refuse(Reason.TIMED_OUT, one.body)
-        return Taken(await self._encode(timely), [Marked(one.entry, one.question.task, row) for one, row in timely])
+        return timely
 
     def _affordable(self, entries: Sequence[Entry]) -> list[Entry]:
         now, affordable = self._clock(), []
@@ -251,7 +255,7 @@ class Intake:
             return False
         return text.find(OPEN) <= yardstick.reasoning(task)
 
-    async def _encode(self, marked: Sequence[tuple[_Drawn, list[Mark]]]) -> list[Foreign]:
+    async def _encode(self, marked: Sequence[_Marked]) -> list[Foreign]:
         """Groups with the ids of question and answers. Answers that spell a special token, that the marker could not
         read or that have more ids than our own are left out."""
         texts = [

@@ -273,14 +273,16 @@ class SwarmSide:
                 control = self._around.folder.control
                 await look_on_lan(joined, settings.listen, port, control, self._notify, stack)
             try:
-                await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
-            except Exception as error:
-                log.error("The swarm's side failed.", exc_info=error)
+                async with asyncio.TaskGroup() as tasks:
+                    for work in (joined.links.run(), joined.network.run(), self._tell_changes()):
+                        tasks.create_task(work)
+            except* Exception as failed:
+                log.error("The swarm's side failed.", exc_info=failed)
                 self._failed_by_bug = sentence(
                     "A bug ended this node's part in the swarm ({error}). Training goes on alone; switch silo on and "
                     "off to join again.",
                     in_terminal="sapo-desktop silo off",
-                    error=type(error).__name__,
+                    error=type(failed.exceptions[0]).__name__,
                 )
         if self._failed_by_bug:
             self._show("failed", self._failed_by_bug)

@@ -132,6 +132,25 @@ async def test_the_first_key_of_an_address_without_one_is_pinned(tmp_path: Path)
         assert link is not None and not link.key
 
 
+async def test_that_key_is_pinned_as_soon_as_it_is_proven(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+        bare = Address("127.0.0.1", bob.port, tls=False)
+        alice.links.keep([bare])
+        await until(alice.linked)
+        assert alice.network.pins == {bare.url: bob.signer.key}
+
+
+async def test_a_link_whose_task_failed_keeps_nothing_else_from_ending(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+
+        async def fails() -> None:
+            raise RuntimeError
+
+        alice.links._found[bob.address()] = asyncio.create_task(fails())
+        await asyncio.sleep(0)
+        await alice.links.close()
+
+
 async def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_stranger(tmp_path: Path) -> None:
     async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
         named = Address("localhost", bob.port, tls=False, key=bob.signer.key)

@@ -170,6 +170,21 @@ def test_a_flood_of_one_relay_costs_the_others_nothing() -> None:
     assert relay.federation.tally.groups_in == 3
 
 
+def test_who_has_its_messages_sent_again_or_looked_at_late_is_not_shut_out_for_it() -> None:
+    relay, now = Relay(11), START
+    relay.take(STRANGER.key, batch(foreign(1)), now)
+    for number in range(2, 20):  # as many as may come at once, all looked at in one moment
+        message = batch(*(foreign(100 * number + one) for one in range(16)))
+        for _ in range(2):
+            relay.federation.arrived(STRANGER.key, message, now)
+        while relay.federation.next:
+            relay.federation.receive(now)
+    assert relay.refused[Reason.TOO_OFTEN] > 0
+    later = Now(now.monotonic + 60, now.unix + 60)
+    relay.take(STRANGER.key, batch(foreign(9), unix=later.unix), later)
+    assert Reason.SHUT_OUT not in relay.refused and foreign(9) in relay.served()
+
+
 def test_names_that_nobody_proved_have_one_rate_together_and_take_no_place() -> None:
     relay, honest, now = Relay(11), Signer(b"h" * 32), START
     relay.take(honest.key, batch(foreign(2), signer=honest), now)

@@ -77,6 +77,15 @@ def test_one_identity_holds_no_more_than_its_share() -> None:
     assert max(entry.name.index for entry in pool) == 63, "its newest are kept"
 
 
+def test_large_groups_of_an_identity_push_out_as_many_small_ones_as_need_be() -> None:
+    pool = Pool(ALICE.key)
+    for index in range(40):
+        added(pool, received(index=index, size=200))
+    for index in range(40, 64):
+        assert isinstance(added(pool, received(index=index, size=24_000)), Entry)
+        assert pool.bytes <= IDENTITY_BYTES
+
+
 def test_a_full_pool_pushes_out_whoever_holds_most() -> None:
     pool = Pool(ALICE.key, most_bytes=1_000_000)
     crowd, flood = Path(b"l" * 32, b"r" * 32, b"crowd"), Path(b"l" * 32, b"r" * 32, b"flood")

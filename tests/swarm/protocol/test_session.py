@@ -184,6 +184,15 @@ def test_those_that_are_told_to_send_less_do_not_all_send_at_once() -> None:
     assert [link.client.credit(0.0)[0] for link in links] == [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75]
 
 
+@pytest.mark.parametrize("left", [0.0, 0.9])
+def test_a_pace_gives_nothing_to_whoever_has_used_up_what_it_may_send(link: Link, left: float) -> None:
+    link.client._sending.groups.hold(left)
+    for ms, together in ((1250, 6), (2000, 4), (1000, 8)):
+        link.server.pace(ms, together, 0.0)
+        link.run()
+        assert link.client.credit(0.0)[0] <= left * 2, "but for what its place in the turn is worth"
+
+
 def test_a_peer_that_does_not_heed_it_is_not_read_for_a_while(link: Link) -> None:
     link.server.pace(10_000, 8, 0.0)
     link.server.take()  # it never hears of it, as programs before this one

@@ -1,5 +1,7 @@
 """A relay allows what it can take: less at once, more step by step, and nothing else moves it."""
 
+import pytest
+
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.sockets.load_control import LoadControl
 
@@ -90,3 +92,12 @@ def test_there_is_a_least_that_is_always_allowed() -> None:
     for second in range(1, 60):
         control.look(float(second), 0.0, 0, senders=2000, waiting=999, late=2.0)
     assert control.ms_per_group == limits.SLOWEST_MS
+
+
+@pytest.mark.parametrize("seconds", [60, 3600, 8 * 3600])
+def test_however_long_a_pace_was_kept_it_ends_as_soon(seconds: int) -> None:
+    core = Core(700, 2000)
+    core.play(seconds)
+    core.senders = 20
+    core.play(120)
+    assert core.control.share == 1

@@ -492,6 +492,21 @@ async def test_all_that_is_sent_and_received_goes_through_the_caps() -> None:
         assert len(envelope) < second.network.download.passed <= first.network.upload.passed
 
 
+async def test_under_a_download_limit_strangers_starve_nobody_and_a_node_leaves_at_once() -> None:
+    async with nodes(2) as (first, second):
+        first.network.download.rate = 20_000
+        strangers = [await knock(first) for _ in range(10)]
+        for stranger in strangers:
+            await stranger.send(bytes(60_000))
+        second.network.dial(first.address())
+        envelope = second.share()
+        await until(lambda: envelope in first.held)
+        for link in second.network.exchange.links:  # what waits for room is not waited for
+            second.network._wires[link].put([bytes(60_000)] * 10)
+        await asyncio.sleep(0.1)
+        await asyncio.wait_for(first.network.close(), 5)
+
+
 async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     async with nodes(3, paces=True) as (relay, early, late):

@@ -50,7 +50,7 @@ def test_both_have_one_quota_and_the_history_moves() -> None:
     standing.join(ALICE.key, BOB.key, 0.0, day)
     assert not standing.is_new(BOB.key, day)
     assert standing.is_new(ALICE.key, day), "a history is not multiplied"
-    for _ in range(12):
+    for _ in range(20):
         standing.admit(BOB.key, 0.0, day, published=True)
     with pytest.raises(Refused) as refused:
         standing.admit(BOB.key, 0.0, day, published=True)
@@ -95,7 +95,7 @@ def test_a_fresh_old_key_washes_no_faults_away() -> None:
     standing.join(ALICE.key, BOB.key, 1.0, 1.0)
     assert standing.is_shut_out(BOB.key, 1.0)
     standing = Standing()
-    for _ in range(32):
+    for _ in range(40):
         standing.admit(BOB.key, 0.0, 0.0, published=True)
     standing.join(ALICE.key, BOB.key, 0.0, 0.0)
     with pytest.raises(Refused):

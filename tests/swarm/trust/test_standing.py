@@ -19,7 +19,7 @@ def admitted(it: Standing, now: float = 0.0, *, key: bytes = KEY, published: boo
 
 def test_an_identity_publishes_at_its_rate_and_no_faster() -> None:
     it = Standing()
-    assert [admitted(it) for _ in range(33)] == [None] * 32 + [Reason.FLOODING]
+    assert [admitted(it) for _ in range(41)] == [None] * 40 + [Reason.FLOODING]
     assert admitted(it, 1.0) is None and admitted(it, 1.0) is Reason.FLOODING
     assert admitted(it, 1.0, key=b"other" + bytes(27)) is None
 

@@ -378,3 +378,18 @@ def test_what_is_not_fit_can_be_looked_at() -> None:
     assert [group.reason for group in found] == [Reason.TIMED_OUT, Reason.OTHER_QUESTION, Reason.UNFIT]
     assert [group.answers for group in found] == [("<answer>slow</answer>",), (RIGHT,), ("no answer at all",)]
     assert {(group.author, group.task, group.round, group.unix) for group in found} == {(ALICE.key, GCD, 7, 5.0)}
+
+
+async def test_an_engine_that_dies_is_no_authors_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    examiner, refusals = Busy(), Refusals()
+    intake = intake_with(examiner, refusals)
+    first, second = (entry_of(ALICE, index) for index in training_indices(ALICE)[:2])
+
+    async def dies(*given: object) -> Encoded:
+        raise HostDied("The engine ended.")
+
+    monkeypatch.setattr(Encoder, "encode", dies)
+    with pytest.raises(HostDied):
+        await intake.take([first], 8, strict=True)
+    monkeypatch.undo()
+    assert refusals[Reason.TIMED_OUT] == 0 and await take(intake, second) == [second.name.index]
