@@ -6,6 +6,7 @@ the modules beside it, which are modern. Standard library only.
 """
 
 import os
+import signal
 import subprocess
 import sys
 from typing import List, Optional
@@ -49,9 +50,18 @@ def start_again(arguments: List[str]) -> int:
         return 1
     command = [python, os.path.abspath(__file__)] + arguments  # noqa: RUF005  (syntax of 3.6)
     if os.name == "nt":
-        return subprocess.call(command)
+        return call_through(command)
     sys.stdout.flush()
     os.execv(python, command)
+
+
+def call_through(command, env=None):  # type: (List[str], Optional[dict]) -> int
+    """Runs a command in this one's place, where there is no exec. Both get a Ctrl-C: only the command heeds it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return subprocess.call(command, env=env)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def find_python() -> Optional[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+from installers.bootstrap import call_through
 from installers.environment import is_ready, prepare
 from installers.set_up_window import is_wanted, set_up_window
 from installers.tool import without_foreign_paths
@@ -62,7 +62,7 @@ def _start(python: Path, arguments: list[str]) -> int:
     # The node and the processes it starts load modules from the environment, never from the current folder.
     env = {**without_foreign_paths(os.environ), "PYTHONSAFEPATH": "1"}
     if os.name == "nt":  # exec would give the console back while the node still runs
-        return subprocess.call([python, *arguments], env=env)
+        return call_through([str(python), *arguments], env)
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(python, [str(python), *arguments], env)

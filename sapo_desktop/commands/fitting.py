@@ -8,7 +8,7 @@ import msgspec
 
 from sapo_desktop.commands import settings
 from sapo_desktop.commands.line.context import Context, ReplyType, call, expect
-from sapo_desktop.core.errors import NotRunning, UsageError
+from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue
@@ -48,12 +48,14 @@ async def show_models(context: Context, args: Namespace) -> None:
 
 async def _use(context: Context, way: Way) -> None:
     """Put the choice into the settings; where the model is not here yet, say how it comes."""
+    if not way.fits:
+        raise SapoError(f"{way.refusal} Nothing was changed.")
     models = await _catalogue(context)
     if not next(model for model in models if model.id == way.model).downloaded:
         raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {way.model}")
     kept = await settings.keep(context, way.settings)
     context.out.emit("ok", text=str(kept.text))
-    context.out.say(f"\n{kept.text} The node uses {way.model}.")
+    context.out.say(f"\n{kept.text} The model is {way.model}.")
 
 
 async def _appraised(context: Context, request: FitRequest, kind: type[ReplyType]) -> ReplyType:

@@ -130,7 +130,7 @@ def _origin(found: SettingsAre, key: str) -> str:
     if key in found.overridden:
         return "this run"
     if key in found.waiting:
-        return "until restart"
+        return "after the round" if settings_file.describe(key).renews else "at the next start"
     return "set" if key in found.changed else ""
 
 

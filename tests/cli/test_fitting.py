@@ -80,10 +80,17 @@ def test_the_choice_can_be_put_into_the_settings(run: Words, door: FakeDoor) -> 
     door.machine = msgspec.structs.replace(door.machine, memory_free=10**9)
     assert run("fit", "--use") == 0
     kept = (run.folder / "settings.toml").read_text()
-    assert "learning_rate = 0.002" in kept and "The node uses starter." in run.stdout
+    assert "learning_rate = 0.002" in kept and "The model is starter." in run.stdout
     assert run("fit", "--ram", "8", "--use") == 2 and "for this computer" in run.stderr
     door.machine = msgspec.structs.replace(door.machine, memory_free=6 * 10**9)
     assert run("fit", "--use") == 2 and "models download qwen2.5-0.5b" in run.stderr
+
+
+def test_what_does_not_fit_is_not_put_into_the_settings(run: Words, door: FakeDoor) -> None:
+    door.there = False
+    door.machine = msgspec.structs.replace(door.machine, memory_free=10**7)
+    assert run("fit", "--use") == 1
+    assert "Nothing was changed." in run.stderr and not (run.folder / "settings.toml").exists()
 
 
 def test_a_running_node_is_asked_which_counts_its_own_memory_as_free(run: Words, door: FakeDoor) -> None:

@@ -119,6 +119,7 @@ def test_the_first_file_is_understood_by_old_pythons() -> None:
     first_lines = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
     assert {getattr(node, "module", None) or node.names[0].name for node in first_lines} == {
         "os",
+        "signal",
         "subprocess",
         "sys",
         "typing",
@@ -142,3 +143,11 @@ def test_an_old_python_alone(
     assert bootstrap.main(["run"]) == 1
     said = capsys.readouterr().err
     assert "this is Python 3.9" in said and "apt install python3.11" in said
+
+
+@unix_only
+def test_a_ctrl_c_that_both_get_is_heeded_by_the_command_alone() -> None:
+    interrupt = f"import os, signal, sys; os.kill(os.getppid(), signal.{signal.SIGINT.name}); sys.exit(3)"
+    before = signal.getsignal(signal.SIGINT)
+    assert bootstrap.call_through([sys.executable, "-c", interrupt]) == 3
+    assert signal.getsignal(signal.SIGINT) is before
