@@ -55,7 +55,7 @@ def start_again(arguments: List[str]) -> int:
     os.execv(python, command)
 
 
-def call_through(command, env=None):  # type: (List[str], Optional[dict]) -> int
+def call_through(command, env=None):  # type: (List[str], Optional[dict[str, str]]) -> int
     """Runs a command in this one's place, where there is no exec. Both get a Ctrl-C: only the command heeds it."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
