@@ -533,6 +533,10 @@
         <translation>Anderes Modell wählen</translation>
     </message>
     <message>
+        <source>With the engine pack it can start.</source>
+        <translation>Mit dem Lernpaket kann er starten.</translation>
+    </message>
+    <message>
         <source>Open the settings</source>
         <translation>Einstellungen öffnen</translation>
     </message>
@@ -1175,6 +1179,10 @@
     <message>
         <source>The node is starting</source>
         <translation>Der Knoten startet</translation>
+    </message>
+    <message>
+        <source>The node is not running</source>
+        <translation>Der Knoten läuft nicht</translation>
     </message>
     <message>
         <source>Start, then join others</source>

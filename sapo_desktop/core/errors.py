@@ -2,6 +2,7 @@
 
 SapoError                      anything we can explain; `str(error)` says what happened and what to do
 ├── UsageError                 the command or a setting is wrong                        (exit code 2)
+│   └── NoEnginePack           what the settings need is not installed yet
 ├── SettingsError              a settings file or value cannot be used                  (exit code 2)
 ├── FolderInUse                another worker has this data folder
 ├── NotRunning                 no worker answers for this data folder
@@ -62,6 +63,10 @@ class UsageError(SapoError):
     """The command or its arguments are wrong."""
 
     exit_code = 2
+
+
+class NoEnginePack(UsageError):
+    """The settings need what learns, and it is not installed here yet."""
 
 
 class SettingsError(SapoError):

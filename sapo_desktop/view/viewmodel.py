@@ -332,7 +332,7 @@ class View:
     @property
     def settable(self) -> bool:
         """Whether settings can be changed now."""
-        return self.attached or self.mend in ("model", "settings")
+        return self.attached or self.mend in ("model", "pack", "settings")
 
     @property
     def silo(self) -> bool:

@@ -103,13 +103,17 @@ class Wizard(QDialog):
             self._end()
         if "link" in changed:
             self.step.opened()
-            lost = isinstance(self._view.link, Lost | Ended)
-            self._trouble.say(state_sentence(self._view) if lost else "", "danger")
-            self._trouble.button.setVisible(lost)
+            self._say_trouble()
+
+    def _say_trouble(self) -> None:
+        """Why there is no node, on every step: a quiet try that fails again is no news, and nothing would say it."""
+        lost = isinstance(self._view.link, Lost | Ended)
+        self._trouble.say(state_sentence(self._view) if lost else "", "danger")
+        self._trouble.button.setVisible(lost)
 
     def _show(self, number: int) -> None:
         self._stack.setCurrentIndex(number)
-        self._trouble.say("")
+        self._say_trouble()
         self.step.opened()
         self._show_buttons()
         self.step.focus_first() or self._next.setFocus()
@@ -126,8 +130,10 @@ class Wizard(QDialog):
         self._next.setEnabled(not self._sending and (not last or self._view.attached))
 
     def _last_word(self) -> str:
-        if not self._view.attached:
+        if isinstance(self._view.link, Connecting):
             return tr("The node is starting")
+        if not self._view.attached:
+            return tr("The node cannot start") if self._view.mend else tr("The node is not running")
         return tr("Start, then join others") if self._choices.others else tr("Start learning")
 
     def _go_back(self) -> None:

@@ -126,12 +126,13 @@ class HomePage(Page):
             self._banner.button.set_text(tr("Use the defaults"))
             self._banner.button.show()
         elif self.view.mend:
-            by_model = self.view.mend == "model"
-            self._banner.say(
-                tr("With another model it can start.") if by_model else tr("With another setting it can start."),
-                "danger",
-            )
-            self._banner.button.set_text(tr("Choose another model") if by_model else tr("Open the settings"))
+            said, action = {
+                "model": (tr("With another model it can start."), tr("Choose another model")),
+                "pack": (tr("With the engine pack it can start."), tr("Get what learns")),
+                "settings": (tr("With another setting it can start."), tr("Open the settings")),
+            }[self.view.mend]
+            self._banner.say(said, "danger")
+            self._banner.button.set_text(action)
             self._banner.button.show()
         elif self.view.face == "attention":
             self._banner.say(tr("The log says what happened."), "danger")
@@ -152,7 +153,7 @@ class HomePage(Page):
     def _mend(self) -> None:
         """What the banner offers."""
         if self.view.mend != "file":
-            self.wanted.emit(self.view.mend or "log")
+            self.wanted.emit({"": "log", "pack": "model"}.get(self.view.mend, self.view.mend))
         elif confirm(
             self,
             tr("Go on with the defaults?"),

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 from sapo_desktop.core.errors import (
     ControlError,
     ModelError,
+    NoEnginePack,
     NotRunning,
     OutOfMemory,
     RemoteError,
@@ -83,6 +84,7 @@ _LAST_SECONDS = 2.0
 _CHANGES = SetSettings | ResetSettings | SetSilo
 _MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
     ("model", (ModelError, OutOfMemory)),
+    ("pack", (NoEnginePack,)),
     ("settings", (SettingsError, UsageError, TaskError, RemoteError)),
 )
 Open = Callable[[], Awaitable[Worker]]

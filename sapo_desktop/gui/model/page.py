@@ -101,7 +101,7 @@ class ModelPage(Page):
         """Why there is no node; where none can start, what can be done about it here."""
         mend = self.view.mend
         self._away.say("" if self.view.attached else state_sentence(self.view), "danger" if mend else "plain")
-        self._away.button.setVisible(mend == "model")
+        self._away.button.setVisible(mend in ("model", "pack"))
         for card in (self._at_work, self._checkpoints):
             card.setVisible(not mend)
 

@@ -40,7 +40,7 @@ def state_sentence(view: View) -> str:
     match view.link:
         case Connecting(again=again, step=step, busy=busy):
             return _starting(step, busy) or (tr("Starting the node again") if again else tr("Starting the node"))
-        case Lost(reason=reason, mend="model" | "settings" | "file"):
+        case Lost(reason=reason, mend="model" | "pack" | "settings" | "file"):
             return tr("The node cannot start: {reason}").format(reason=_ended(reason))
         case Lost(reason=reason):
             return tr("The node stopped: {reason} It is started again by itself.").format(reason=_ended(reason))

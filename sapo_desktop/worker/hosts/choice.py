@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.core import fitting
-from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
@@ -155,7 +155,7 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
 def _without_engine_pack(settings: Settings, llama_cpp: bool) -> EngineChoice:
     """An installed application before its engine pack: llama.cpp answers, unless learning is insisted on."""
     if settings.trainer == "torch" or settings.generator == "torch" or not llama_cpp:
-        raise UsageError(NO_ENGINE_PACK)
+        raise NoEnginePack(NO_ENGINE_PACK)
     return EngineChoice(generator="llama.cpp", trains=False, note=ANSWERS_UNTIL_PACK)
 
 
@@ -207,7 +207,7 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Callable[[Path], 
     trains = settings.trainer != "none" and bool(settings.remote_adapters)
     if trains and not can_learn():
         if settings.trainer == "torch":
-            raise UsageError(NO_ENGINE_PACK)
+            raise NoEnginePack(NO_ENGINE_PACK)
         return EngineChoice(generator="remote", trains=False, note=ANSWERS_UNTIL_PACK)
     if trains and settings.method == "full":
         raise UsageError(

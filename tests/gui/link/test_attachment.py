@@ -10,14 +10,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import ModelError, NotRunning, RemoteError, SapoError, SettingsError, UsageError
+from sapo_desktop.core.errors import (
+    ModelError,
+    NoEnginePack,
+    NotRunning,
+    RemoteError,
+    SapoError,
+    SettingsError,
+    UsageError,
+)
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost, Mend
 from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -280,13 +288,20 @@ def unstartable(tmp_path: Path) -> Iterator[Stage]:
     made.link.stop()
 
 
-def test_a_server_that_cannot_be_reached_is_mended_in_the_settings(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "mend"),
+    [
+        (RemoteError("https://gpu.example cannot be reached."), "settings"),
+        (NoEnginePack("What learns is not installed here yet."), "pack"),
+    ],
+)
+def test_what_has_to_be_mended_is_known_by_why_it_failed(tmp_path: Path, error: SapoError, mend: Mend) -> None:
     stage = Stage(tmp_path)
-    stage.refusals = [RemoteError("https://gpu.example cannot be reached.")]
+    stage.refusals = [error]
     stage.link.start()
     try:
         assert stage.next() == Connecting()
-        assert stage.next() == Lost(reason="https://gpu.example cannot be reached.", mend="settings")
+        assert stage.next() == Lost(reason=error.text, mend=mend)
     finally:
         stage.link.stop()
 

@@ -26,7 +26,7 @@ from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
 from sapo_desktop.system.desktop import notification
-from sapo_desktop.view.link import Connecting, Lost, Mend
+from sapo_desktop.view.link import Connecting, Ended, Lost, Mend
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, PhaseChanged, Progressed, StateChanged
@@ -287,8 +287,15 @@ def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) 
     assert bridge.tries == 1
 
 
-@pytest.mark.parametrize(("mend", "button"), [("model", "Choose another model"), ("settings", "Open the settings")])
-def test_what_keeps_the_node_from_starting_is_a_click_away(qtbot: QtBot, mend: Mend, button: str) -> None:
+@pytest.mark.parametrize(
+    ("mend", "button", "where"),
+    [
+        ("model", "Choose another model", "model"),
+        ("pack", "Get what learns", "model"),
+        ("settings", "Open the settings", "settings"),
+    ],
+)
+def test_what_keeps_the_node_from_starting_is_a_click_away(qtbot: QtBot, mend: Mend, button: str, where: str) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
     bridge.tell(Lost(reason="There is no model 'gone'", mend=mend))
     page = home(window)
@@ -297,7 +304,7 @@ def test_what_keeps_the_node_from_starting_is_a_click_away(qtbot: QtBot, mend: M
     wanted: list[str] = []
     page.wanted.connect(wanted.append)
     page._banner.button.click()
-    assert wanted == [mend]
+    assert wanted == [where]
 
 
 def test_a_hidden_window_draws_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -495,6 +502,27 @@ def test_a_node_that_cannot_start_is_said_in_the_first_run(wizard: Wizard, idle:
     assert wizard._trouble.isVisible() and "The disk is full" in wizard._trouble._text.text()
     wizard._trouble.button.click()
     assert idle.tries == 1
+
+
+@pytest.mark.parametrize(
+    ("link", "reason", "last"),
+    [
+        (Lost(reason="There is no model.", mend="model"), "There is no model", "The node cannot start"),
+        (Lost(reason="It was killed."), "It was killed", "The node is not running"),
+        (Ended(), "The node was ended", "The node is not running"),
+    ],
+)
+def test_why_there_is_no_node_stands_on_every_step_of_the_first_run(
+    wizard: Wizard, idle: StageBridge, link: Lost | Ended, reason: str, last: str
+) -> None:
+    idle.tell(link)
+    for _ in range(3):
+        wizard._go_on()
+        assert wizard._trouble.isVisible() and reason in wizard._trouble._text.text()
+        assert wizard._trouble.button.isVisible()
+    assert wizard._next.text() == last and not wizard._next.isEnabled()
+    idle.tell(Connecting(again=True))
+    assert wizard._next.text() == "The node is starting" and not wizard._trouble.isVisible()
 
 
 def test_a_refusal_is_said_and_nothing_is_lost(wizard: Wizard, idle: StageBridge) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
@@ -145,7 +145,7 @@ def test_an_installed_application_answers_until_it_has_its_engine_pack(monkeypat
     assert way(FOLDER, trainer="none") == EngineChoice("llama.cpp", trains=False), "as asked: nothing to say"
     insisting: list[dict[str, str]] = [{"trainer": "torch"}, {"generator": "torch"}]
     for settings in insisting:
-        with pytest.raises(UsageError, match="Get the engine pack"):
+        with pytest.raises(NoEnginePack, match="Get the engine pack"):
             way(FOLDER, **settings)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object() if name == "PySide6" else None)
     for model in (FOLDER, FILE):
