@@ -31,8 +31,8 @@ class Attached(Record, frozen=True, kw_only=True):
 
 
 Mend = Literal["", "model", "pack", "settings", "file"]
-"""`pack`: what learns is not installed yet. `file`: the one of the settings, which cannot be read: all can be set to the
-defaults, and nothing else can be changed, before a person has mended it."""
+"""`pack`: what learns is not installed yet. `file`: the one of the settings, which cannot be read: all can be set to
+the defaults, and nothing else can be changed, before a person has mended it."""
 
 
 class Lost(Record, frozen=True, kw_only=True):

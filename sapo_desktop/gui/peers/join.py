@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from sapo_desktop.core.consent import SEEN_IN_SHORT
@@ -12,6 +14,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.peers.under_way import Goal, UnderWay
+from sapo_desktop.gui.settings.groups import as_typed
 from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import labelled, line
@@ -24,6 +27,9 @@ from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings
+
+_BY_INVITE = ("swarm", "admission", "peers", "invited")
+"""What the worker sets where an invite is followed."""
 
 
 class JoinSheet(Sheet):
@@ -122,7 +128,7 @@ class JoinSheet(Sheet):
             self._follow(self.link)
         else:
             addresses = () if self._lan else (self.link,)
-            self._set(self._values, Goal(addresses, lan=self._lan))
+            self._set(self._values, Goal(addresses, lan=self._lan), self._held(self._values))
 
     @property
     def _values(self) -> dict[str, str]:
@@ -148,7 +154,7 @@ class JoinSheet(Sheet):
         except UsageError as error:
             self._refused(error)
             return
-        values = self._values
+        values, before = self._values, self._held((*self._values, *_BY_INVITE))
         told = tr("Tell its founder the key of this node, so that it is let in.") if not invite.admission else ""
         goal = Goal(invite.peers, swarm=invite.swarm, note=told)
         with_passphrase(
@@ -156,13 +162,16 @@ class JoinSheet(Sheet):
             self._bridge,
             # What is nearby stood there to be read, and the button said so.
             lambda given: JoinSwarm(link=link, passphrase=given, nearby=bool(invite.nearby)),
-            lambda reply: self._set(values, goal),
+            lambda reply: self._set(values, goal, before),
             self._refused,
+            given_up=self._chosen,
         )
 
-    def _set(self, values: dict[str, str], goal: Goal) -> None:
-        before = {key: _as_typed(getattr(self._view.settings, key)) for key in values}
+    def _held(self, keys: Iterable[str]) -> dict[str, str]:
+        """These settings as they are now."""
+        return {key: as_typed(getattr(self._view.settings, key)) for key in keys}
 
+    def _set(self, values: dict[str, str], goal: Goal, before: dict[str, str]) -> None:
         def kept(reply: Ok) -> None:
             self._before = before
             self._begin(goal)
@@ -181,7 +190,7 @@ class JoinSheet(Sheet):
         self._under_way.follow(goal)
 
     def _undo(self) -> None:
-        """Back to the questions, and to silo, addresses and sharing as they were."""
+        """Back to the questions, and to silo, swarm, addresses and sharing as they were."""
         self._ask_again()
         self._bridge.ask(SetSettings(values=self._before), lambda reply: None, self._refused, of=self)
 
@@ -206,11 +215,6 @@ class JoinSheet(Sheet):
         self.back.setVisible(not linked)
         self.cancel.set_text(tr("Done") if linked else tr("Close"))
         (self.cancel if linked else self.again).setFocus()
-
-
-def _as_typed(value: object) -> str:
-    """A setting as SetSettings takes it."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 class Terms(QWidget):

@@ -59,8 +59,10 @@ def with_passphrase(
     failed: Failure,
     *,
     new: bool = False,
+    given_up: Callable[[], object] | None = None,
 ) -> None:
-    """Ask; where a passphrase is needed, have one typed and ask with it. `new`: it closes something from now on."""
+    """Ask; where a passphrase is needed, have one typed and ask with it. `new`: it closes something from now on;
+    `given_up`: called where none is typed."""
     sheet: PassphraseSheet | None = None
 
     def done(reply: Any) -> None:
@@ -77,6 +79,8 @@ def with_passphrase(
             failed(error)
         elif isinstance(error, PassphraseNeeded):
             sheet = PassphraseSheet(owner, tr("A passphrase is needed"), in_words(error), send, new=new)
+            if given_up is not None:
+                sheet.rejected.connect(given_up)
             sheet.open()
         else:
             failed(error)

@@ -6,19 +6,26 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.peers import under_way
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.page import PeersPage
+from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.replies import PeerAnswered, SwarmIs
+from sapo_desktop.worker.control.messages.events import SettingsChanged
+from sapo_desktop.worker.control.messages.replies import Ok, PeerAnswered, SettingsAre, SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetSwarm, JoinSwarm, SetSettings
 from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.membership import private
 from tests.gui import scenes, staged_peers
 from tests.gui.driving import all_texts, press, shown
+from tests.gui.scenes import NOW
 from tests.gui.stage import StageBridge
 
 ADDRESS = "wss://b.example:2"
@@ -46,6 +53,9 @@ class Scene:
     def linked(self, **changes: object) -> None:
         link = msgspec.structs.replace(scenes.links(1)[0], **changes)
         self.says(msgspec.structs.replace(scenes.swarm_info(), links=[link]))
+
+    def settings(self, now: Settings) -> None:
+        self.bridge.tell(SettingsChanged(now=SettingsAre(settings=now, changed=[], overridden=[])))
 
     def look(self) -> None:
         """A second passes."""
@@ -232,6 +242,33 @@ def test_an_invite_is_explained_and_followed_before_silo_is_left(qtbot: QtBot) -
     scene.linked(dialled="wss://home.example:8765")
     scene.look()
     assert scene.sheet.cancel.text() != "Done", "that link was of the public swarm"
+
+
+def test_back_undoes_what_an_invite_changed_too(qtbot: QtBot) -> None:
+    before = Settings(silo=True, swarm="12" * 32, admission="34" * 72, peers=ADDRESS, invited="wss://a.example:1")
+    held = ("swarm", "admission", "peers", "invited")
+    scene = Scene(qtbot, staged_peers.LINK, **{key: getattr(before, key) for key in held})
+    changes = private.joined(before, Invite.parse(staged_peers.LINK), b"", NOW)
+    assert held == tuple(changes)
+    after = settings_file.apply(before, changes | {"silo": "off"})
+
+    def follow(request: JoinSwarm) -> Ok:
+        scene.settings(after)
+        return Ok()
+
+    scene.bridge.replies[JoinSwarm] = follow
+    press(scene.sheet.ok)
+    press(scene.sheet.back)
+    assert settings_file.apply(after, scene.asked(SetSettings)[-1].values) == before
+
+
+def test_whoever_gives_up_at_the_passphrase_can_join_again(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, staged_peers.LINK)
+    scene.bridge.replies[JoinSwarm] = PassphraseNeeded("The key is in a file that a passphrase closes.")
+    press(scene.sheet.ok)
+    (asks,) = scene.sheet.findChildren(PassphraseSheet)
+    press(asks, "Cancel")
+    assert scene.sheet.ok.isEnabled() and scene.asked(SetSettings) == []
 
 
 def test_an_invite_that_is_refused_changes_nothing_else(qtbot: QtBot) -> None:
