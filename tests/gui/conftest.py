@@ -25,9 +25,9 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 @pytest.fixture(scope="session")
 def qapp_cls() -> type:
-    from PySide6.QtWidgets import QApplication
+    from sapo_desktop.gui.shell.app import App
 
-    return QApplication
+    return App
 
 
 @pytest.fixture(autouse=True)

@@ -308,15 +308,18 @@ class Desktop(QObject):
         mini.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         mini.full_wanted.connect(self.open)
         mini.closing.connect(self._mini_closed)
+        mini.quitting.connect(self.quit)
         self._keep_looks()
         mini.show()
         self.window.hide()
+        self.bridge.watch_swarm(True)  # the hidden one gave it up, and this one shows how far a round is
 
     def _mini_closed(self) -> None:
         """It goes where the whole window would have gone."""
         self._mini = None
         if self._quitting or self.window.isVisible():
             return
+        self.bridge.watch_swarm(False)
         if not self.tray.there:
             self.window.present()  # to be minimised, and to say so the first time
         self._close()

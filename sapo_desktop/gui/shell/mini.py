@@ -11,7 +11,7 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.look.screen import WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.shell.window import SMALL_KEYS, show_face
+from sapo_desktop.gui.shell.window import QUIT_KEYS, SMALL_KEYS, show_face
 from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import Figure, column, row
@@ -33,10 +33,12 @@ class MiniWindow(QWidget):
     Signals:
         full_wanted: the whole window is to come back in its place.
         closing: the user closed it.
+        quitting: Ctrl+Q, or what the system has for it.
     """
 
     full_wanted = Signal()
     closing = Signal()
+    quitting = Signal()
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint)
@@ -63,6 +65,7 @@ class MiniWindow(QWidget):
         )
         self.setLayout(self._inside)
         QShortcut(QKeySequence(SMALL_KEYS), self, self.full_wanted.emit)
+        QShortcut(QKeySequence(QUIT_KEYS), self, self.quitting.emit)
         bridge.changed.connect(self._changed)
         self._clock = timer(self, 1000, self._tick)
         self._fit()

@@ -1,0 +1,68 @@
+"""Window, small window and tray put together, without a worker: which is in sight, and what is asked for it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSystemTrayIcon
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.shell.app import App, Desktop
+from sapo_desktop.gui.shell.mini import MiniWindow
+from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
+from sapo_desktop.system.folders import DataFolder
+
+
+@pytest.fixture(params=[True, False], ids=["tray", "no tray"])
+def tray(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    there: bool = request.param
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: there))
+    return there
+
+
+@pytest.fixture
+def desktop(qapp: App, tmp_path: Path, tray: bool, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
+    """The whole window of a node in silo, in sight."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(Bridge, "ask", lambda bridge, request, *then, of: None)
+    folder = DataFolder.open(tmp_path)
+    remember(folder, Remembered(welcomed=WELCOME, told_of_tray=True, told_of_minimised=True))
+    made = Desktop(qapp, folder)
+    made.window.show()
+    yield made
+    made.tray.close()
+    made.window.deleteLater()
+
+
+def small(desktop: Desktop) -> MiniWindow:
+    desktop.window.small_wanted.emit()
+    assert desktop._mini is not None
+    return desktop._mini
+
+
+def test_the_small_window_is_told_how_far_a_round_is(desktop: Desktop, tray: bool) -> None:
+    mini = small(desktop)
+    assert mini.isVisible() and not desktop.window.isVisible() and desktop.bridge._closely
+    mini.close()
+    assert desktop.window.isVisible() != tray and not desktop.bridge._closely, "nobody looks any more"
+    desktop.open()
+    assert desktop.window.seen and desktop.bridge._closely
+
+
+def test_the_whole_window_goes_on_being_told_when_it_comes_back(desktop: Desktop) -> None:
+    small(desktop).full_wanted.emit()
+    assert desktop.window.seen and desktop._mini is None and desktop.bridge._closely
+
+
+def test_ctrl_q_quits_in_the_small_window_too(qtbot: QtBot, desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desktop, "_leave", lambda: None)
+    desktop.view.settings = Settings(when_window_closes="continue")
+    mini = small(desktop)
+    with qtbot.waitActive(mini):
+        mini.activateWindow()
+    with qtbot.waitSignal(desktop.leaving):
+        qtbot.keyClick(mini, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
