@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
+import msgspec
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from sapo_desktop.core.errors import SapoError
@@ -23,9 +23,6 @@ from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Exported
 from sapo_desktop.worker.control.messages.requests import ExportModel
 
-Format = Literal["peft", "merged", "gguf"]
-_FORMATS: tuple[Format, ...] = ("peft", "merged", "gguf")
-
 
 class ExportSheet(Sheet):
     """Which format, and where to."""
@@ -42,7 +39,7 @@ class ExportSheet(Sheet):
         self._format.chosen.connect(self._change_format)
         self._about = Label(_about("peft"), "caption")
         self._folder = line(longest=1000)
-        self._folder.textChanged.connect(self._typed)
+        self._folder.textChanged.connect(self._show_what_can_be)
         self.choose = Button(tr("Choose"), self._choose, icon="folder")
         self._said = Banner()
         self._bar = QProgressBar()
@@ -52,13 +49,20 @@ class ExportSheet(Sheet):
         keeping_place(self._bar).hide()
         where = labelled(tr("Folder"), self._folder, tr("A new folder, or an empty one."))
         self.add(labelled(tr("Format"), self._format), self._about, where, row(self.choose, 1), self._said, self._bar)
-        self.back = Button(tr("Cancel"), self._cancel)
+        self.back = Button(tr("Cancel"), self.reject)
         self.ok = Button(tr("Export"), self._begin, kind="primary")
         self.add_buttons(self.back, self.ok)
-        self._typed()
+        self._show_what_can_be()
 
-    def _typed(self) -> None:
-        self.ok.setEnabled(bool(self._folder.text().strip()))
+    @property
+    def _writes(self) -> bool:
+        return self._call is not None and not self._call.done
+
+    def _show_what_can_be(self) -> None:
+        """While files are written nothing else is chosen or begun."""
+        for part in (self._format, self._folder, self.choose):
+            part.setEnabled(not self._writes)
+        self.ok.setEnabled(not self._writes and bool(self._folder.text().strip()))
 
     def _choose(self) -> None:
         if folder := ask_folder(self, tr("Export to")):
@@ -76,19 +80,19 @@ class ExportSheet(Sheet):
         self._folder.setText(self._suggested)
 
     def _begin(self) -> None:
-        chosen: Format = next((kind for kind in _FORMATS if kind == self._format.current), "peft")
         self._bar.show()
-        self.ok.setEnabled(False)
+        self.back.set_text(tr("Cancel"))
         self._said.say("")
-        request = ExportModel(
-            format=chosen, to=str(Path(self._folder.text().strip()).expanduser()), checkpoint=self._checkpoint
-        )
-        self._call = self._bridge.ask(request, self._done, self._failed, of=self)
+        to = str(Path(self._folder.text().strip()).expanduser())
+        wanted = {"format": self._format.current, "to": to, "checkpoint": self._checkpoint}
+        self._call = self._bridge.ask(msgspec.convert(wanted, ExportModel), self._done, self._failed, of=self)
+        self._show_what_can_be()
 
-    def _cancel(self) -> None:
-        if self._call is not None and not self._call.done:
+    def reject(self) -> None:
+        """However it is left, what is being written is given up."""
+        if self._call is not None:
             self._call.cancel()
-        self.reject()
+        super().reject()
 
     def _done(self, reply: Exported) -> None:
         self._bar.hide()
@@ -97,12 +101,12 @@ class ExportSheet(Sheet):
         )
         self._said.say(said, "accent")
         self.back.set_text(tr("Close"))
-        self.ok.setEnabled(True)
+        self._show_what_can_be()
 
     def _failed(self, error: SapoError) -> None:
         self._bar.hide()
         self._said.say(in_words(error), "danger")
-        self.ok.setEnabled(True)
+        self._show_what_can_be()
 
 
 def item_name(number: int) -> str:

@@ -380,6 +380,46 @@ def test_export_asks_where_to_and_in_which_format(scene: Scene, monkeypatch: pyt
     assert "The folder is in use." in all_texts(sheet)
 
 
+def exporting(qtbot: QtBot) -> tuple[ExportSheet, LateBridge]:
+    """The dialog while files are written."""
+    bridge = LateBridge(scenes.a_view(), ExportModel)
+    staged_model.stage(bridge)
+    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)))  # type: ignore[arg-type]
+    page._checkpoints.table.select([800])
+    press(page._checkpoints.export)
+    sheet = next(found for found in page.findChildren(ExportSheet) if found.isVisible())
+    qtbot.keyClicks(sheet._folder, "/home/me/new")
+    press(sheet.ok)
+    return sheet, bridge
+
+
+def test_one_export_at_a_time(qtbot: QtBot) -> None:
+    sheet, bridge = exporting(qtbot)
+    sheet._format.buttons["gguf"].click()
+    qtbot.keyClicks(sheet._folder, "er")
+    assert not sheet.ok.isEnabled() and not sheet.choose.isEnabled()
+    assert (sheet._format.current, sheet._folder.text()) == ("peft", "/home/me/new")
+    bridge.deliver()
+    assert sheet.back.text() == "Close" and sheet.ok.isEnabled()
+    sheet._format.buttons["gguf"].click()
+    press(sheet.ok)
+    assert sheet.back.text() == "Cancel", "that is what it does now"
+    assert [request.format for request in bridge.asked_for(ExportModel)] == ["peft", "gguf"]
+
+
+@pytest.mark.parametrize("leave", ["button", "key", "frame"])
+def test_whoever_leaves_an_export_ends_it(qtbot: QtBot, leave: str) -> None:
+    sheet, bridge = exporting(qtbot)
+    match leave:
+        case "button":
+            press(sheet.back)
+        case "key":
+            qtbot.keyClick(sheet, Qt.Key.Key_Escape)
+        case "frame":
+            sheet.close()
+    assert bridge.cancelled == 1
+
+
 # -- errors, no node, late answers, strangers -----------------------------------------------------------------
 
 
