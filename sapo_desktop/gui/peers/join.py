@@ -36,7 +36,7 @@ class JoinSheet(Sheet):
     """Asks whom to join and on what terms, and stays until the node is linked, or says why it is not."""
 
     def __init__(self, parent: QWidget, view: View, bridge: Asks, text: str = "") -> None:
-        """`text`: what somebody else typed or sent, to be looked at."""
+        """`text`: as in `look_at`."""
         super().__init__(parent, tr("Join others") if view.silo else tr("Add a peer"))
         self._view, self._bridge = view, bridge
         leaving = Banner(tr("This leaves silo: the network is used from then on. The switch at the left goes back."))
@@ -70,6 +70,7 @@ class JoinSheet(Sheet):
         self.cancel = Button(tr("Cancel"), self.reject)
         self.ok = Button("", self._join, kind="primary")
         self.add_buttons(self.again, self.back, self.cancel, self.ok)
+        self._sending = False
         self._before: dict[str, str] = {}
         """The settings that joining changed, as they were."""
         self._field.setText(text)
@@ -90,10 +91,24 @@ class JoinSheet(Sheet):
     def _is_invite(self) -> bool:
         return not self._lan and self.link.lower().startswith(SCHEME)
 
+    @property
+    def asks(self) -> bool:
+        """Whether it is at its questions, and nothing that was answered is under way."""
+        return not self._sending and not self._questions.isHidden()
+
+    def look_at(self, text: str) -> None:
+        """Ask about what somebody else typed or sent."""
+        self._way.show_choice("address")
+        self._field.setText(text)
+        self._chosen()
+        self.raise_()
+        self.activateWindow()
+
     def _ask_again(self) -> None:
         self._under_way.stop()
         self._under_way.hide()
         self._questions.show()
+        self._sending = False
         for button, shown in ((self.again, False), (self.back, False), (self.cancel, True), (self.ok, True)):
             button.setVisible(shown)
         self.cancel.set_text(tr("Cancel"))
@@ -104,7 +119,7 @@ class JoinSheet(Sheet):
     def _chosen(self) -> None:
         """Something was typed or chosen: say what it means."""
         self._field.setEnabled(not self._lan)
-        self.ok.setEnabled(self._lan or bool(self.link))
+        self.ok.setEnabled(not self._sending and (self._lan or bool(self.link)))
         warning = peer_words.invite_warning(self.link) if self._is_invite else ""
         said = peer_words.about_invite(self.link) if self._is_invite else ""
         self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
@@ -116,14 +131,19 @@ class JoinSheet(Sheet):
         else:
             self.ok.set_text(tr("Join"))
 
+    def _given_up(self) -> None:
+        self._sending = False
+        self._chosen()
+
     def _refused(self, error: SapoError) -> None:
-        self.ok.setEnabled(True)
+        self._given_up()
         self._said.say(in_words(error), "danger")
 
     # -- joining ---------------------------------------------------------------------------------------------
 
     def _join(self) -> None:
-        self.ok.setEnabled(False)
+        self._sending = True
+        self._chosen()
         if self._is_invite:
             self._follow(self.link)
         else:
@@ -164,7 +184,7 @@ class JoinSheet(Sheet):
             lambda given: JoinSwarm(link=link, passphrase=given, nearby=bool(invite.nearby)),
             lambda reply: self._set(values, goal, before),
             self._refused,
-            given_up=self._chosen,
+            given_up=self._given_up,
         )
 
     def _held(self, keys: Iterable[str]) -> dict[str, str]:

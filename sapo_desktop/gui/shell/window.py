@@ -150,11 +150,18 @@ class MainWindow(QMainWindow):
         self._side.show_page(name)
 
     def join_others(self, link: str = "") -> None:
-        """Ask whom to join; with an invite, show what it leads to. It is followed if the person says so."""
+        """Ask whom to join; with an invite, show what it leads to. It is followed if the person says so. One dialog at
+        a time: where one is at work already, the invite waits for its end."""
         from sapo_desktop.gui.peers.join import JoinSheet
 
-        self.go("peers")
-        JoinSheet(self.page, self._view, self._bridge, link).open()
+        sheet = next((one for one in self.findChildren(JoinSheet) if one.isVisible()), None)
+        if sheet is None:
+            self.go("peers")
+            JoinSheet(self.page, self._view, self._bridge, link).open()
+        elif sheet.asks:
+            sheet.look_at(link)
+        else:
+            sheet.finished.connect(lambda _: self.join_others(link))
 
     def present(self) -> None:
         """Come to the front, from wherever it was."""

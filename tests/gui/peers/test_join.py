@@ -278,6 +278,21 @@ def test_an_invite_that_is_refused_changes_nothing_else(qtbot: QtBot) -> None:
     assert "The admission has ended." in scene.said and scene.asked(SetSettings) == []
 
 
+def test_nothing_is_joined_twice(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS)
+    scene.bridge.replies[SetSettings] = lambda request: time_passes(scene)
+    press(scene.sheet.ok)
+    assert scene.sheet._under_way.isVisible() and len(scene.asked(SetSettings)) == 1
+
+
+def time_passes(scene: Scene) -> Ok:
+    """Somebody types on before the node has answered."""
+    assert not scene.sheet.asks
+    scene.sheet._field.setText(ADDRESS + "0")
+    assert not scene.sheet.ok.isEnabled()
+    return Ok()
+
+
 def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(qtbot: QtBot) -> None:
     link = staged_peers.LINK.replace("home.example", "169.254.169.254")
     scene = Scene(qtbot, link)

@@ -326,6 +326,36 @@ def test_an_invite_that_was_opened_is_asked_about_and_not_followed(qtbot: QtBot)
     assert sheet.ok.text() == "Join" and not bridge.asked_for(JoinSwarm)
 
 
+def open_ones(window: MainWindow) -> list[JoinSheet]:
+    return [sheet for sheet in window.findChildren(JoinSheet) if sheet.isVisible()]
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_another_invite_is_asked_about_in_the_dialog_that_is_open(qtbot: QtBot, by_hand: bool) -> None:
+    window, _ = a_window(qtbot, a_view())
+    first, second = (f"sapo://join?swarm={key * 32}&peer=wss://relay.example:8765" for key in ("ab", "cd"))
+    window.join_others("" if by_hand else first)
+    if by_hand:
+        open_ones(window)[0]._way.buttons["lan"].click()
+    window.join_others(second)
+    (sheet,) = open_ones(window)
+    assert sheet.link == second and sheet._way.current == "address" and "cdcdcdcd" in all_texts(sheet)
+
+
+def test_an_invite_that_comes_while_another_is_followed_waits_for_its_end(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view())
+    first, second = (f"sapo://join?swarm={key * 32}&peer=wss://relay.example:8765" for key in ("ab", "cd"))
+    window.join_others(first)
+    (sheet,) = open_ones(window)
+    sheet.ok.click()
+    window.join_others(second)
+    assert open_ones(window) == [sheet] and sheet.link == first
+    sheet.cancel.click()
+    (after,) = open_ones(window)
+    assert after is not sheet and after.link == second
+    assert [one.link for one in bridge.asked_for(JoinSwarm)] == [first]
+
+
 def test_closing_asks_whoever_has_the_tray(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view())
     with qtbot.waitSignal(window.closing):
