@@ -55,10 +55,14 @@ def polite_ends(call: Callable[[], object]) -> Iterator[None]:
     """Call `call`, within Qt's loop, for SIGINT, SIGTERM and SIGHUP (the terminal that it was started from is closed).
 
     Python runs its handlers only between two of its own steps, and Qt's loop takes none: a byte in a socket wakes it.
-    Windows has neither signal for a program without a console.
+    On Windows Ctrl-C alone is one, in a console; Qt's loop gets to Python's handler once a second (garbage.py).
     """
     if sys.platform == "win32":
-        yield
+        usual = signal.signal(signal.SIGINT, lambda *_: call())
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
         return
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
@@ -92,6 +96,8 @@ APP_ID = "SAPO.Desktop"
 """By which Windows tells programs apart."""
 PART_MS = 1000
 """After which the window of another language is taken apart."""
+STARTED_MS = 3000
+"""After which a program on a Mac comes forward because a person wants it, and not by its own start."""
 QUIT_SECONDS = 30.0
 """For a worker to write its checkpoint and end; after it the window goes anyway."""
 
@@ -150,9 +156,11 @@ def cannot_start(error: SapoError) -> QMessageBox:
 
 
 class App(QApplication):
-    """Qt's application. `quit_asked`: the desktop wants it to end (Cmd-Q, a session that closes)."""
+    """Qt's application. `quit_asked`: the desktop wants it to end (Cmd-Q, a session that closes). `came_forward`: on a
+    Mac it was chosen, as in the Dock."""
 
     quit_asked = Signal()
+    came_forward = Signal()
     link_opened = Signal(str)
 
     def event(self, event: QEvent) -> bool:
@@ -162,6 +170,8 @@ class App(QApplication):
         if event.type() is QEvent.Type.Quit:
             self.quit_asked.emit()
             return True
+        if event.type() is QEvent.Type.ApplicationActivate and sys.platform == "darwin":
+            self.came_forward.emit()
         return super().event(event)
 
 
@@ -214,6 +224,8 @@ class Desktop(QObject):
             self.window.show()
         # The first picture first: the link's thread would take the processor from it.
         timer(self, 0, self.bridge.start, once=True).start()
+        # Not at once: its own start brings it forward, where it is to begin in the tray, too.
+        timer(self, STARTED_MS, lambda: self._app.came_forward.connect(self._come_forward), once=True).start()
 
     def follow(self, link: str) -> None:
         """Ask about an invite link, as soon as there is a window and a worker to follow it."""
@@ -233,6 +245,11 @@ class Desktop(QObject):
             self._wizard.activateWindow()
         else:
             self._present()
+
+    def _come_forward(self) -> None:
+        """A closed window has to come back by the Dock, as it does from other programs."""
+        if not any(one is not None and one.isVisible() for one in (self.window, self._wizard, self._mini)):
+            self.open()
 
     def quit(self) -> None:
         """End the worker, unless it is to go on without a window, and then the window."""

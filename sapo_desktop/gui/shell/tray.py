@@ -70,7 +70,8 @@ class Tray(QObject):
         if available and self._icon is None:
             self._icon = QSystemTrayIcon(self)
             self._icon.setContextMenu(self._menu)
-            self._icon.activated.connect(self._activated)
+            if sys.platform != "darwin":  # there a click opens the menu, and counts as one on the icon as well
+                self._icon.activated.connect(self._activated)
             self._icon.messageClicked.connect(self.open_wanted)
             self._face, self._hint = None, ""
             self._refresh()

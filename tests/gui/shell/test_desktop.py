@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.shell import app
 from sapo_desktop.gui.shell.app import App, Desktop
 from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
@@ -56,6 +57,24 @@ def test_the_small_window_is_told_how_far_a_round_is(desktop: Desktop, tray: boo
 def test_the_whole_window_goes_on_being_told_when_it_comes_back(desktop: Desktop) -> None:
     small(desktop).full_wanted.emit()
     assert desktop.window.seen and desktop._mini is None and desktop.bridge._closely
+
+
+@pytest.mark.parametrize(("platform", "opens"), [("darwin", True), ("linux", False)])
+def test_on_a_mac_the_dock_brings_a_closed_window_back(
+    qtbot: QtBot, qapp: App, desktop: Desktop, monkeypatch: pytest.MonkeyPatch, platform: str, opens: bool
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(app, "STARTED_MS", 0)
+    monkeypatch.setattr(desktop.bridge, "start", lambda: None)
+    desktop.window.hide()
+    desktop.begin(hidden=True)
+    desktop.window.hide()
+    qtbot.wait(20)
+    QCoreApplication.sendEvent(qapp, QEvent(QEvent.Type.ApplicationActivate))
+    assert desktop.window.isVisible() is opens
+    mini = small(desktop)
+    QCoreApplication.sendEvent(qapp, QEvent(QEvent.Type.ApplicationActivate))
+    assert mini.isVisible() and not desktop.window.isVisible(), "one of them is there"
 
 
 def test_ctrl_q_quits_in_the_small_window_too(qtbot: QtBot, desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:

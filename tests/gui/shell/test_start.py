@@ -1,6 +1,7 @@
 """What happens around the window: displays, memory, one window for a folder, first-run answers, languages."""
 
 import io
+import signal
 import socket
 import sys
 from datetime import datetime
@@ -16,7 +17,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
 from sapo_desktop.gui.first_run.steps import Choices, GentleStep
 from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
-from sapo_desktop.gui.shell.app import cannot_start, only_a_box_is_seen, opened_link
+from sapo_desktop.gui.shell.app import cannot_start, only_a_box_is_seen, opened_link, polite_ends
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.words import language, numbers
@@ -97,6 +98,17 @@ def test_macos_hands_links_to_the_program_that_runs(qapp: QApplication) -> None:
     assert opened_link(QFileOpenEvent(QUrl(link))) == link
     assert opened_link(QFileOpenEvent(QUrl("file:///some/file"))) == ""
     assert opened_link(QEvent(QEvent.Type.Quit)) == ""
+
+
+@pytest.mark.parametrize("platform", [sys.platform, "win32"])
+def test_ctrl_c_in_the_terminal_ends_it_politely(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    before = signal.getsignal(signal.SIGINT)
+    told: list[int] = []
+    with polite_ends(lambda: told.append(1)):
+        signal.raise_signal(signal.SIGINT)
+        qtbot.waitUntil(lambda: told == [1])
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(

@@ -426,6 +426,20 @@ def test_a_tray_that_comes_late_or_again_gets_its_icon(qtbot: QtBot, a_tray: lis
     tray.close()
 
 
+@pytest.mark.parametrize(("platform", "opens"), [("linux", True), ("win32", True), ("darwin", False)])
+def test_a_click_on_its_icon_opens_the_window_where_it_opens_no_menu(
+    qtbot: QtBot, a_tray: list[bool], monkeypatch: pytest.MonkeyPatch, platform: str, opens: bool
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    tray, _ = tray_of(a_view())
+    wanted: list[bool] = []
+    tray.open_wanted.connect(lambda: wanted.append(True))
+    assert tray._icon is not None
+    tray._icon.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
+    assert bool(wanted) is opens
+    tray.close()
+
+
 def test_a_tray_speaks_another_language(qtbot: QtBot, a_tray: list[bool]) -> None:
     tray, _ = tray_of(a_view())
     language.speak("de")
