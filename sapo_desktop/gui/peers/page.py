@@ -129,13 +129,6 @@ def _notes(view: View) -> list[str]:
         )
     if view.parted and view.peers:
         said.append(in_words(view.parted))
-    if swarm.one_source:
-        said.append(
-            tr(
-                "All that this node draws comes from one source: its view of the swarm may be made up. Add "
-                "another peer."
-            )
-        )
     said += [one_line(in_words(text)) for text in (*swarm.warnings, *swarm.notices)]
     return list(dict.fromkeys(said))
 

@@ -33,6 +33,7 @@ from sapo_desktop.worker.control.messages.requests import (
     ResetSettings,
     SetSettings,
 )
+from sapo_desktop.worker.membership.view import ONE_SOURCE
 from tests.gui import scenes, staged_peers
 from tests.gui.driving import PageScene, all_texts, cells, press, shown
 from tests.gui.late import LateBridge
@@ -137,9 +138,9 @@ def test_thousands_of_links_are_no_burden(scene: Scene) -> None:
 
 
 def test_one_source_and_a_wrong_clock_are_said(scene: Scene) -> None:
-    scene.swarm(one_source=True, clock_wrong=True, clock_offset=4000.0, warnings=["Most came over one link."])
-    said = all_texts(scene.page)
-    assert "comes from one source" in said and "1 h 6 min" in said and "Most came over one link." in said
+    scene.swarm(one_source=True, clock_wrong=True, clock_offset=4000.0, warnings=[ONE_SOURCE])
+    clock, source = (banner.accessibleName() for banner in scene.page._notes if banner.isVisible())
+    assert "1 h 6 min" in clock and "one link only" in source, "each of them once"
 
 
 def test_what_was_refused_is_explained(scene: Scene) -> None:
