@@ -76,12 +76,12 @@ def view_for(out: Output, dashboard: Dashboard) -> View:
 
 
 def passing_line(view: Dashboard) -> str:
-    """`round 41, answering 38/64 calendars; 1,240 rounds/h, 5m 10s left`; while nothing is played, the reason."""
+    """`round 41, answering 38/64; 1,240 rounds/h, 5m 10s left`; while nothing is played, the reason."""
     if view.state not in ("working", "finishing") or view.phase == "waiting":
         return view.reason
     line = f"round {view.round:,}, {PHASE_WORDS[view.phase].lower()}"
     if view.total:
-        line += f" {view.done:,}/{view.total:,} {view.detail}".rstrip()
+        line += f" {view.done:,}/{view.total:,}"
     rate, left = view.rounds_per_hour, view.seconds_left
     if rate:
         line += f"; {rate:,.0f} rounds/h" + (f", {duration(left)} left" if left else "")

@@ -124,8 +124,6 @@ class View:
         self.round = 0
         self.phase: Phase = "waiting"
         self.done = self.total = 0
-        self.detail = ""
-        """What is done just now, in a few words, where the phase says it."""
         self.phase_began = clock()
         self.spent: dict[Phase, float] = {}
         """Seconds of this round's phases so far."""
@@ -184,7 +182,7 @@ class View:
             case Progressed():
                 if (arrival.round, arrival.phase) != (self.round, self.phase):
                     self._enter(arrival.round, arrival.phase)
-                self.done, self.total, self.detail = arrival.done, arrival.total, one_line(arrival.detail, 80)
+                self.done, self.total = arrival.done, arrival.total
                 return frozenset({"progress"})
             case Answered():
                 self._answered(arrival)
@@ -271,7 +269,6 @@ class View:
             self.spent.clear()
         self.round, self.phase = number, phase
         self.done = self.total = 0
-        self.detail = ""
 
     def _account(self) -> None:
         """Count the time since the last look to the phase, but for pauses."""

@@ -94,6 +94,5 @@ def test_text_from_the_node_is_cleaned_as_it_comes_in() -> None:
     tell(view, 1.0, Answered(round=1, task="gcd/easy", question=hostile, completion=hostile, solved=True))
     tell(view, 1.0, Notice(level="warning", text=hostile))
     tell(view, 1.0, StateChanged(state="working", reason=hostile, why=Training(round=1)))
-    tell(view, 1.0, Progressed(round=1, phase="generate", done=0, total=1, detail=hostile))
-    shown = [view.answers[0].question, view.answers[0].completion, view.reason, view.detail]
-    assert shown == ["a b"] * 4 and view.notices[0].text == "a\nb"
+    shown = [view.answers[0].question, view.answers[0].completion, view.reason]
+    assert shown == ["a b"] * 3 and view.notices[0].text == "a\nb"

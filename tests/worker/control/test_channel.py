@@ -23,7 +23,7 @@ from sapo_desktop.worker.control import channel
 from sapo_desktop.worker.control.channel import Client as Served
 from sapo_desktop.worker.control.channel import ControlServer, open_link
 from sapo_desktop.worker.control.client import Client, connect
-from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed
 from sapo_desktop.worker.control.messages.envelopes import Attach, Call, Cancel
 from sapo_desktop.worker.control.messages.events import Progressed, Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Notice
@@ -213,7 +213,7 @@ async def test_who_does_not_read_loses_progress_then_its_place(worker: Worker, m
     long = "x" * 1_000_000
     # The client reads nothing: the socket's buffers fill up, then the queue does.
     for _ in range(1000):
-        worker.server.publish(Progressed(round=1, phase="train", done=1, total=2, detail=long))
+        worker.server.publish(AskProgressed(stream=1, text=long, tokens=1))
     assert served._queue.qsize() == channel.QUEUE_FOR_PROGRESS
     for _ in range(101):
         worker.server.publish(Notice(level="info", text=long))

@@ -41,7 +41,6 @@ class Progressed(Message, frozen=True):
     phase: Phase
     done: int
     total: int
-    detail: str = ""
 
 
 class Answered(Message, frozen=True):
