@@ -33,7 +33,6 @@ class StageBridge(QObject):
     function of the request; what has none is answered `Ok()`."""
 
     changed = Signal(object)
-    linked = Signal(object)
     said = Signal(str)
     trouble = Signal(str)
     streamed = Signal(object)

@@ -57,9 +57,9 @@ def of_report(report: RoundReport) -> Spent:
     return Spent(report.round, 1, known)
 
 
-def mean_of(reports: Sequence[RoundReport], most: int = MEAN_OF) -> Spent | None:
+def mean_of(reports: Sequence[RoundReport]) -> Spent | None:
     """The mean of the newest rounds but for those that were paused; None where there is none."""
-    newest = [of_report(report) for report in list(reports)[-most:]]
+    newest = [of_report(report) for report in list(reports)[-MEAN_OF:]]
     if not newest:
         return None
     # Held-out questions are asked now and then, and may take longer than many rounds.
@@ -88,9 +88,9 @@ class Tally:
     """Share of own answers cut at the token limit."""
 
 
-def tally(reports: Sequence[RoundReport], most: int = MEAN_OF) -> Tally | None:
+def tally(reports: Sequence[RoundReport]) -> Tally | None:
     """Of the newest rounds; None where there is none."""
-    newest = list(reports)[-most:]
+    newest = list(reports)[-MEAN_OF:]
     if not newest:
         return None
     groups = sum(report.local_groups + report.external_groups for report in newest)

@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.view.link import Arrival, Attached, LinkChange
+from sapo_desktop.view.link import Arrival, Attached
 from sapo_desktop.view.viewmodel import KEPT_ROUNDS, Section, View
 from sapo_desktop.worker.control.messages.asking import AskProgressed
 from sapo_desktop.worker.control.messages.replies import History, Ok, Reply, SwarmIs
@@ -73,22 +73,20 @@ class Bridge(QObject):
 
     Signals:
         changed: the sections of the view that changed (a frozenset).
-        linked: the link itself changed (attachment.py).
         said: one sentence in reply to what the user did.
         trouble: one sentence about what could not be done.
         streamed: AskProgressed of an answer that is being given.
     """
 
     changed = Signal(object)
-    linked = Signal(object)
     said = Signal(str)
     trouble = Signal(str)
     streamed = Signal(object)
     _arrived = Signal()
     _answered = Signal(object)
 
-    def __init__(self, folder: Path, view: View, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, folder: Path, view: View) -> None:
+        super().__init__()
         self.view = view
         self.folder = folder
         self._link: Attachment | None = None
@@ -177,8 +175,6 @@ class Bridge(QObject):
                 self.streamed.emit(arrival)
                 continue
             changed |= self.view.take(arrival)
-            if isinstance(arrival, LinkChange):
-                self.linked.emit(arrival)
         if any(isinstance(arrival, Attached) for arrival in arrivals):
             after = max(0, self.view.curves.last_round - KEPT_ROUNDS)
             self.ask(GetHistory(after=after), self._history_is, lambda error: None, of=self)

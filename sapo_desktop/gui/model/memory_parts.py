@@ -37,16 +37,10 @@ class Bar:
     on_card: bool
     pieces: tuple[Piece, ...]
     free: int
-    there: int
-    """All of that memory, free or not."""
 
     @property
     def takes(self) -> int:
         return sum(piece.bytes for piece in self.pieces)
-
-    @property
-    def fits(self) -> bool:
-        return self.way.fits
 
 
 def pieces(parts: Parts) -> tuple[Piece, ...]:
@@ -61,8 +55,8 @@ def bars(fit: Fit) -> list[Bar]:
     for way in fit.ways:
         if way.device_memory.total:
             card = pieces(way.device_memory)
-            made.append(Bar(way, True, card, here.device_memory_free, here.device_memory))
-        made.append(Bar(way, False, pieces(way.memory), here.memory_free, here.memory))
+            made.append(Bar(way, True, card, here.device_memory_free))
+        made.append(Bar(way, False, pieces(way.memory), here.memory_free))
     return made
 
 

@@ -18,6 +18,8 @@ from sapo_desktop.gui.widgets.timers import timer
 
 _BESIDE_LENS = 10
 """Pixels at the left of the magnifier, and between it and the text."""
+_LINES = 3
+"""Of a text that is written."""
 
 
 class Line(QLineEdit):
@@ -89,14 +91,14 @@ class Choice(QComboBox):
 
     chosen = Signal(str)
 
-    def __init__(self, name: str, choices: Sequence[tuple[str, str]] = (), current: str = "") -> None:
+    def __init__(self, name: str, choices: Sequence[tuple[str, str]] = ()) -> None:
         """`choices`: value and text of each."""
         super().__init__()
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.set_choices(choices, current)
+        self.set_choices(choices)
         self.activated.connect(lambda at: self.chosen.emit(self.itemData(at)))
 
     def set_choices(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
@@ -164,12 +166,11 @@ class Writing(QPlainTextEdit):
 
     sent = Signal()
 
-    def __init__(self, name: str, hint: str = "", *, lines: int = 3) -> None:
+    def __init__(self, name: str, hint: str = "") -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.setPlaceholderText(hint)
         self.setTabChangesFocus(True)
-        self._lines = lines
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
@@ -185,5 +186,5 @@ class Writing(QPlainTextEdit):
         super().changeEvent(event)
 
     def _fit(self) -> None:
-        height = QFontMetrics(theme.font("body")).lineSpacing() * self._lines + 28
+        height = QFontMetrics(theme.font("body")).lineSpacing() * _LINES + 28
         self.setFixedHeight(height)

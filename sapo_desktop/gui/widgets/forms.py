@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
@@ -45,11 +43,10 @@ def copy_text(bridge: Asks, text: str) -> None:
 class Copied(QWidget):
     """One line of a key or address, with a button that copies all of it."""
 
-    def __init__(self, bridge: Asks, name: str, hint: str, on_copy: Callable[[], object] | None = None) -> None:
+    def __init__(self, bridge: Asks, name: str, hint: str) -> None:
         super().__init__()
-        self._bridge = bridge
         self._text = Elided("", fixed=True)
-        self._button = IconButton("copy", hint, on_copy or (lambda: copy_text(bridge, self._text.text())))
+        self._button = IconButton("copy", hint, lambda: copy_text(bridge, self._text.text()))
         line = row(self._text, self._button, spacing=0.5)
         self.setLayout(column(Label(name, "caption"), line, spacing=0))
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from sapo_desktop.gui.look.theme import grid, looks, scaled
-from sapo_desktop.gui.widgets.text import Label, Tone
+from sapo_desktop.gui.widgets.text import Label
 
 WIDEST = 1180
 """Pixels of a page's column at 100%; beyond it lines would be too long to read."""
@@ -304,10 +304,10 @@ def _at_most(item: QLayoutItem, width: int) -> QSize:
 class Figure(QWidget):
     """A number with what it is below it."""
 
-    def __init__(self, name: str, value: str = "–", about: str = "", tone: Tone = "") -> None:
+    def __init__(self, name: str, value: str = "–", about: str = "") -> None:
         super().__init__()
         self._name = name
-        self._value = Label(value, "title", tone, wrap=False)
+        self._value = Label(value, "title", wrap=False)
         self._about = Label(about, "caption")
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)

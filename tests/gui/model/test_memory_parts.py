@@ -35,10 +35,10 @@ def test_parts_are_put_together_and_none_is_lost() -> None:
 def test_a_card_gets_a_bar_of_its_own() -> None:
     alone, with_card = _way(_PARTS), _way(Parts(runtime=9), Parts(weights=200))
     made = bars(_fit(alone, with_card))
-    assert [(bar.on_card, bar.takes, bar.free, bar.there) for bar in made] == [
-        (False, 221, 400, 900),
-        (True, 200, 250, 300),
-        (False, 9, 400, 900),
+    assert [(bar.on_card, bar.takes, bar.free) for bar in made] == [
+        (False, 221, 400),
+        (True, 200, 250),
+        (False, 9, 400),
     ]
     assert scale(made) == 400
 

@@ -47,7 +47,7 @@ def test_what_holds_does_not_overwrite_what_is_being_written(qtbot: QtBot) -> No
 @pytest.mark.parametrize(
     "field",
     [
-        lambda: Choice("Theme", [("a", "A"), ("b", "B")], "a"),
+        lambda: Choice("Theme", [("a", "A"), ("b", "B")]),
         lambda: Number("Threads", 0, 9, 1, whole=True),
         lambda: Number("Reserve", 0, 9, 0.5),
     ],
@@ -65,7 +65,8 @@ def test_the_wheel_scrolls_the_page(qtbot: QtBot, field: object) -> None:
 
 
 def test_a_choice_keeps_its_value_when_the_choices_change(qtbot: QtBot) -> None:
-    choice = Choice("Level", [("easy", "easy"), ("hard", "hard")], "hard")
+    choice = Choice("Level", [("easy", "easy"), ("hard", "hard")])
+    choice.show_choice("hard")
     qtbot.addWidget(choice)
     told: list[str] = []
     choice.chosen.connect(told.append)
