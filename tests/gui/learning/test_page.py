@@ -260,13 +260,14 @@ def test_tasks_that_do_not_come_are_said(qtbot: QtBot) -> None:
 # -- answers -------------------------------------------------------------------------------------------------
 
 
-def test_answers_come_newest_first_page_by_page(page: LearningPage, answers: Any) -> None:
+def test_answers_come_newest_first_page_by_page(qtbot: QtBot, page: LearningPage, answers: Any) -> None:
     assert bridge_of(page).asked_for(GetRollouts) == [GetRollouts(limit=200, newest_first=True)]
     assert len(answers.table.rows) == 200 and answers.more.isVisible()
     answers.more.click()
     assert bridge_of(page).asked_for(GetRollouts)[-1].before == answers.table.rows[199].id
     assert len(answers.table.rows) == 400
     bar = answers.table.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 200)  # its end is that of the second page once that is laid out
     bar.setValue(bar.maximum())
     assert len(answers.table.rows) == 600, "the end of the list brings the next page"
     for _ in range(3):
