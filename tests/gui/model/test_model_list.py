@@ -65,8 +65,3 @@ def test_filters() -> None:
     assert len(filtered(rows, "all")) == len(rows)
     assert {row.name for row in filtered(rows, "fit")} == {"starter", "small", "middle"}
     assert "large" not in {row.name for row in filtered(rows, "here")}
-
-
-def test_ten_thousand_models_are_no_burden() -> None:
-    contents = Contents(models=[_installed(f"m{at}") for at in range(10_000)])
-    assert len(model_rows(_BADGES, contents, "starter", "starter")) == 10_004
