@@ -5257,10 +5257,6 @@
         <translation>Der Prüfer muss mit PYTHONHASHSEED=0 laufen: Mit einem anderen Wert stellen manche Aufgaben andere Fragen. Starte ihn über `sapo_desktop.worker.hosts.host`, das setzt ihn.</translation>
     </message>
     <message>
-        <source>The examiner was ended.</source>
-        <translation>Der Prüfer wurde beendet.</translation>
-    </message>
-    <message>
         <source>The file of task ids {path} cannot be read: {reason}.</source>
         <translation>Die Datei der Aufgabenkennungen {path} lässt sich nicht lesen: {reason}.</translation>
     </message>
@@ -5733,6 +5729,10 @@
         <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
     </message>
     <message>
+        <source>The node starts anew, so this was given up: ask again once it has started.</source>
+        <translation>Der Knoten startet neu, deshalb wurde dies abgebrochen: Frage noch einmal, sobald er gestartet ist.</translation>
+    </message>
+    <message>
         <source>The node takes it up now, or once its round in hand is done.</source>
         <translation>Der Knoten übernimmt es jetzt, oder sobald seine laufende Runde fertig ist.</translation>
     </message>
@@ -5805,6 +5805,10 @@
     <message>
         <source>The {host} ended without answering: {reason}.</source>
         <translation>Der Prozess „{host}“ endete ohne Antwort: {reason}.</translation>
+    </message>
+    <message>
+        <source>The {host} was ended.</source>
+        <translation>Der Prozess „{host}“ wurde beendet.</translation>
     </message>
     <message>
         <source>The {host} wrote what cannot be read and was ended: {error}</source>

@@ -331,10 +331,10 @@ class Node:
                 await self._recovery.after(error)
 
     async def close(self) -> None:
-        """End the hosts; the round in hand is discarded, those before it are kept."""
+        """End the hosts for good; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
         await self._keep_unkept_rounds(self.concluding)  # a write before a sleep may be under way
-        await asyncio.gather(self.engine.stop(), self.examiner.host.stop())
+        await asyncio.gather(self.engine.close(), self.examiner.host.close())
         await self.keeper.close()
 
     async def _take_up(self) -> None:
@@ -417,7 +417,10 @@ class Node:
         # The last round, too: who goes on later then repeats a run that never stopped.
         overlaps = self.settings.overlap and self.engine.answers_ahead and self.swarm is None
         ahead = self._answer_ahead if overlaps else None
-        return await run_round(plan, self.examiner, self.engine, watcher, self.swarm, ahead)
+        try:
+            return await run_round(plan, self.examiner, self.engine, watcher, self.swarm, ahead)
+        finally:
+            watcher.leave()
 
     async def _answer_ahead(self, result: RoundResult) -> None:
         """Have the questions of the round after this one answered beside its step. Should they be others in the end, as

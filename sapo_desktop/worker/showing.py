@@ -99,6 +99,12 @@ class RoundWatcher:
         self._training = training
         self._marking: asyncio.Task[None] | None = None
 
+    def leave(self) -> None:
+        """The round is over or left out: an answer that is being marked yet is not shown. Who marks it would start an
+        examiner again that is ended from now on."""
+        if self._marking is not None:
+            self._marking.cancel()
+
     async def phase(self, phase: Phase) -> None:
         await self._gate.wait()
         if phase == "train":

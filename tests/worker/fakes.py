@@ -36,6 +36,7 @@ class FakeHost:
 
     def __init__(self) -> None:
         self.suspended = False
+        self.is_closed = False
         self.cancels = 0
         self.restarts = 0
         self.pid: int | None = 1
@@ -53,6 +54,10 @@ class FakeHost:
 
     async def stop(self) -> None:
         self.pid = None
+
+    async def close(self) -> None:
+        self.is_closed = True
+        await self.stop()
 
 
 class FakeExaminer:
@@ -121,6 +126,9 @@ class FakeEngine:
 
     async def stop(self) -> None:
         await self.host.stop()
+
+    async def close(self) -> None:
+        await self.host.close()
 
     async def generate(
         self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended | None = None

@@ -518,6 +518,27 @@ async def test_memory_is_given_back_and_what_was_learned_comes_back(tmp_path: Pa
         assert not any("Going on from the last checkpoint" in text for text in it.notices())
 
 
+async def test_memory_that_is_given_back_ends_an_examiner_that_marks_an_answer_to_be_shown_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, ended = asyncio.Event(), list[bool]()
+
+    async def unending(*about: Any, strict: bool) -> Any:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(it.examiner.host.pid is not None)
+
+    async with playing(tmp_path) as it, asyncio.timeout(20):
+        it.engine.hold = asyncio.Event()
+        monkeypatch.setattr(it.examiner, "mark", unending)
+        await asked.wait()
+        it.node.orders.pause(None)
+        await it.node.put_away()
+        assert ended == [True], "given up before its host was ended, which it would start again"
+
+
 async def test_before_a_sleep_what_no_checkpoint_has_is_written_and_nothing_is_cut_off_where_all_is(
     tmp_path: Path,
 ) -> None:

@@ -17,6 +17,7 @@ from sapo_desktop.worker import guest as guest_module
 from sapo_desktop.worker import main as worker_main
 from sapo_desktop.worker.assembly import Assembled, Publish
 from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.handlers import requests as requests_module
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.messages.events import (
     Event,
@@ -26,9 +27,12 @@ from sapo_desktop.worker.control.messages.events import (
     StateChanged,
     Stopping,
 )
+from sapo_desktop.worker.control.messages.replies import Sources
 from sapo_desktop.worker.control.messages.requests import (
     AddTasks,
+    Evaluate,
     GetSettings,
+    GetSources,
     GetStatus,
     ListTasks,
     Pause,
@@ -184,6 +188,40 @@ async def test_a_change_under_way_is_whole(factory: Factory, client: Client, mon
     are = await client.call(GetSettings())
     assert (are.settings.model, are.settings.tasks, are.waiting) == ("other", "gcd/easy", [])
     assert len(factory.made) == 2
+
+
+async def test_what_is_asked_of_a_node_that_another_one_replaces_is_given_up_in_plain_words_and_starts_no_process(
+    factory: Factory, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests_module, "MOMENT", 0.01)
+    await client.call(Pause())
+    asked = asyncio.create_task(client.call(Evaluate(checkpoint="base", which="validation")))
+    while factory.made[0].node.show.phase != "evaluate":
+        await asyncio.sleep(0)
+    await client.call(SetSettings(values=TASKS))
+    with pytest.raises(SapoError, match=r"^The node starts anew, so this was given up: ask again once it has started"):
+        await asked
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    engine, examiner = factory.made[0].engine.host, factory.made[0].examiner.host
+    assert (engine.pid, examiner.pid, engine.restarts) == (None, None, 0)
+    assert engine.is_closed and examiner.is_closed, "or who still waits for them would start them again"
+
+
+async def test_what_is_answered_in_a_moment_is_answered_by_the_node_that_is_replaced(
+    factory: Factory, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests_module, "MOMENT", 20)
+    await client.call(Pause())
+    reads, read = threading.Event(), threading.Event()
+    history = factory.made[0].keeper.history
+    monkeypatch.setattr(history, "sources", lambda: [] if reads.set() is None and read.wait(20) else None)
+    asked = asyncio.create_task(client.call(GetSources()))
+    await asyncio.to_thread(reads.wait, 20)
+    await client.call(SetSettings(values=TASKS))
+    await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
+    read.set()
+    assert await asked == Sources(items=[])
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
 
 
 async def test_settings_that_cannot_be_used_are_taken_back(factory: Factory, client: Client, tmp_path: Path) -> None:

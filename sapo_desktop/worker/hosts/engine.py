@@ -159,6 +159,10 @@ class Engine:
         """End the processes."""
         await asyncio.gather(*(host.stop() for host in self.hosts))
 
+    async def close(self) -> None:
+        """End the processes for good: a request that still waits for one does not start it again."""
+        await asyncio.gather(*(host.close() for host in self.hosts))
+
     @property
     def parameters(self) -> int:
         """Of the base model; 0 before it is loaded."""

@@ -17,7 +17,6 @@ import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostTimeout, TaskError
 from sapo_desktop.core.records import Mark, Question
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
@@ -100,12 +99,6 @@ class Examiner:
         self._kept = kept_ids
         self._task_ids = kept_ids.read()
         self._restarting = asyncio.Lock()
-        self._is_closed = False
-
-    async def close(self) -> None:
-        """End the host for good: whoever still waits for it is told that it died, and it is not started again."""
-        self._is_closed = True
-        await self.host.stop()
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
         """The questions of a silo round, one per entry of `tasks`; never one of the held-out side of the
@@ -191,8 +184,6 @@ class Examiner:
 
     async def _call(self, request: msgspec.Struct, kind: type[ReplyType], timeout: float) -> ReplyType:
         async with self._restarting:
-            if self._is_closed:
-                raise HostDied(sentence("The examiner was ended."))
             if self.host.pid is None:
                 await self.host.restart()
         reply = await self.host.call(request, timeout)

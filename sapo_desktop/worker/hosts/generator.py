@@ -98,7 +98,7 @@ class GeneratorHost:
         """Have a request done, in a fresh process where the one at work dies.
 
         Raises:
-            HostDied: it died each time.
+            HostDied: it died each time, or was ended for good.
             SapoError: what the service raised.
         """
         for left in reversed(range(_TRIES)):
@@ -106,7 +106,7 @@ class GeneratorHost:
                 await self.start()
                 return await self._call(request, told)
             except HostDied as error:
-                if not left:
+                if not left or self.host.is_closed:
                     raise
                 log.warning("%s It is started again.", error)
                 if error.killed:
@@ -131,9 +131,6 @@ class GeneratorHost:
             async with asyncio.timeout(PARTING_SECONDS):
                 await self.host.cancel()
                 await self._call(UseAdapter(file=None))
-
-    async def stop(self) -> None:
-        await self.host.stop()
 
     def _ask_for_less(self) -> None:
         """The system killed it: half the memory for keys and values from now on."""

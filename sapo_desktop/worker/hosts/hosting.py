@@ -81,6 +81,8 @@ class Host:
         self._suspended = False
         self._asleep = False
         """Whether it is to be suspended: a process that is started meanwhile begins so."""
+        self.is_closed = False
+        """Whether it was ended for good."""
         self._switched = asyncio.Event()
         self._log_start = 0
         self._limits_reached = 0
@@ -220,8 +222,16 @@ class Host:
         """End the process; a pending call raises HostDied."""
         await self._end(GRACE)
 
+    async def close(self) -> None:
+        """End the process for good: whoever still waits for it is told that it died, and nobody starts it again."""
+        self.is_closed = True
+        await self._end(GRACE)
+
     async def restart(self) -> None:
-        """End the process where it still runs and start a fresh one; all it held in memory is gone."""
+        """End the process where it still runs and start a fresh one; all it held in memory is gone. Raises HostDied
+        where it was closed."""
+        if self.is_closed:
+            raise self._ended()
         await self._end(GRACE)
         await self._launch()
 
@@ -251,6 +261,8 @@ class Host:
         self._call = _PendingCall(0, None)
         self._listener = asyncio.create_task(self._listen(self._process))
         try:
+            if self.is_closed:  # while the process was made
+                raise self._ended()
             await self._settle(self._call.answer, Patience(self.options.start_timeout, loading=True))
             self.versions = self._call.answer.result()
             if not self.options.kind.loads:
@@ -295,6 +307,9 @@ class Host:
             await process.wait()
         await asyncio.wait({listener})
         self._untold = None
+
+    def _ended(self) -> HostDied:
+        return HostDied(sentence("The {host} was ended.", host=self._name))
 
     async def _not_running(self) -> HostError:
         """Why there is nobody to ask; how it ended is told once."""

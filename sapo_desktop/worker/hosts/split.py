@@ -306,6 +306,11 @@ class RemoteEngine(SplitEngine):
         await self.generator.unload_adapter()
         await super().stop()
 
+    async def close(self) -> None:
+        """The same, for good."""
+        await self.generator.unload_adapter()
+        await super().close()
+
     async def _load(self, checkpoint: Path | None) -> Loaded:
         """As the base class; the first adapter goes over at once, so that a server that takes none is found out.
 

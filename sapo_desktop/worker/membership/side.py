@@ -304,7 +304,7 @@ class SwarmSide:
         )
         self._foreign = host
         foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)
-        stack.push_async_callback(foreign.close)
+        stack.push_async_callback(host.close)
         ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))
         around.own.learn_ids(ids)
         joining = Joining(

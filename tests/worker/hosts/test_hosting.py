@@ -101,6 +101,34 @@ async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(host: Ho
     assert (await host.call(tiny().Say("awake"), timeout=30)).text == "awake"
 
 
+async def test_a_host_that_was_closed_is_not_started_again(host: Host) -> None:
+    await host.close()
+    with pytest.raises(HostDied, match=r"^The hosted_service was ended\.$"):
+        await host.restart()
+    assert host.pid is None
+
+
+async def test_a_host_that_is_closed_while_its_process_is_made_leaves_none(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, goes_on, make = asyncio.Event(), asyncio.Event(), asyncio.create_subprocess_exec
+
+    async def slowly(*command: Any, **options: Any) -> Any:
+        process = await make(*command, **options)
+        made.set()
+        await goes_on.wait()
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", slowly)
+    starting = asyncio.create_task(host.restart())
+    await made.wait()
+    await host.close()
+    goes_on.set()
+    with pytest.raises(HostDied, match="was ended"):
+        await starting
+    assert host.pid is None
+
+
 async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(host: Host) -> None:
     task = await until_working(host, tiny().Work(deaf=True))
     await host.cancel(grace=0.1)

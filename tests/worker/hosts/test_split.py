@@ -27,6 +27,7 @@ class Recorder:
     def __init__(self) -> None:
         self.pid: int | None = 1
         self.asked: list[p.EngineMessage] = []
+        self.is_closed = False
         self.restarts = 0
         self.deaths: list[HostDied] = []
 
@@ -51,11 +52,17 @@ class Recorder:
         return p.Done()
 
     async def restart(self) -> None:
+        if self.is_closed:
+            raise HostDied("It was ended.")
         self.restarts += 1
         self.pid = 1 + self.restarts
 
     async def stop(self) -> None:
         self.pid = None
+
+    async def close(self) -> None:
+        self.is_closed = True
+        await self.stop()
 
     def kinds(self, since: int = 0) -> list[str]:
         return [type(one).__name__ for one in self.asked[since:]]
@@ -235,6 +242,16 @@ async def test_running_means_that_the_trainer_holds_its_state(split: Split) -> N
     assert split.engine.running and split.trainer.restarts == 1
     await split.engine.stop()
     assert split.trainer.pid is None and split.generator.pid is None
+
+
+async def test_who_still_waits_for_engines_that_were_closed_starts_neither_again(
+    split: Split, caplog: pytest.LogCaptureFixture
+) -> None:
+    await split.engine.close()
+    with pytest.raises(HostDied):
+        await split.engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
+    assert (split.trainer.pid, split.generator.pid, split.generator.restarts) == (None, None, 0)
+    assert "started again" not in caplog.text
 
 
 async def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:

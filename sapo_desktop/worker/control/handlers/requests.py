@@ -17,7 +17,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -55,6 +55,7 @@ from sapo_desktop.worker.control.messages.replies import (
     Tasks,
 )
 from sapo_desktop.worker.control.messages.requests import (
+    AddTasks,
     ChangeIdentity,
     CreateSwarm,
     Evaluate,
@@ -71,6 +72,7 @@ from sapo_desktop.worker.control.messages.requests import (
     ListTasks,
     Pause,
     Quit,
+    RemoveTasks,
     Request,
     ResetSettings,
     Resume,
@@ -88,8 +90,20 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
-_TO_THE_END = (SetSettings, ResetSettings, SetSilo, CreateSwarm, JoinSwarm, ChangeIdentity)
+_TO_THE_END = (
+    SetSettings,
+    ResetSettings,
+    SetSilo,
+    CreateSwarm,
+    JoinSwarm,
+    ChangeIdentity,
+    AddTasks,
+    RemoveTasks,
+    RollBack,
+)
 """Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
+MOMENT = 1.0
+"""Seconds in which the rest is answered yet where another node takes this one's place."""
 
 
 class Requests:
@@ -122,6 +136,9 @@ class Requests:
         self._quit = quit
         self._started = time.monotonic()
         self._changing: set[asyncio.Future[Reply]] = set()
+        self._asking: set[asyncio.Task[Any]] = set()
+        """Those in which anything else is asked of this node."""
+        self._given_up: set[asyncio.Task[Any]] = set()
         settings = SettingsRequests(
             node,
             side,
@@ -144,21 +161,47 @@ class Requests:
         self._handlers = _by_request(
             self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates
         )
+        self._of_worker = frozenset(_by_request(models, updates))
+        """What goes on whichever node there is."""
 
     async def handle(self, asked: Request) -> Reply:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
         work = self._handlers[type(asked)](asked)
-        if not isinstance(asked, _TO_THE_END):
+        if type(asked) in self._of_worker:
             return await work
+        if not isinstance(asked, _TO_THE_END):
+            return await self._while_it_lasts(work)
         task = asyncio.ensure_future(work)
         self._changing.add(task)
         task.add_done_callback(self._changed)
         return await asyncio.shield(task)
 
     async def settle(self) -> None:
-        """Return once every change that was begun is whole."""
+        """Return once every change that was begun is whole and nothing else is asked of this node, which is closed
+        next: what takes longer than a moment is given up."""
         while self._changing:
             await asyncio.wait(self._changing)
+        if self._asking:
+            _, self._given_up = await asyncio.wait(self._asking, timeout=MOMENT)
+        for task in self._given_up:
+            task.cancel()
+        if self._given_up:
+            await asyncio.wait(self._given_up)
+
+    async def _while_it_lasts(self, work: Awaitable[Reply]) -> Reply:
+        # In the caller's own task: another one would let events overtake the answer that is in step with them.
+        own = asyncio.current_task()
+        assert own is not None
+        self._asking.add(own)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if own not in self._given_up or own.uncancel():  # whoever asked has gone
+                raise
+            text = sentence("The node starts anew, so this was given up: ask again once it has started.")
+            raise SapoError(text) from None
+        finally:
+            self._asking.discard(own)
 
     def _changed(self, task: asyncio.Future[Reply]) -> None:
         self._changing.discard(task)
