@@ -48,7 +48,7 @@ from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Eval
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
-from sapo_desktop.worker.hosts.hosting import PATIENCE, Host, grace_of_caller
+from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.orders import Gate, Orders
 from sapo_desktop.worker.recovery import Recovery
@@ -333,7 +333,8 @@ class Node:
     async def close(self) -> None:
         """End the hosts for good; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
-        await self._keep_unkept_rounds(self.concluding)  # a write before a sleep may be under way
+        async with self.gate.awake():  # one that is paused may be ended too
+            await self._keep_unkept_rounds(self.concluding)  # a write before a sleep may be under way
         await asyncio.gather(self.engine.close(), self.examiner.host.close())
         await self.keeper.close()
 
@@ -403,6 +404,8 @@ class Node:
             self._round = None
 
     async def _prepared_round(self) -> RoundResult:
+        if self._unkept:  # what the engine holds is to be kept, however late it looks whether to give this round up
+            grace_of_caller.set(PATIENCE)
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
         plan = dataclasses.replace(plan, human=self.human_groups.next())
         self.show.round = plan.number
@@ -621,8 +624,10 @@ class Node:
         )
 
     def unsettle(self) -> None:
-        """From here on the engine may hold more than the counters say."""
+        """From here on the engine may hold more than the counters say, and nothing that can be kept before the round's
+        end."""
         self._settled = False
+        grace_of_caller.set(GRACE)
 
     def go_back(self, counters: Counters) -> None:
         """Take over the counters of an earlier round; the lost ones are still to be played."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from sapo_desktop.worker.control.messages.events import (
 )
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.governor import NodeState
-from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
+from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, grace_of_caller
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store import keeper as keeper_module
@@ -537,6 +537,82 @@ async def test_memory_that_is_given_back_ends_an_examiner_that_marks_an_answer_t
         it.node.orders.pause(None)
         await it.node.put_away()
         assert ended == [True], "given up before its host was ended, which it would start again"
+
+
+async def sleep(it: Scene) -> None:
+    await it.node.keep_now()
+
+
+async def give_back(it: Scene) -> None:
+    await it.node.put_away()
+
+
+async def end(it: Scene) -> None:
+    """As every scene does."""
+
+
+@pytest.mark.parametrize("way", [sleep, give_back, end])
+async def test_an_engine_that_looks_late_whether_to_give_up_loses_no_round_that_is_to_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[[Scene], Awaitable[None]]
+) -> None:
+    async with playing(tmp_path, bytes_a_day=10) as it, asyncio.timeout(20):
+        answers = asyncio.Event()
+
+        async def slowly(*asked: Any, **more: Any) -> Any:
+            answers.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                if grace_of_caller.get() < PATIENCE:
+                    await it.engine.host.stop()  # as a host whose step takes longer than that
+
+        await it.until(RoundFinished, count=2)
+        monkeypatch.setattr(it.engine, "generate", slowly)
+        await answers.wait()
+        reached = it.node.counters.round
+        await way(it)
+    assert it.keeper.store.numbers()[-1:] == [reached] and not any("goes on after" in one for one in it.notices())
+
+
+async def test_a_round_that_holds_nothing_up_is_given_up_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path) as it, asyncio.timeout(20):
+        graces: list[float] = []
+        answers = asyncio.Event()
+
+        async def unending(*asked: Any, **more: Any) -> Any:
+            answers.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                graces.append(grace_of_caller.get())
+
+        monkeypatch.setattr(it.engine, "generate", unending)
+        await answers.wait()
+        await it.node.put_away()
+        assert graces == [GRACE], "every round before it has a checkpoint"
+
+
+async def test_a_node_that_ends_while_it_is_paused_wakes_its_engine_to_keep_what_no_checkpoint_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Scene(tmp_path, SETTINGS, 10)
+    save = it.engine.save
+
+    async def awake(folder: Path) -> None:
+        assert not it.engine.host.suspended
+        await save(folder)
+
+    monkeypatch.setattr(it.engine, "save", awake)
+    it.node.orders.start(None)
+    task = asyncio.create_task(it.node.run())
+    await it.until(RoundFinished, count=2)
+    it.node.orders.pause(None)
+    task.cancel()
+    await asyncio.wait([task])
+    await it.node.close()
+    assert it.keeper.store.numbers() == [it.node.counters.round]
 
 
 async def test_before_a_sleep_what_no_checkpoint_has_is_written_and_nothing_is_cut_off_where_all_is(
