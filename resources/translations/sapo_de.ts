@@ -7099,6 +7099,10 @@
         <translation>{reason} Deshalb wird memory_most hier überwacht, nicht erzwungen.</translation>
     </message>
     <message>
+        <source>{reason} So nothing was deleted for disk_gigabytes; the node tries again in 5 minutes.</source>
+        <translation>{reason} Deshalb wurde für disk_gigabytes nichts gelöscht; der Knoten versucht es in 5 Minuten noch einmal.</translation>
+    </message>
+    <message>
         <source>{reason} So this node only answers, until it is started with more free memory.</source>
         <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
     </message>

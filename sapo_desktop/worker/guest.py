@@ -15,9 +15,11 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop.awake import Awake
@@ -237,7 +239,7 @@ class Guest:
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
-        self._unknown = self._full = self._not_held = ""
+        self._unknown = self._full = self._not_held = self._not_tidied = ""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
         self._may_write = self._node.settings.write_gigabytes_a_day
@@ -382,8 +384,10 @@ class Guest:
             return
         self._counted = now, cap
         most = int(cap * 1e9)
-        self.meter.disk = await (node.keeper.tidy(most, places) if most else asyncio.to_thread(bytes_in, places))
-        full = f"{cap}" if most and self.meter.disk > most else ""
+        tidied = most > 0 and await self._tidied(most, places)
+        if not tidied:
+            self.meter.disk = await asyncio.to_thread(bytes_in, places)
+        full = f"{cap}" if tidied and self.meter.disk > most else ""
         if full and full != self._full:
             held, most_size = Size(bytes=self.meter.disk), Size(bytes=most)
             node.show.notice(
@@ -397,6 +401,23 @@ class Guest:
                 ),
             )
         self._full = full
+
+    async def _tidied(self, most: int, places: Sequence[Path]) -> bool:
+        """Delete what can be spared; False where the disk, which may be full, does not let it: the next count tries
+        again."""
+        try:
+            self.meter.disk = await self._node.keeper.tidy(most, places)
+        except SapoError as error:
+            if str(error) != self._not_tidied:
+                text = sentence(
+                    "{reason} So nothing was deleted for disk_gigabytes; the node tries again in 5 minutes.",
+                    reason=error.text,
+                )
+                self._node.show.notice("warning", text)
+            self._not_tidied = str(error)
+            return False
+        self._not_tidied = ""
+        return True
 
     def _take(self) -> Taken:
         member = self._side.network

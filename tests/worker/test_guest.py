@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from sapo_desktop.core.errors import HistoryUnavailable
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import OnBattery
 from sapo_desktop.system.folders import DataFolder
@@ -23,6 +24,7 @@ from sapo_desktop.system.processes import Processors
 from sapo_desktop.worker import guest as guest_module
 from sapo_desktop.worker.governor import Decision, NodeState
 from sapo_desktop.worker.guest import (
+    DISK_SECONDS,
     KEEP_SECONDS,
     OTHERS_SECONDS,
     TICK_SECONDS,
@@ -238,6 +240,35 @@ async def test_too_little_memory_and_disk_are_said_with_what_would_do(
     assert sum("loaded anew, with less at once" in text for text in said) == 1
     assert sum("raise it, or remove a model" in text for text in said) == 1
     assert it.guest.meter.disk > 0
+    await it.close()
+
+
+async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, disk_gigabytes=1e-6))
+    tries, tidy = list[int](), it.scene.keeper.tidy
+
+    async def fails_twice(most: int, places: Sequence[Path]) -> int:
+        tries.append(most)
+        if len(tries) < 3:
+            raise HistoryUnavailable("The history cannot be written.")
+        return await tidy(most, places)
+
+    monkeypatch.setattr(it.scene.keeper, "tidy", fails_twice)
+    now = time.monotonic()
+    monkeypatch.setattr(guest_module.time, "monotonic", lambda: now)
+    await it.guest._look()
+    await it.guest._look()
+    assert len(tries) == 1 and it.guest.meter.disk > 0
+    for _ in range(2):
+        now += DISK_SECONDS
+        await it.guest._look()
+    said = it.scene.notices()
+    assert [text for text in said if text.startswith("The history")] == [
+        "The history cannot be written. So nothing was deleted for disk_gigabytes; the node tries again in 5 minutes."
+    ]
+    assert len(tries) == 3 and "raise it, or remove a model" in said[-1]
     await it.close()
 
 

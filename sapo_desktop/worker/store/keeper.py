@@ -36,11 +36,14 @@ from sapo_desktop.worker.store.history import DAY, MOST_PEERS, History, Latest, 
 
 
 def bytes_in(places: Sequence[Path]) -> int:
-    """Bytes of the files below these folders; of one that others are deleting from, what was met."""
+    """Bytes of the files below these folders, one inside another counted once; of one that others are deleting from, or
+    that may not be looked into, what was met."""
+    real = {place.resolve() for place in places}
+    outer = [place for place in real if real.isdisjoint(place.parents)]
     total = 0
-    for folder, _, names in itertools.chain.from_iterable(map(os.walk, places)):
+    for folder, _, names in itertools.chain.from_iterable(map(os.walk, outer)):
         for name in names:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 total += Path(folder, name).lstat().st_size
     return total
 

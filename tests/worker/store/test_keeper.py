@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -222,6 +223,29 @@ def test_who_was_helped_once_stays_counted(history: History) -> None:
     assert it.helped == lasting(history).helped == 1
     it.claimed(ANNA, 4)
     assert it.helped == 2
+
+
+def test_a_folder_inside_another_is_counted_once_and_what_cannot_be_seen_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = tmp_path / "data" / "models"
+    models.mkdir(parents=True)
+    for name in ("weights", "locked"):
+        (models / name).write_bytes(bytes(100))
+    (tmp_path / "data" / "settings").write_bytes(bytes(10))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "more").write_bytes(bytes(1000))
+    assert bytes_in([tmp_path / "data", models, elsewhere]) == 1210 == bytes_in([models, tmp_path / "data", elsewhere])
+    look = Path.lstat
+
+    def refused(path: Path) -> Any:
+        if path.name == "locked":
+            raise PermissionError("no access")
+        return look(path)
+
+    monkeypatch.setattr(Path, "lstat", refused)
+    assert bytes_in([tmp_path / "data", models]) == 110
 
 
 def test_older_checkpoints_go_and_the_best_and_the_newest_stay(tmp_path: Path) -> None:
