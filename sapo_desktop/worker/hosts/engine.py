@@ -59,9 +59,8 @@ TRAINER_STATE = "trainer.json"
 UNTRAINED = "untrained"
 """A file that stands in a checkpoint for the training that was not done: the round only answered."""
 
-# Generous: a host that computes is not hung. What is caught here is a dead-lock, not slowness.
+# Of a host that does nothing at all meanwhile. What is caught here is a dead-lock, not slowness.
 LOAD_SECONDS = 900.0
-"""Of a host that does nothing at all meanwhile."""
 WORK_SECONDS = 3600.0
 
 

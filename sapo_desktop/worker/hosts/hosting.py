@@ -3,9 +3,9 @@
 A `Host` is one process with one request in hand at a time; further calls wait their turn, but for one that somebody
 waits for and that is put aside the one in hand (`call_aside`). Nothing here
 decides what to do about an error: the round restarts a host with `restart()`, at its own pace. Suspended time
-counts for no time-out, nor does time in which a host gets no processor (patience.py). It loads at normal priority and
-gives way to other programs after that: to lower a priority is easy, to raise it again is for root alone. Hosts are
-started from the thread that runs the event loop, the main one: Linux kills them with it.
+counts for no time-out, nor does time in which a host gets no processor, or gets on (patience.py). It loads at normal
+priority and gives way to other programs after that: to lower a priority is easy, to raise it again is for root alone.
+Hosts are started from the thread that runs the event loop, the main one: Linux kills them with it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Host:
         loading: bool = False,
     ) -> Any:
         """Ask the host and wait for its reply, at most `timeout` seconds in which it was not suspended and had a
-        processor; of one that is `loading`, in which it did nothing at all.
+        processor; of one that is `loading`, or whose kind computes, in which it did nothing at all.
 
         Raises:
             HostTimeout: no reply in time; the host was killed.
@@ -144,12 +144,12 @@ class Host:
                 raise await self._not_running()
             self._number += 1
             self._count_kills()
-            self._call = _PendingCall(self._number, on_progress)
+            self._call = _PendingCall(self._number, on_progress, self._patience(timeout, loading=loading))
             if loading:
                 self._keep_pace()
             try:
                 await self._send(Request(id=self._number, body=pack_body(request)))
-                await self._settle(self._call.answer, Patience(timeout, loading=loading))
+                await self._settle(self._call)
                 if loading:
                     self._loaded()
                 return self._call.answer.result()
@@ -169,10 +169,10 @@ class Host:
             if self.pid is None:
                 raise await self._not_running()
             self._number += 1
-            call = self._aside = _PendingCall(self._number, on_progress)
+            call = self._aside = _PendingCall(self._number, on_progress, self._patience(timeout))
             try:
                 await self._send(Request(id=call.number, body=pack_body(request), aside=True))
-                await self._settle(call.answer, Patience(timeout))
+                await self._settle(call)
                 return call.answer.result()
             except asyncio.CancelledError:
                 # Nobody waits for what it says to this: it is over at its next step, and what it interrupts goes on.
@@ -258,12 +258,12 @@ class Host:
         processes.tie_to_this_process(self._process.pid)
         self._switch(self._asleep)
         # A call like any other, with number 0, that the Ready frame answers.
-        self._call = _PendingCall(0, None)
+        self._call = _PendingCall(0, None, Patience(self.options.start_timeout, loading=True))
         self._listener = asyncio.create_task(self._listen(self._process))
         try:
             if self.is_closed:  # while the process was made
                 raise self._ended()
-            await self._settle(self._call.answer, Patience(self.options.start_timeout, loading=True))
+            await self._settle(self._call)
             self.versions = self._call.answer.result()
             if not self.options.kind.loads:
                 self._loaded()
@@ -394,8 +394,12 @@ class Host:
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
-    async def _settle(self, answer: asyncio.Future[Any], patience: Patience) -> None:
+    def _patience(self, timeout: float | None, *, loading: bool = False) -> Patience:
+        return Patience(timeout, loading=loading, computes=self.options.kind.computes)
+
+    async def _settle(self, call: _PendingCall) -> None:
         """Wait for the answer; kill the host where the patience is used up."""
+        answer, patience = call.answer, call.patience
         clock = asyncio.get_running_loop().time
         seen: Sight | None = None  # most calls are over before there is anything to see
         while not answer.done():
@@ -426,7 +430,7 @@ class Host:
             processes.kill_tree(self.pid)
         await self._end(0.0)
         seconds = float(patience.limit or 0)
-        if patience.loading:
+        if patience.by_effort:
             raise HostTimeout("The {host} did nothing for {seconds} s and was ended.", host=self._name, seconds=seconds)
         raise HostTimeout(
             "The {host} did not answer within {seconds} s and was ended.", host=self._name, seconds=seconds
@@ -436,10 +440,11 @@ class Host:
 class _PendingCall:
     """The request in hand. `answered`: the host settled it; `answer`: what the caller gets."""
 
-    def __init__(self, number: int, on_progress: OnProgress | None) -> None:
+    def __init__(self, number: int, on_progress: OnProgress | None, patience: Patience) -> None:
         loop = asyncio.get_running_loop()
         self.number = number
         self.on_progress = on_progress
+        self.patience = patience
         self.given_up = False
         self.answer: asyncio.Future[Any] = loop.create_future()
         self.answered: asyncio.Future[None] = loop.create_future()
@@ -450,6 +455,7 @@ class _PendingCall:
             self.answer.exception()  # looked at, so that asyncio does not report it as overlooked
 
     def tell(self, progress: Any) -> None:
+        self.patience.heard()
         if self.on_progress is None or self.given_up:
             return
         try:

@@ -1,8 +1,9 @@
 """How long a host is waited for: by what it does, and not by the clock where others keep the processors from it.
 
-A host that loads may take as long as it likes while it gets on. One that works has a limit, which stands still while
-it waits for a processor; so a hung host is ended after its time, and a starved one is not. Of time in which a host is
-suspended nothing is told here. Left out: the waiting itself (hosting.py).
+A host that loads, or that computes what we asked of it, may take as long as it likes while it gets on: its limit is of
+time in which it does nothing at all. One that works on what strangers wrote has a limit of its whole time, which stands
+still while it waits for a processor; so a hung host is ended after its time, and a starved one is not. Of time in which
+a host is suspended nothing is told here. Left out: the waiting itself (hosting.py).
 """
 
 from __future__ import annotations
@@ -52,12 +53,13 @@ class Patience:
     """The time that one call has left.
 
     Args:
-        limit: seconds; None: without end. Of a host that loads: seconds in which it does nothing at all.
+        limit: seconds; None: without end. Of a host that loads or computes: seconds in which it does nothing at all.
     """
 
-    def __init__(self, limit: float | None, *, loading: bool = False) -> None:
+    def __init__(self, limit: float | None, *, loading: bool = False, computes: bool = False) -> None:
         self.limit = limit
         self.loading = loading
+        self.by_effort = loading or computes
         self._spent = 0.0
         self._first: Sight | None = None
         self._told = False
@@ -67,15 +69,20 @@ class Patience:
         """Seconds, at the least."""
         return math.inf if self.limit is None else self.limit - self._spent
 
+    def heard(self) -> None:
+        """The host told how far it is."""
+        if self.by_effort:
+            self._spent = 0.0
+
     def count(self, seconds: float, before: Sight | None, now: Sight) -> None:
         """Charge so many seconds, in which the host was not suspended; `before`: the look at their beginning, if there
         was one."""
         self._first = self._first or now
         if before is None:
-            self._spent += 0.0 if self.loading else seconds
+            self._spent += 0.0 if self.by_effort else seconds
             return
         cpu = now.effort.cpu - before.effort.cpu
-        if self.loading:
+        if self.by_effort:
             self._spent = 0.0 if now.effort != before.effort else self._spent + seconds
         elif cpu > 0 and now.processors.share_since(before.processors) >= FULL:
             self._spent += min(seconds, cpu)

@@ -138,6 +138,8 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it may start programs though it is confined."""
     loads: bool = False
     """Whether it is asked to load something before it can work (`Host.call(..., loading=True)`)."""
+    computes: bool = False
+    """Whether its work may take as long as it gets on: a call's limit is of time in which it does nothing at all."""
 
 
 KINDS = {
@@ -154,6 +156,7 @@ KINDS = {
         name="engine",
         programs=True,  # chat templates are asked in a process of their own
         loads=True,
+        computes=True,
         create="sapo_desktop.engines.torch.service:create",
         request="sapo_desktop.engines.protocols:EngineRequest",
         reply="sapo_desktop.engines.protocols:EngineReply",
@@ -166,6 +169,7 @@ KINDS = {
         name="remote",
         network=True,
         loads=True,
+        computes=True,
         create="sapo_desktop.engines.remote.engine:create",
         request="sapo_desktop.engines.protocols:RemoteRequest",
         reply="sapo_desktop.engines.protocols:GeneratorReply",
@@ -176,6 +180,7 @@ KINDS = {
         name="generator",
         programs=True,
         loads=True,
+        computes=True,
         create="sapo_desktop.engines.llama_cpp.service:create",
         request="sapo_desktop.engines.protocols:GeneratorRequest",
         reply="sapo_desktop.engines.protocols:GeneratorReply",

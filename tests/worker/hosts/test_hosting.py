@@ -422,6 +422,33 @@ async def test_a_starved_host_that_loads_is_waited_for(tmp_path: Path, monkeypat
     assert said == ["The computer is busy: other programs take 100% of its processors, so starting takes longer."]
 
 
+async def test_a_host_that_computes_is_ended_only_where_it_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = itertools.count()
+    monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.01)
+
+    def look(pid: int, at: float, *, loading: bool) -> Sight:
+        return Sight(at, Effort(0.01 * next(looks), 0), 0.0, Processors(0, 1))
+
+    monkeypatch.setattr(hosting, "look", look)
+    async with hosted(tmp_path) as host:
+        host.options = msgspec.structs.replace(
+            host.options, kind=msgspec.structs.replace(host.options.kind, computes=True)
+        )
+        working = asyncio.create_task(host.call(tiny().Work(), timeout=0.05))
+        while next(looks) < 40:
+            await asyncio.sleep(0.01)
+        assert not working.done()
+        monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
+        with pytest.raises(HostTimeout, match="did nothing for"):
+            await working
+
+
+def test_only_who_reads_what_strangers_wrote_has_a_limit_of_its_whole_time() -> None:
+    assert {name for name, kind in KINDS.items() if not kind.computes} == {"examiner", "librarian"}
+
+
 async def test_a_full_log_is_turned_over(tmp_path: Path) -> None:
     log = tmp_path / "host.log"
     log.write_bytes(b"x" * (MAX_LOG_BYTES + 1))

@@ -15,9 +15,10 @@ def sight(at: float, cpu: float, *, read: int = 0, node: float = 0.0, busy: floa
     return Sight(at, Effort(cpu, read), node, Processors(busy, CORES * at))
 
 
+@pytest.mark.parametrize("way", [{"loading": True}, {"computes": True}])
 @pytest.mark.parametrize("moves", [{"cpu": 0.05}, {"cpu": 0.0, "read": 4096}])
-def test_what_loads_may_take_as_long_as_it_gets_on(moves: dict[str, float]) -> None:
-    patience = Patience(180.0, loading=True)
+def test_what_loads_or_computes_may_take_as_long_as_it_gets_on(moves: dict[str, float], way: dict[str, bool]) -> None:
+    patience = Patience(180.0, **way)
     for number in range(1000):
         before = sight(5.0 * number, number * moves["cpu"], read=int(number * moves.get("read", 0)))
         now = sight(5.0 * number + 5, (number + 1) * moves["cpu"], read=int((number + 1) * moves.get("read", 0)))
@@ -25,13 +26,23 @@ def test_what_loads_may_take_as_long_as_it_gets_on(moves: dict[str, float]) -> N
     assert patience.left == 180.0
 
 
-def test_what_loads_and_does_nothing_at_all_is_given_up() -> None:
-    patience = Patience(180.0, loading=True)
+@pytest.mark.parametrize("way", [{"loading": True}, {"computes": True}])
+def test_what_loads_or_computes_and_does_nothing_at_all_is_given_up(way: dict[str, bool]) -> None:
+    patience = Patience(180.0, **way)
     patience.count(5.0, None, sight(5, 1.0))
     for number in range(1, 37):
         assert patience.left > 0
         patience.count(5.0, sight(5.0 * number, 1.0), sight(5.0 * number + 5, 1.0))
     assert patience.left == 0
+
+
+def test_who_tells_how_far_it_is_gets_on_but_for_one_that_has_a_limit_of_its_whole_time() -> None:
+    elsewhere, marks = Patience(20.0, computes=True), Patience(20.0)  # a server computes, of whose time nothing is seen
+    for patience in (elsewhere, marks):
+        patience.count(5.0, sight(0, 1.0), sight(5, 1.0))
+        assert patience.left == 15.0
+        patience.heard()
+    assert (elsewhere.left, marks.left) == (20.0, 15.0)
 
 
 def test_a_starved_host_is_charged_what_it_computed_and_a_hung_one_the_time() -> None:
