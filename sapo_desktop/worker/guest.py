@@ -272,13 +272,14 @@ class Guest:
     async def keep_to_share(self) -> None:
         """Keep the processor time of all processes within what was decided, until cancelled."""
         gate = self._node.gate
-        throttle = Throttle(lambda: spent_by(self._assembled), gate.hold, time.monotonic)
         while True:
-            if not gate.is_open:
-                gate.hold(False)
+            gate.hold(False)
             await gate.wait()
-            throttle.look(gate.cores)
-            await asyncio.sleep(TICK_SECONDS)
+            # Anew: what was computed meanwhile for who asked is no debt of the rounds.
+            throttle = Throttle(lambda: spent_by(self._assembled), gate.hold, time.monotonic)
+            while gate.is_open:
+                throttle.look(gate.cores)
+                await asyncio.sleep(TICK_SECONDS)
 
     async def _until_next_look(self) -> None:
         """The wait alone is measured: a look may take long by itself, as where a model is put away."""

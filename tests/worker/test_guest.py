@@ -24,7 +24,6 @@ from sapo_desktop.system.processes import Processors
 from sapo_desktop.worker import guest as guest_module
 from sapo_desktop.worker.governor import Decision, NodeState
 from sapo_desktop.worker.guest import (
-    DISK_SECONDS,
     KEEP_SECONDS,
     OTHERS_SECONDS,
     TICK_SECONDS,
@@ -256,13 +255,11 @@ async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_late
         return await tidy(most, places)
 
     monkeypatch.setattr(it.scene.keeper, "tidy", fails_twice)
-    now = time.monotonic()
-    monkeypatch.setattr(guest_module.time, "monotonic", lambda: now)
     await it.guest._look()
     await it.guest._look()
     assert len(tries) == 1 and it.guest.meter.disk > 0
     for _ in range(2):
-        now += DISK_SECONDS
+        it.guest._counted = None
         await it.guest._look()
     said = it.scene.notices()
     assert [text for text in said if text.startswith("The history")] == [
@@ -414,6 +411,44 @@ def test_a_process_that_comes_or_goes_is_no_processor_time() -> None:
     machine.spent = {2: 7.0, 3: 500.0}
     machine.run(1, 1.0)
     assert not machine.held
+
+
+async def test_what_a_paused_node_computed_for_who_asked_holds_no_round_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent, looked = {1: 0.0}, asyncio.Event()
+
+    class Noted(Throttle):
+        def look(self, cores: float) -> None:
+            super().look(cores)
+            looked.set()
+
+    async def until_looked() -> None:
+        looked.clear()
+        await looked.wait()
+
+    monkeypatch.setattr(guest_module, "Throttle", Noted)
+    monkeypatch.setattr(guest_module, "TICK_SECONDS", 0)
+    monkeypatch.setattr(guest_module, "spent_by", lambda assembled: dict(spent))
+    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    keeping = asyncio.create_task(it.guest.keep_to_share())
+    async with asyncio.timeout(20):
+        await until_looked()
+        it.scene.node.orders.pause(None)
+        await asyncio.sleep(0)
+        spent[1] += 3600.0
+        it.scene.node.orders.resume()
+        await until_looked()
+        assert not it.scene.engine.host.suspended
+        spent[1] += 3600.0
+        await until_looked()
+        assert it.scene.engine.host.suspended, "what its rounds take is"
+        it.scene.node.orders.pause(None)
+        await asyncio.sleep(0)
+        assert not it.scene.gate._held, "and a pause is the gate's own to keep"
+    keeping.cancel()
+    await asyncio.wait([keeping])
+    await it.close()
 
 
 class Spending:
