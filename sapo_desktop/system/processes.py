@@ -184,8 +184,16 @@ def effort(pid: int) -> Effort:
     """What process `pid` has done so far; nothing where it is gone."""
     import psutil
 
-    # On Windows a virtual environment's python.exe is a launcher: the work is its child's.
-    family = _windows_tree(pid) if sys.platform == "win32" else [psutil.Process(pid)] if psutil.pid_exists(pid) else []
+    # On Windows a virtual environment's python.exe is a launcher: the work is its child's. This process is none.
+    if sys.platform == "win32" and pid != os.getpid():
+        return _done_by(_windows_tree(pid))
+    return _done_by([psutil.Process(pid)] if psutil.pid_exists(pid) else [])
+
+
+def _done_by(family: Sequence[Any]) -> Effort:
+    """What these processes, as psutil sees them, have done without their children."""
+    import psutil
+
     cpu, read = 0.0, 0
     for process in family:
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -200,7 +208,7 @@ def family_cpu() -> float:
     import psutil
 
     this = psutil.Process()
-    return sum(effort(process.pid).cpu for process in (this, *this.children(recursive=True)))
+    return _done_by([this, *this.children(recursive=True)]).cpu
 
 
 class Processors(NamedTuple):

@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar, Self
 
 import psutil
 import pytest
@@ -152,6 +154,30 @@ def test_a_system_that_lets_no_program_take_back_its_priority_is_not_said_to(mon
 def test_the_memory_that_a_process_occupies(tree: list[psutil.Process]) -> None:
     assert processes.resident_memory(tree[0].pid) > 2**20
     assert processes.resident_memory(2**22 - 1) == 0
+
+
+class WindowsProcess:
+    """This process with a launcher below it, whose child does the work."""
+
+    SECONDS: ClassVar = {os.getpid(): 1.0, 11: 0.25, 12: 5.0}
+
+    def __init__(self, pid: int | None = None) -> None:
+        self.pid = os.getpid() if pid is None else pid
+
+    def children(self, recursive: bool) -> list[Self]:
+        below = {os.getpid(): [11, 12], 11: [12]}
+        return [type(self)(pid) for pid in below.get(self.pid, [])]
+
+    def cpu_times(self) -> SimpleNamespace:
+        return SimpleNamespace(user=self.SECONDS[self.pid], system=0.0)
+
+
+def test_on_windows_a_hosts_time_is_its_launchers_childs_and_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(psutil, "Process", WindowsProcess)
+    assert processes.effort(11).cpu == 5.25
+    assert processes.effort(os.getpid()).cpu == 1.0, "its hosts are counted beside it"
+    assert processes.family_cpu() == 6.25
 
 
 def test_what_a_process_has_done_grows_while_it_computes() -> None:
