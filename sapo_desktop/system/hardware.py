@@ -202,13 +202,16 @@ def gpus() -> list[Gpu]:
 
 
 def taken_by_others(own: Sequence[int]) -> float:
-    """What processes other than `own` hold of a graphics card's memory, in percent; of the card where it is most."""
+    """What processes other than `own` hold of a graphics card's memory, in percent; of the card where it is most. One
+    of which the driver does not say what `own` hold is left out."""
 
     def look(nvml: Any, handle: Any) -> float:
         memory = nvml.nvmlDeviceGetMemoryInfo(handle)
         running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
-        held = sum(process.usedGpuMemory or 0 for process in running if process.pid in own)  # None on some Windows
-        return 100 * max(0, int(memory.used) - held) / max(1, int(memory.total))
+        held = [process.usedGpuMemory for process in running if process.pid in own]
+        if None in held:  # Windows keeps that to itself, of cards that show a desktop
+            return 0.0
+        return 100 * max(0, int(memory.used) - sum(held)) / max(1, int(memory.total))
 
     return max(_of_each_card(look), default=0.0)
 

@@ -190,6 +190,9 @@ def test_cards_are_used_by_an_engine_pack_made_for_them(tmp_path: Path, monkeypa
 
 
 def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def memory(handle: int) -> SimpleNamespace:
+        return SimpleNamespace(total=10**10, free=10**9 * (handle + 1))
+
     driver = SimpleNamespace(
         NVMLError=RuntimeError,
         nvmlInit=lambda: None,
@@ -198,13 +201,17 @@ def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.Monkey
         nvmlDeviceGetHandleByIndex=lambda index: index,
         nvmlDeviceGetName=lambda handle: f"card {handle}",
         nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}",
-        nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(total=10**10, free=10**9 * (handle + 1)),
+        nvmlDeviceGetMemoryInfo=memory,
     )
     monkeypatch.setitem(sys.modules, "pynvml", driver)
     used = [SimpleNamespace(pid=7, usedGpuMemory=5), SimpleNamespace(pid=8, usedGpuMemory=3)]
     untold = SimpleNamespace(pid=7, usedGpuMemory=None)  # as on some Windows
     driver.nvmlDeviceGetComputeRunningProcesses = lambda handle: used if handle else [untold]
     assert hardware.card_memory_of([7]) == 5 and hardware.card_memory_of([]) == 0
+    driver.nvmlDeviceGetMemoryInfo = lambda handle: SimpleNamespace(total=100, free=10, used=90 - handle)
+    assert hardware.taken_by_others([7]) == 84, "of card 0 nobody knows what is ours"
+    assert hardware.taken_by_others([8]) == 90 and hardware.taken_by_others([]) == 90
+    driver.nvmlDeviceGetMemoryInfo = memory
     cards = hardware.gpus()
     assert [(card.name, card.memory, card.free) for card in cards] == [
         ("card 0", 10**10, 10**9),
