@@ -302,6 +302,9 @@ class Orders:
     def finish(self) -> None:
         """Finish the round in hand, then pause; a pause in the middle of one is lifted for that."""
         if self._gate.state is NodeState.PAUSED and not self._is_playing():
+            if not self.wishes.paused:  # something else holds it back: it is not to go on once that is over
+                self._forget_end()
+                self._wish(Wishes(contribute=True, paused=True, rounds_left=self.rounds_left))
             return
         self._check(_FINISH)
         self._forget_end()

@@ -102,6 +102,15 @@ def test_a_pause_between_rounds_is_all_that_finishing_asks_for() -> None:
     assert told.gate.state is NodeState.PAUSED and len(told.events) == said
 
 
+def test_finishing_pauses_a_node_that_something_else_holds_back_between_rounds() -> None:
+    told = Told(playing=False)
+    told.orders.start(3)
+    told.orders.see(BATTERY)
+    told.orders.finish()
+    told.orders.see(PLUGGED)
+    assert (told.gate.why, told.orders.rounds_left) == (Paused(), 3)
+
+
 async def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
     told = started()
     told.orders.pause(900)
