@@ -166,7 +166,7 @@ class StepReport(Record, frozen=True):
     micro_batch: int
     """The micro-batch that fitted; smaller than asked after out of memory."""
     skipped: bool
-    """True where no advantage differed from zero: no step was taken."""
+    """True where no advantage differed from zero, or all that had one are left out: no step was taken."""
     seconds: float
     steps: int = 0
     """Optimiser steps behind the adapter since its beginning, those of this step included."""

@@ -203,7 +203,7 @@ async def run_round(
             mix=str(plan.share),
             weighting=plan.weighting,
             checkpoint=None,
-            note=_note(mixed, len(plan.human), step),
+            note=_note(mixed, len(plan.human), step, any(map(any, weights))),
             external_dropped=sieve.dropped,
         )
         return RoundResult(
@@ -365,7 +365,7 @@ def _share_truncated(groups: Sequence[Group]) -> float:
     return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
 
 
-def _note(mixed: MixedBatch, human: int, step: StepReport | None) -> str:
+def _note(mixed: MixedBatch, human: int, step: StepReport | None, could_teach: bool) -> str:
     notes = []
     if human:
         notes.append(f"{human} {'group' if human == 1 else 'groups'} with a person's answer")
@@ -374,6 +374,8 @@ def _note(mixed: MixedBatch, human: int, step: StepReport | None) -> str:
         notes.append(f"{mixed.filled_up} own {own} filled up for {others}")
     if step is None:
         notes.append("answers only: nothing was trained")
+    elif step.skipped and could_teach:
+        notes.append("only answers of others could teach, and this model would hardly write them: no step")
     elif step.skipped:
         notes.append("no group had both solved and unsolved answers: no step")
     return "; ".join(notes)

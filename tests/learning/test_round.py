@@ -6,7 +6,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import Completion, Generated, Group, Question, Sampling, SwarmReward
+from sapo_desktop.core.records import (
+    Completion,
+    Generated,
+    Group,
+    Question,
+    Sampling,
+    StepReport,
+    SwarmReward,
+    TrainingSequence,
+)
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
 from sapo_desktop.tasks.service import QuestionRef
@@ -131,6 +140,15 @@ def test_a_round_that_teaches_nothing_says_so() -> None:
     assert report.zero_advantage_groups == 3
     assert report.step is not None and report.step.skipped
     assert "no step" in report.note
+
+
+def test_a_step_that_left_out_all_that_could_teach_says_so() -> None:
+    class Reaching(FakeEngine):
+        async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+            return msgspec.structs.replace(await super().step(batch), skipped=True)
+
+    note = play(Reaching(skill=0), swarm=FakeSwarm(groups=1), share=MixShare(2, 1)).report.note
+    assert "would hardly write them: no step" in note and "solved" not in note
 
 
 def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:

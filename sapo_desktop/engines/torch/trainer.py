@@ -44,7 +44,10 @@ class Update:
 
     loss: float = 0.0
     clipped: int = 0
+    left_out: int = 0
+    """Tokens of peers' answers that weigh nothing (`reach`)."""
     grad_norm: float = 0.0
+    """0: no step was taken."""
 
 
 class GrpoTrainer:
@@ -101,8 +104,13 @@ class GrpoTrainer:
         update = Update()
         with contextlib.nullcontext() if is_packed(self.policy.causal) else without_holes():
             for _ in range(self.settings.updates):
-                update = self._update(batch, teaching, tokens, old)
+                latest = self._update(batch, teaching, tokens, old)
+                if not latest.grad_norm:
+                    break  # and the next one would see the same
+                update = latest
         return_freed_memory()
+        if not update.grad_norm:
+            return self._report(batch, tokens, began, skipped=True)
         learned = sum(len(batch[i].tokens) for i in teaching)
         return msgspec.structs.replace(
             self._report(batch, tokens, began, skipped=False),
@@ -129,7 +137,8 @@ class GrpoTrainer:
     def _update(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, old: dict[int, Tensor]
     ) -> Update:
-        """Take one optimiser step, in ever smaller micro-batches until one fits."""
+        """Take one optimiser step, in ever smaller micro-batches until one fits; none where there is no gradient, along
+        which Adam would go on by its memory alone."""
         while True:
             self.optimiser.zero_grad()
             try:
@@ -148,6 +157,9 @@ class GrpoTrainer:
             release_memory()
         parameters = list(self.policy.trainable().values())
         update.grad_norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm))
+        if not update.grad_norm:
+            self.optimiser.zero_grad()
+            return update
         self.optimiser.step()
         self.steps += 1
         self.optimiser.zero_grad()
@@ -173,7 +185,11 @@ class GrpoTrainer:
     ) -> Update:
         """Add up the gradients of all micro-batches; `teaching` names the sequences that have any (an advantage of 0
         only counts in the normaliser), `tokens` counts those of the whole batch, `known` keeps each sequence's
-        log-probabilities [answer tokens] of before the step, from one update to the next."""
+        log-probabilities [answer tokens] of before the step, from one update to the next.
+
+        What `reach` leaves out does not count in the normaliser, as foreign answers of advantage 0 do not
+        (learning/mixing.py): else who sends long right answers with one odd word in each would thin out what everybody
+        else's teach. Which these are is known once all were read, so the sum is scaled at the end."""
         update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
         for part in self.parts(batch, teaching):
@@ -182,18 +198,24 @@ class GrpoTrainer:
                 raise HostCancelled(sentence("Training was cancelled."))
             logprobs = self.logprobs(part)
             old = _recall(known, part, logprobs)
-            result = policy_loss(
-                logprobs,
-                old,
-                part.advantages,
-                tokens,
-                clip,
-                self._weights(batch, part, old),
-            )
+            weights = self._weights(batch, part, old)
+            result = policy_loss(logprobs, old, part.advantages, tokens, clip, weights)
             result.loss.backward()  # type: ignore[no-untyped-call]
             update.loss += float(result.loss.detach())
             update.clipped += result.clipped
+            if weights is not None:
+                rows = zip(part.sequences, torch.split(weights, part.lengths), strict=True)
+                update.left_out += sum(len(row) for place, row in rows if batch[place].least and not row.any())
+        if 0 < update.left_out < tokens:
+            self._scale(update, tokens / (tokens - update.left_out))
         return update
+
+    def _scale(self, update: Update, by: float) -> None:
+        """The gradients and the loss as if the batch had fewer tokens."""
+        for parameter in self.policy.trainable().values():
+            if parameter.grad is not None:
+                parameter.grad.mul_(by)
+        update.loss *= by
 
     def _weights(self, batch: Sequence[TrainingSequence], part: MicroBatch, old: Tensor) -> Tensor | None:
         """Return what each token counts [N]: truncated importance weights where the sampler was not the trainer's own

@@ -75,6 +75,31 @@ def test_a_peers_answer_that_this_model_would_hardly_write_is_not_learned(engine
     assert same(gradients(engine, [own], 1), learned)
 
 
+def test_a_step_whose_answers_are_all_left_out_moves_nothing(engine: TorchEngine) -> None:
+    """Adam's memory of earlier steps would, and steps and average would go on."""
+    batch = made_batch(engine)
+    engine.trainer.step(batch)
+    start, average = weights(engine), {name: value.clone() for name, value in engine.trainer.average.items()}
+    peers = [msgspec.structs.replace(s, least=1.0) for s in batch]
+    report = engine.trainer.step(peers)
+    assert (report.skipped, report.grad_norm, report.loss, report.steps) == (True, 0.0, 0.0, 1)
+    assert same(weights(engine), start) and same(engine.trainer.average, average)
+    assert all(p.grad is None for p in engine.policy.trainable().values())
+
+
+@pytest.mark.parametrize("micro_batch", [8, 1])
+def test_answers_that_are_left_out_do_not_thin_out_what_others_teach(folder: Path, micro_batch: int) -> None:
+    engine = loaded_engine(folder)
+    own, *others = made_batch(engine)
+    alone = gradients(engine, [own], micro_batch)
+    peers = [msgspec.structs.replace(s, least=1.0) for s in others]
+    for name, gradient in gradients(engine, [own, *peers], micro_batch).items():
+        torch.testing.assert_close(gradient, alone[name])
+    report = engine.trainer.step([own, *peers])
+    assert report.loss == pytest.approx(-own.advantage, rel=1e-5)
+    assert report.tokens == sum(len(s.tokens) for s in [own, *peers])
+
+
 def test_no_advantage_is_no_step(engine: TorchEngine) -> None:
     batch = [msgspec.structs.replace(s, advantage=0.0) for s in made_batch(engine)]
     start = weights(engine)
