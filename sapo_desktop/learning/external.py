@@ -5,11 +5,13 @@ With rewards r of the group and b, the share that this node itself solves of the
 | weighting  | advantage of an answer                                                            |
 |------------|-----------------------------------------------------------------------------------|
 | `paper`    | (r - mean) / deviation of the group, as of an own one                             |
-| `guarded`  | r - b, negatives 0 (the default)                                                  |
+| `guarded`  | 1 - b of a solved answer, else 0 (the default)                                    |
 
 The sender must not choose the size of an advantage. By the group's own mean it does: one right answer among seven
-deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within [0, 1]. Then every external group,
-under each weighting, is scaled to what an own one weighs, whatever its count of tokens (`external_advantages`).
+deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within [0, 1], and asks whether an answer is
+solved, whatever the reward: b is a share solved, and a number copied from the question may earn a partial score above
+it. Then every external group, under each weighting, is scaled to what an own one weighs, whatever its count of tokens
+(`external_advantages`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from sapo_desktop.core.records import Completion, WeightingName
+from sapo_desktop.core.records import Completion, Mark, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 
 _MOST_SCALE = 8.0
@@ -27,17 +29,17 @@ LEAST = 1e-3
 """Probability of a token that a peer may always use (`least_probability`)."""
 
 
-def paper(rewards: Sequence[float], own_rate: float) -> list[float]:
+def paper(marks: Sequence[Mark], own_rate: float) -> list[float]:
     """The group's own advantage, as in SAPO's Algorithm 1, before it is scaled."""
-    return group_advantages(rewards)
+    return group_advantages([mark.reward for mark in marks])
 
 
-def guarded(rewards: Sequence[float], own_rate: float) -> list[float]:
-    """reward - b, negatives 0: a right answer weighs more the less often this node finds one."""
-    return [max(0.0, min(1.0, reward - own_rate)) for reward in rewards]
+def guarded(marks: Sequence[Mark], own_rate: float) -> list[float]:
+    """1 - b, wrong ones 0: a right answer weighs more the less often this node finds one."""
+    return [1.0 - own_rate if mark.solved else 0.0 for mark in marks]
 
 
-WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], float], list[float]]] = MappingProxyType(
+WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[Mark], float], list[float]]] = MappingProxyType(
     {"paper": paper, "guarded": guarded}
 )
 
@@ -55,7 +57,7 @@ def least_probability(own: Iterable[Completion]) -> float:
 
 def external_advantages(
     weighting: WeightingName,
-    rewards: Sequence[float],
+    marks: Sequence[Mark],
     tokens: Sequence[int],
     own_rate: float,
     own_group_tokens: float,
@@ -66,7 +68,7 @@ def external_advantages(
     The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
     over this round's own groups), at most by 8.
     """
-    advantages = WEIGHTINGS[weighting](rewards, own_rate)
+    advantages = WEIGHTINGS[weighting](marks, own_rate)
     count = sum(tokens)
     if not count or not any(advantages):
         return [0.0] * len(advantages)

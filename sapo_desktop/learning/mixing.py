@@ -79,8 +79,7 @@ def mix_groups(
 
 def teaches(group: Group, weighting: WeightingName, own_rates: Mapping[str, float]) -> bool:
     """Whether an external group has any advantage under this weighting, by our marks; rates as in `advantages`."""
-    rewards = [mark.reward for mark in group.marks]
-    return any(WEIGHTINGS[weighting](rewards, own_rates.get(group.question.task, UNKNOWN_RATE)))
+    return any(WEIGHTINGS[weighting](group.marks, own_rates.get(group.question.task, UNKNOWN_RATE)))
 
 
 def advantages(
@@ -97,9 +96,8 @@ def advantages(
     weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
     for group in mixed.groups[mixed.local :]:
         own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
-        rewards = [mark.reward for mark in group.marks]
         tokens = [len(completion.tokens) for completion in group.completions]
-        weighed.append(external_advantages(weighting, rewards, tokens, own_rate, own_tokens))
+        weighed.append(external_advantages(weighting, group.marks, tokens, own_rate, own_tokens))
     return weighed
 
 

@@ -80,6 +80,7 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
         ("guarded", [1, 1], 0.2, True),  # right where we solve a fifth
         ("guarded", [1, 1], 1.0, False),
         ("guarded", [0, 0], 0.0, False),
+        ("guarded", [0.5, 0.9], 0.1, False),  # partial scores of wrong answers
     ],
 )
 def test_the_weighting_says_what_teaches(
