@@ -25,7 +25,7 @@ Budget = Literal["rounds", "tokens", "samples", "cpu"]
 """What arms are compared at: rounds, or over all nodes tokens generated, answers trained on, CPU-seconds."""
 QUARTERS = 4
 """Specialists each train on one of so many parts of the families."""
-_MIX = re.compile(r"([0-9]{1,3}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
+_MIX = re.compile(r"([1-9][0-9]{0,2}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
 _BASE = Settings(silo=False, curriculum=False, questions=8, validate_every=0, threads=1, device="cpu", share=True)
 """The product's settings but for these: eight groups a step and all levels equal as in the paper, no guard, one
 thread."""
@@ -76,7 +76,7 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
 
     def is_liar(self, node: int) -> bool:
         """The last nodes are the ones that lie."""
-        return node >= self.nodes - round(self.liars * self.nodes)
+        return node >= self.nodes - _liars(self.liars, self.nodes)
 
 
 class Plan(Record, frozen=True, tag="paper"):
@@ -107,6 +107,8 @@ def arms_of(plan: Plan) -> list[Arm]:
     """
     if unknown := set(plan.levels) - set(LEVELS):
         raise UsageError(f"There is no level {min(unknown)}; known are {', '.join(LEVELS)}.")
+    if _liars(plan.liars, plan.nodes) >= plan.nodes:
+        raise UsageError(f"With {plan.liars:.0%} liars none of {plan.nodes} nodes would be honest. Name a lower share.")
     budget_of(plan.budget)
     arms = [
         Arm(
@@ -142,9 +144,15 @@ def budget_of(text: str) -> tuple[Budget, float]:
     return kinds[found[1]], float(found[2])
 
 
+def _liars(share: float, nodes: int) -> int:
+    return round(share * nodes)
+
+
 def _parts(mix: str) -> tuple[str, float]:
     """The mix and how many times as many questions are answered as trained on. Raises UsageError."""
     found = _MIX.fullmatch(mix)
     if not found:
-        raise UsageError("A mix of the lab is written like 4/4, or 8/0x3 to answer three times as many.")
+        raise UsageError(
+            "A mix of the lab is written like 4/4, with one own group at least, or 8/0x3 to answer three times as many."
+        )
     return found[1], max(1.0, float(found[2] or 1))

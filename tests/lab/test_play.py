@@ -40,7 +40,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (plan(out / "resumed", rounds=13), 12),
         (plan(out / "resumed", rounds=13), 0),
         *((plan(out / "prolonged", rounds=rounds, score_every=13), 0) for rounds in (4, 4, 13)),
-        (plan(out / "liars", nodes=4, rounds=4, liars=0.25), 0),
+        (plan(out / "liars", nodes=4, rounds=4, liars=0.25, mixes=["3/1"]), 0),
+        *((plan(out / "more lies", nodes=4, rounds=rounds, liars=0.25, mixes=["3/1"]), 0) for rounds in (1, 4)),
         (plan(out / "special", nodes=2, kind="specialists", levels=["easy", "middle"], models=["starter"] * 2), 0),
         (plan(out / "budget", rounds=9, **budget), 0),
     )
@@ -83,6 +84,12 @@ def test_liars_are_refused_and_learn_nothing(out: Path) -> None:
     assert {row.node for row in liar} == {3} and all(row.samples == 0 for row in liar)
     assert sum(row.refused for row in rows if row.honest) > 0
     assert {score.node for score in only(out / "liars").scores()} == {-1, 0, 1, 2}
+
+
+def test_liars_forge_the_same_groups_in_an_arm_that_is_prolonged(out: Path) -> None:
+    """Three groups a round: what is forged must not depend on how many there were since the process began."""
+    prolonged, unbroken = only(out / "more lies"), only(out / "liars")
+    assert without_seconds(prolonged.rounds()) == without_seconds(unbroken.rounds())
 
 
 def test_a_silo_draws_nothing_and_a_budget_ends_an_arm(out: Path) -> None:

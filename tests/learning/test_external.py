@@ -11,7 +11,6 @@ from sapo_desktop.learning.external import LEAST, WEIGHTINGS, external_advantage
 from tests.builders import group
 
 
-
 def marks(*rewards: float) -> list[Mark]:
     """By a marker's own score; solved is 1."""
     return group(*rewards).marks
@@ -48,7 +47,9 @@ def test_a_wrong_answer_teaches_nothing_whatever_its_partial_score() -> None:
 
 def test_a_group_weighs_the_same_whatever_its_length() -> None:
     for answers, tokens in ((8, 20), (8, 200), (2, 80)):
-        advantages = external_advantages("guarded", marks(*[1] * answers), [tokens] * answers, HALF, own_group_tokens=400)
+        advantages = external_advantages(
+            "guarded", marks(*[1] * answers), [tokens] * answers, HALF, own_group_tokens=400
+        )
         assert sum(a * tokens for a in advantages) == pytest.approx(0.5 * 400)
 
 

@@ -29,6 +29,9 @@ from tests.builders import group
         ("2/6", 8, MixShare(2, 6)),
         ("6/2", 16, MixShare(12, 4)),
         ("6/2", 4, MixShare(3, 1)),
+        ("2/6", 2, MixShare(1, 1)),  # one own group at least: without any, nothing would be answered and shared
+        ("4/4", 1, MixShare(1, 0)),
+        ("2/6", 1, MixShare(1, 0)),
     ],
 )
 def test_shares_scale_with_the_batch(mix: str, groups: int, expected: MixShare) -> None:
