@@ -11,24 +11,33 @@ import sys
 from collections.abc import Iterator
 
 import torch
+from safetensors import SafetensorError
 
 _M_MMAP_THRESHOLD = -3
 _OWN_MAPPING = 512 * 1024
 _GLIBC_MOST = 32 * 1024 * 1024
 
-_NO_MEMORY = os.strerror(errno.ENOMEM).lower()
+_SIGNS = (
+    os.strerror(errno.ENOMEM).lower(),  # whatever maps a file
+    "can't allocate memory",  # torch's allocator on a processor
+    "not enough memory: you tried to allocate",  # the same on Windows
+    "could not create a primitive",  # oneDNN
+    "mps backend out of memory",
+    "cuda error: out of memory",  # the driver, where torch's own allocator was not asked
+    "status_alloc_failed",  # cuBLAS and cuDNN
+    "error 1455",  # Windows, mapping a file: its paging file is too small
+)
+"""What a message of those says that raise plain errors, in lower case: it is the only sign."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an error means that an allocation failed (CPU allocator, CUDA, Python)."""
+    """Say whether an error means that an allocation failed (on a processor or a card, of a mapped file, in Python)."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
-    # torch's CPU allocator, and whatever maps a file, raise plain errors; their message is the only sign.
     said = str(error).lower()
-    signs = ("can't allocate memory", "could not create a primitive", _NO_MEMORY)  # the second is oneDNN's
-    return isinstance(error, RuntimeError | OSError) and any(sign in said for sign in signs)
+    return isinstance(error, RuntimeError | OSError | SafetensorError) and any(sign in said for sign in _SIGNS)
 
 
 def release_memory() -> None:
@@ -37,6 +46,8 @@ def release_memory() -> None:
     return_freed_memory()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+    if torch.backends.mps.is_available():
+        torch.mps.empty_cache()
 
 
 def bound_card(most: int) -> None:

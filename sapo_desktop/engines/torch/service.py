@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainingSequence
@@ -279,7 +280,7 @@ class Service:
 def _load(request: p.Load) -> TorchEngine:
     try:
         return TorchEngine(request)
-    except (MemoryError, RuntimeError, OSError) as error:
+    except (MemoryError, RuntimeError, OSError, SafetensorError) as error:
         if not is_out_of_memory(error):
             raise
         release_memory()

@@ -1,12 +1,13 @@
 """Which errors mean that memory ran out."""
 
 import errno
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
-from sapo_desktop.engines.torch.memory import bound_card, is_out_of_memory, without_holes
+from sapo_desktop.engines.torch.memory import bound_card, is_out_of_memory, release_memory, without_holes
 
 
 def test_the_cpu_allocators_own_error_is_known() -> None:
@@ -23,15 +24,41 @@ def test_the_cpu_allocators_own_error_is_known() -> None:
         OSError(errno.ENOMEM, "no memory"),
         RuntimeError("could not create a primitive"),
         RuntimeError("unable to mmap 3759984 bytes from file <m>: Cannot allocate memory (12)"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:115] DefaultCPUAllocator: not enough memory: you tried to allocate 9"
+        ),
+        RuntimeError(
+            "MPS backend out of memory (MPS allocated: 9.06 GB, other allocations: 1.02 MB, max allowed: 9 GB)"
+        ),
+        RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA` to enable device-side assertions."),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        OSError("The paging file is too small for this operation to complete. (os error 1455)"),
+        SafetensorError("I/O error: The paging file is too small for this operation to complete. (os error 1455)"),
+        SafetensorError("I/O error: Cannot allocate memory (os error 12)"),
     ],
 )
 def test_other_allocators(error: BaseException) -> None:
     assert is_out_of_memory(error)
 
 
-@pytest.mark.parametrize("error", [RuntimeError("shapes differ"), ValueError("can't allocate memory")])
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("shapes differ"), ValueError("can't allocate memory"), SafetensorError("header too large")],
+)
 def test_other_errors(error: BaseException) -> None:
     assert not is_out_of_memory(error)
+
+
+@pytest.mark.parametrize("card", [torch.cuda, torch.mps])
+def test_a_smaller_attempt_begins_with_what_the_card_keeps_given_back(
+    card: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emptied: list[str] = []
+    for module, where in ((torch.cuda, torch.cuda), (torch.mps, torch.backends.mps)):
+        monkeypatch.setattr(where, "is_available", lambda here=module is card: here)
+        monkeypatch.setattr(module, "empty_cache", lambda name=module.__name__: emptied.append(name))
+    release_memory()
+    assert emptied == [card.__name__]
 
 
 def test_of_a_card_no_more_is_taken_than_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

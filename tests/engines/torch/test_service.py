@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
@@ -181,9 +182,18 @@ def test_bfloat16_answers_and_learns(llama: Path) -> None:
     assert ask(service, step_of(ask(service, QUESTION))).report.grad_norm > 0
 
 
-def test_a_model_too_large_for_memory_is_not_called_damaged(qwen2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
+        SafetensorError("I/O error: The paging file is too small for this operation to complete. (os error 1455)"),
+    ],
+)
+def test_a_model_too_large_for_memory_is_not_called_damaged(
+    qwen2: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     def no_room(*given: object, **options: object) -> None:
-        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+        raise error
 
     monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", no_room)
     with pytest.raises(TooBig, match="not enough memory to load"):
