@@ -57,7 +57,7 @@ def _draw_block(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
     temperature = sampling.temperature if sampling.temperature > 0 else 1.0
     logprobs = torch.log_softmax(logits.float() / temperature, -1)
     tokens = logits.argmax(-1) if greedy else _invert(_cut(logprobs, sampling).exp(), uniform)
-    return Drawn(tokens, logprobs.gather(1, tokens[:, None]).squeeze(1))
+    return Drawn(tokens, logprobs.gather(1, tokens.unsqueeze(1)).squeeze(1))
 
 
 def _cut(logprobs: Tensor, sampling: Sampling) -> Tensor:
@@ -78,8 +78,9 @@ def _cut(logprobs: Tensor, sampling: Sampling) -> Tensor:
 
 def _invert(weights: Tensor, uniform: Tensor) -> Tensor:
     """Return the first token whose cumulative weight exceeds uniform times the total; float64, so that rare
-    tokens of a large vocabulary keep their share."""
-    cumulative = weights.double().cumsum(-1)
+    tokens of a large vocabulary keep their share. Apple's graphics have no float64: there the processor does it."""
+    exact = weights.cpu() if weights.device.type == "mps" else weights
+    cumulative = exact.double().cumsum(-1)
     goal = uniform.to(cumulative.device)[:, None] * cumulative[:, -1:]
     tokens = torch.searchsorted(cumulative, goal, right=True).squeeze(1)
-    return tokens.clamp(max=weights.shape[-1] - 1)
+    return tokens.clamp(max=weights.shape[-1] - 1).to(weights.device)

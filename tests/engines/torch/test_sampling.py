@@ -1,9 +1,12 @@
 """Drawing tokens."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.torch import sampling as sampling_module
@@ -72,3 +75,23 @@ def test_drawing_in_blocks_of_rows_changes_nothing(sampling: Sampling, monkeypat
     monkeypatch.setattr(sampling_module, "BLOCK_BYTES", 3 * 28 * 40)
     blocks = draw(logits, sampling, uniform)
     assert torch.equal(blocks.tokens, whole.tokens) and torch.equal(blocks.logprobs, whole.logprobs)
+
+
+class NoDoubles(TorchDispatchMode):
+    """Refuses float64 on Apple's graphics, as torch does there."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor) and made.device.type == "mps":
+            assert made.dtype != torch.float64, func
+        return made
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(greedy=True)])
+def test_apples_graphics_draw_without_float64(sampling: Sampling) -> None:
+    """Devices and types alone, on tensors without numbers: no such graphics is needed."""
+    with FakeTensorMode():
+        logits = torch.empty(2, 5, device="mps")
+        with NoDoubles():
+            drawn = draw(logits, sampling, torch.empty(2, dtype=torch.float64))
+    assert {part.device.type for part in (drawn.tokens, drawn.logprobs)} == {"mps"}
