@@ -76,6 +76,13 @@ def write_atomically(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def replace_durably(part: Path, path: Path) -> None:
+    """Give a written file the name that it is for; a power cut leaves the old or the new under it, whole."""
+    sync_file(part)
+    part.replace(path)
+    sync_folder(path.parent)
+
+
 def remove_tree(folder: Path) -> None:
     """Delete a folder with all in it; one that is not there is fine."""
     if folder.exists():

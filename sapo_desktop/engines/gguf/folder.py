@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError, UsageError
-from sapo_desktop.core.files.durable import disk_errors_as
+from sapo_desktop.core.files.durable import disk_errors_as, replace_durably
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.exporting.export import lora_factors
 from sapo_desktop.engines.gguf.write import WeightType, write_adapter, write_model
@@ -100,7 +100,7 @@ def write_base(model: Path, path: Path, weights: GgufWeights) -> None:
     part = path.with_name(f"{path.name}.part")
     with disk_errors_as(ModelError, sentence("{name} could not be written", name=path.name)):
         write_folder(model, part, weights)
-        part.replace(path)
+        replace_durably(part, path)
 
 
 def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Path | None) -> None:

@@ -10,15 +10,19 @@ It also makes a GGUF file with fewer bits a weight from one of ours, without the
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import HostError, ModelError
+from sapo_desktop.core.files.durable import replace_durably
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
@@ -44,7 +48,9 @@ def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
     settings = c.llama_model_quantize_default_params()
     settings.ftype, settings.nthread = _TYPES[weights], threads
     part = target.with_name(f"{target.name}.part")
-    if c.llama_model_quantize(str(source).encode(), str(part).encode(), ctypes.byref(settings)):
+    with _named_for_llama_cpp(part) as name:
+        failed = c.llama_model_quantize(str(source.absolute()).encode(), name.encode(), ctypes.byref(settings))
+    if failed:
         part.unlink(missing_ok=True)
         raise ModelError(
             with_last_words(
@@ -55,7 +61,18 @@ def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
                 )
             )
         )
-    part.replace(target)
+    replace_durably(part, target)
+
+
+@contextlib.contextmanager
+def _named_for_llama_cpp(file: Path) -> Iterator[str]:
+    """The name under which llama.cpp can write the file. On Windows it takes that for one in the system's code page,
+    where a person's name in the path may be another: so the bare name, which is ours, from within its folder."""
+    if sys.platform != "win32":
+        yield str(file)
+        return
+    with contextlib.chdir(file.parent):
+        yield file.name
 
 
 MOST_STREAMS = 128

@@ -85,7 +85,7 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
     base = _base(cache, model.path, model.hash, settings)
     plan = dataclasses.replace(plan, gguf=base.file)
     load = generator_load(base, plan)
-    if not plan.choice.trains and base.file.exists():
+    if not plan.choice.trains and await base.is_there():
         return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
     if not can_learn():
         raise UsageError(
@@ -170,10 +170,12 @@ def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
     """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
     is written here."""
     if model.suffix.lower() == GGUF:
-        return GgufBase(model=model, file=model, weights=_AS_IT_CAME)
+        return GgufBase(model=model, file=model, weights=_AS_IT_CAME, written_here=False)
     weights = weights_of(describe(model), settings).lower()
     made = _shipped(model, weights) or _published(model, weights, models_folder(settings))
-    return GgufBase(model=model, file=made or cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
+    if made is not None:
+        return GgufBase(model=model, file=made, weights=weights, written_here=False)
+    return GgufBase(model=model, file=cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
 
 
 def _shipped(model: Path, weights: str) -> Path | None:

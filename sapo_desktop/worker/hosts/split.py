@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import AdapterRefused, HostError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, HostError, ModelError, UsageError
 from sapo_desktop.core.records import Generated, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
@@ -39,6 +39,7 @@ from sapo_desktop.engines.protocols import (
     WriteGguf,
 )
 from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, is_on_card
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
@@ -55,10 +56,16 @@ class GgufBase:
     file: Path
     weights: str
     """f32, f16, q8_0, q4_0 or q4_k_m."""
+    written_here: bool = True
+    """Into the cache; else it came as it is, and is nobody's to write anew."""
 
     @property
     def exact(self) -> bool:
         return self.weights == "f32"
+
+    async def is_there(self) -> bool:
+        """Whether it can be loaded; what a power cut left of one that was written here is none."""
+        return self.file.exists() and (not self.written_here or await asyncio.to_thread(_is_whole, self.file))
 
     async def convert(self, trainer: Host, generator: Host, threads: int) -> None:
         """Have the model written, and made smaller where fewer bits are wanted. Kept files of other models are removed.
@@ -66,7 +73,7 @@ class GgufBase:
         Raises:
             ModelError: llama.cpp would compute another model.
         """
-        if self.file.exists():
+        if not self.written_here or await self.is_there():
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
         for other in self.file.parent.iterdir():
@@ -80,6 +87,14 @@ class GgufBase:
             request = Quantise(source=str(written), target=str(self.file), weights=self.weights, threads=threads)
             expect(await generator.call(request, WORK_SECONDS), Done)
             written.unlink()
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        check_gguf([file])
+    except ModelError:
+        return False
+    return True
 
 
 FindBase = Callable[[ModelFolder], GgufBase]

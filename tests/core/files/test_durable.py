@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import SettingsError
-from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, remove_tree, sync_tree, write_atomically
+from sapo_desktop.core.files.durable import (
+    disk_errors_as,
+    remove_leftovers,
+    remove_tree,
+    replace_durably,
+    sync_tree,
+    write_atomically,
+)
 
 
 def test_content_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -43,6 +50,20 @@ def test_files_are_synced_before_their_folders(tmp_path: Path, monkeypatch: pyte
     sync_tree(tmp_path)
     assert sorted(order) == sorted(["deep", "flat", "b", "a", tmp_path.name])
     assert order.index("deep") < order.index("b") < order.index("a") < order.index(tmp_path.name)
+
+
+def test_a_file_is_synced_before_it_gets_its_name_and_the_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part, path = tmp_path / "file.part", tmp_path / "file"
+    part.write_bytes(b"x")
+    order: list[tuple[str, bool]] = []
+    for name in ("sync_file", "sync_folder"):
+        monkeypatch.setattr(
+            f"sapo_desktop.core.files.durable.{name}", lambda synced: order.append((synced.name, path.exists()))
+        )
+    replace_durably(part, path)
+    assert order == [("file.part", False), (tmp_path.name, True)]
 
 
 @pytest.mark.parametrize(

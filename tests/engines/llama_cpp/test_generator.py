@@ -341,6 +341,28 @@ def test_what_does_not_fit_is_not_asked_for_again(pair: Pair, monkeypatch: pytes
     pair.sync()
 
 
+def test_on_windows_a_persons_name_in_the_path_does_not_matter(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """llama.cpp opens what it writes in the system's code page there: it is told a bare name."""
+    from sapo_desktop.engines.llama_cpp import service
+
+    told: list[bytes] = []
+    write = service.c.llama_model_quantize
+
+    def writing(source: bytes, target: bytes, settings: Any) -> int:
+        told.append(target)
+        return int(write(source, target, settings))
+
+    monkeypatch.setattr(service.c, "llama_model_quantize", writing)
+    monkeypatch.setattr(sys, "platform", "win32")
+    folder, before = tmp_path / "Zoë Đỗ", Path.cwd()
+    folder.mkdir()
+    service.quantise(pair.gguf, folder / "q.gguf", "q4_0", threads=1)
+    assert told == [b"q.gguf.part"] and Path.cwd() == before
+    assert [path.name for path in folder.iterdir()] == ["q.gguf"]
+
+
 def test_threads_and_quantised_files(pair: Pair, tmp_path: Path) -> None:
     pair.ask_cpp(p.Configure(threads=2))
     expected = tokens(pair.ask_cpp(request()))

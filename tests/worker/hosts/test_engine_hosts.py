@@ -85,8 +85,14 @@ async def test_a_node_that_only_answers_never_loads_the_model_in_torch(tmp_path:
     assert isinstance(await started(hosting, model, ANSWERS), AnswerEngine)
     assert hosting.started["engine"].kinds() == ["WriteGguf"] and hosting.alive == {"generator"}
     again = Hosting(tmp_path)
-    assert isinstance(await started(again, model, ANSWERS), AnswerEngine)
+    engine = await started(again, model, ANSWERS)
+    assert isinstance(engine, AnswerEngine)
     assert set(again.started) == {"generator"}, "the file is there now"
+    assert engine.plan.gguf is not None
+    engine.plan.gguf.write_bytes(b"")
+    mended = Hosting(tmp_path)
+    assert isinstance(await started(mended, model, ANSWERS), AnswerEngine)
+    assert mended.started["engine"].kinds() == ["WriteGguf"], "what a power cut left is no file"
 
 
 async def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path, model: Path) -> None:

@@ -16,6 +16,7 @@ from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan, Meas
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
 from tests.builders import loaded, step_report
+from tests.models.small_models import gguf
 from tests.worker.fakes import generated
 
 LOADED = loaded(parameters=7, dtype="F16", context=99, versions={"it": "1"})
@@ -48,7 +49,7 @@ class Recorder:
             case p.Encode():
                 return p.Encoded(tokens=[[1]])
             case p.WriteGguf(file=file) | p.WriteAdapter(file=file) | p.Quantise(target=file):
-                Path(file).write_bytes(b"GGUF")
+                Path(file).write_bytes(gguf())
         return p.Done()
 
     async def restart(self) -> None:
@@ -116,6 +117,23 @@ def split(tmp_path: Path) -> Split:
 def test_the_base_is_written_once_and_kept(tmp_path: Path) -> None:
     assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load"]
     assert Split(tmp_path).trainer.kinds() == ["Load"]
+
+
+def test_what_a_power_cut_left_of_the_base_is_written_anew(tmp_path: Path) -> None:
+    file = Split(tmp_path).base.file
+    whole = file.read_bytes()
+    for left in (b"", bytes(len(whole)), whole[:-1]):
+        file.write_bytes(left)
+        assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load"]
+        assert file.read_bytes() == whole
+
+
+async def test_a_file_that_came_as_it_is_is_never_written_nor_are_others_beside_it_removed(tmp_path: Path) -> None:
+    (tmp_path / "another.gguf").write_bytes(b"somebody's")
+    base = GgufBase(tmp_path / "gone.gguf", tmp_path / "gone.gguf", "", written_here=False)
+    trainer: Any = Recorder()
+    await base.convert(trainer, trainer, 1)
+    assert trainer.asked == [] and [path.name for path in tmp_path.iterdir()] == ["another.gguf"]
 
 
 def test_fewer_bits_are_made_from_plain_weights_and_files_of_other_models_go(tmp_path: Path) -> None:
