@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import save_torch_state_dict
 from peft import PeftModel
 from peft.tuners.lora import LoraLayer
 from peft.utils import AuxiliaryTrainingWrapper
@@ -26,6 +25,7 @@ from sapo_desktop.core.files.exports import part_of, refuse_used, take_its_name,
 from sapo_desktop.core.files.model_links import copy_file
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.exporting.card import card
+from sapo_desktop.engines.exporting.shards import save_weights
 from sapo_desktop.engines.gguf.write import write_model
 
 FORMATS = ("peft", "merged", "gguf")
@@ -188,8 +188,8 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
         )
     tied = bool(config.get("tie_word_embeddings", model.config.tie_word_embeddings))
     weights = MergedWeights(model)
-    values = {n: weights[n].to(_DTYPES[dtype]) for n in weights if not (tied and n == "lm_head.weight")}
-    save_torch_state_dict(values, part, metadata={"format": "pt"})
+    shapes = {n: weights.shape(n) for n in weights if not (tied and n == "lm_head.weight")}
+    save_weights(shapes, weights, _DTYPES[dtype], part)
     config["dtype"] = config.pop("torch_dtype", dtype)
     (part / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     _write_tokenizer(tokenizer, part)

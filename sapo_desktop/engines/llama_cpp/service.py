@@ -68,11 +68,11 @@ def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
 def _named_for_llama_cpp(file: Path) -> Iterator[str]:
     """The name under which llama.cpp can write the file. On Windows it takes that for one in the system's code page,
     where a person's name in the path may be another: so the bare name, which is ours, from within its folder."""
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        with contextlib.chdir(file.parent):
+            yield file.name
+    else:
         yield str(file)
-        return
-    with contextlib.chdir(file.parent):
-        yield file.name
 
 
 MOST_STREAMS = 128
