@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sapo_desktop.engines.torch.decoder import PromptBatch, Start
-from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
+from sapo_desktop.engines.torch.llama.passes import MaskedAttention, WrittenOutModel
 
 ROOM = 32
 """Tokens that a cache has room for beyond those in it. Most answers end long before the limit: room for it all took
@@ -201,7 +201,7 @@ class _Prefill:
         seen = (order[None, :, None] >= order[None, None]) & (order[None, None] >= pads[:, None, None])
         # A padding position sees itself: its output is never used, but no row may be all -inf.
         seen = seen | torch.eye(length, dtype=torch.bool, device=ids.device)
-        self._seen = seen[:, None]
+        self._mixed = MaskedAttention(size, seen[:, None])
         self._size = size
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
@@ -218,10 +218,7 @@ class _Prefill:
         values = v.view(count, length, -1, size.head).transpose(1, 2).contiguous()
         self.keys.append(keys.view(-1, length, size.head))
         self.values.append(values.view(-1, length, size.head))
-        mixed = F.scaled_dot_product_attention(
-            query, keys, values, attn_mask=self._seen, enable_gqa=size.heads != size.kv_heads
-        )
-        return mixed.transpose(1, 2).reshape(count, length, -1)
+        return self._mixed(query, keys, values).transpose(1, 2).reshape(count, length, -1)
 
 
 def start_written_out(model: WrittenOutModel) -> Start:

@@ -8,6 +8,7 @@ import torch
 from sapo_desktop.engines.torch import decoder
 from sapo_desktop.engines.torch.decoder import PromptBatch, Start, start_with_transformers
 from sapo_desktop.engines.torch.llama import decoding as written
+from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.decoding import start_written_out
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.torch.service import TorchEngine
@@ -59,9 +60,15 @@ def continuation() -> torch.Tensor:
     return torch.randint(2, 50, (len(ROWS), STEPS), generator=torch.Generator().manual_seed(3))
 
 
+@pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("base", [False, True])
-def test_logits_equal_transformers_with_and_without_the_adapter(folder: Path, base: bool) -> None:
+def test_logits_equal_transformers_with_and_without_the_adapter(
+    folder: Path, base: bool, folded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`folded`: prompts are read as on a card."""
     engine = trained(folder)
+    if folded:
+        monkeypatch.setattr(passes, "FOLDED_ON", ("cpu",))
     written = start_written_out(WrittenOutModel(engine.lm.model, adapted=not base))
     if base:
         with engine.policy.as_base():
