@@ -62,7 +62,6 @@ class GuardState(Record, frozen=True):
     remedy_left: int = 0
     """Evaluations until half of the remedy is taken back; 0 with a remedy in force: a version before took it for good,
     and the next evaluation begins to count."""
-    roll_backs: int = 0
 
 
 class Action(StrEnum):
@@ -205,7 +204,6 @@ def _roll_back(state: GuardState, score: float, fall: Fall, external_groups: int
     less = (external_groups + 1) // 2
     after = msgspec.structs.replace(
         state,
-        roll_backs=state.roll_backs + 1,
         external_less=state.external_less + less,
         learning_rate_factor=state.learning_rate_factor * (1.0 if less else 0.5),
         remedy_left=REMEDY_EVALUATIONS,

@@ -122,7 +122,7 @@ def test_who_improves_slowly_and_then_loses_it_is_found_out_from_where_it_was() 
 def test_a_roll_back_names_checkpoint_and_remedy_and_keeps_the_reference() -> None:
     decision = feed(STEADY, 50)[0]
     after = decision.state
-    assert (after.best_checkpoint, after.roll_backs, after.learning_rate_factor) == (1, 1, 0.5)
+    assert (after.best_checkpoint, after.learning_rate_factor) == (1, 0.5)
     assert after.looks == [look(60)] * 20
     assert str(decision.reason) == (
         "The held-out score fell by 0.100 to 0.500, 5.2 standard errors below the 20 scores before: back to "
