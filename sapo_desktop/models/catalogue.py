@@ -119,20 +119,12 @@ class Tier(CatalogueRecord, frozen=True, kw_only=True):
     max_tokens: Annotated[int, Meta(ge=8, le=8192)]
 
 
-class LeftOut(CatalogueRecord, frozen=True, kw_only=True):
-    """A model that one may look for, and why it is not here."""
-
-    repository: Repository
-    reason: Annotated[str, Meta(min_length=1)]
-
-
 class ModelCatalogue(CatalogueRecord, frozen=True, kw_only=True):
     """The whole file."""
 
     version: int
     models: list[Entry]
     tiers: list[Tier]
-    left_out: list[LeftOut] = []
 
     def find(self, name: str) -> Entry | None:
         """The model of that id."""
