@@ -171,9 +171,9 @@ class MaskedAttention:
         """query [rows, heads, T, head], keys and values [rows, kv_heads, S, head] -> [rows, heads, T, head]."""
         if self._together == 1:
             return F.scaled_dot_product_attention(query, keys, values, attn_mask=self._seen, enable_gqa=self._grouped)
-        folded = query.unflatten(1, (-1, self._together)).flatten(2, 3)
-        mixed = F.scaled_dot_product_attention(folded, keys, values, attn_mask=self._seen)
-        return mixed.unflatten(2, (self._together, -1)).flatten(1, 2)
+        rows, kv_heads, _, head = keys.shape
+        folded = query.reshape(rows, kv_heads, -1, head)
+        return F.scaled_dot_product_attention(folded, keys, values, attn_mask=self._seen).view(query.shape)
 
 
 def can_be_written_out(model: Any) -> bool:
