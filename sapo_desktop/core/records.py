@@ -69,12 +69,9 @@ class Mark(Record, frozen=True):
 
 
 class Sampling(Record, frozen=True):
-    """How tokens are drawn. Log-probabilities are always those at `temperature` with top_p 1."""
+    """How tokens are drawn. Nothing is cut away: log-probabilities are those at `temperature`."""
 
     temperature: float = 1.0
-    top_p: float = 1.0
-    top_k: int = 0
-    min_p: float = 0.0
     max_tokens: int = 256
     seed: int = 0
     greedy: bool = False

@@ -2,8 +2,7 @@
 
 Each sequence has its own stream of uniform numbers, and a token is drawn by inverting the cumulative distribution
 at the next of them; so under one seed this and the torch engine draw the same tokens from the same logits.
-Log-probabilities are those of the whole distribution at the temperature, whatever top-p, top-k and min-p cut away:
-the ones that the trainer compares with.
+Log-probabilities are those at the temperature, the ones that the trainer compares with.
 """
 
 from __future__ import annotations
@@ -59,37 +58,8 @@ def _draw(logits: Floats, sampling: Sampling, uniform: Doubles) -> DrawnTokens:
     weights = np.exp(logits)
     sums = _sums(weights)
     norms = np.log(sums.sum(1))
-    if greedy:
-        tokens = best
-    elif _cut(weights, sampling):
-        tokens = _invert(weights, _sums(weights), uniform)
-    else:
-        tokens = _invert(weights, sums, uniform)
+    tokens = best if greedy else _invert(weights, sums, uniform)
     return DrawnTokens(tokens, (logits[rows, tokens] - norms).astype(np.float32))
-
-
-def _cut(weights: Floats, sampling: Sampling) -> bool:
-    """Set the weights [B, V] of what top-k, min-p and top-p exclude to 0; the likeliest token, of weight 1, stays.
-    Returns whether anything was asked to be excluded."""
-    if 0 < sampling.top_k < weights.shape[1]:
-        least = np.partition(weights, -sampling.top_k, axis=1)[:, -sampling.top_k]
-        weights[weights < least[:, None]] = 0
-    if sampling.min_p > 0:
-        weights[weights < np.float32(sampling.min_p)] = 0
-    if sampling.top_p < 1:
-        for row in weights:
-            _cut_to_mass(row, sampling.top_p)
-    return sampling.top_k > 0 or sampling.min_p > 0 or sampling.top_p < 1
-
-
-def _cut_to_mass(weights: Floats, top_p: float) -> None:
-    """Keep the likeliest of one row [V] until they hold `top_p` of its mass."""
-    order = np.argsort(-weights, kind="stable")
-    share = np.cumsum(weights[order], dtype=np.float64)
-    before = share - weights[order]
-    beyond = before >= top_p * share[-1]
-    beyond[0] = False
-    weights[order[beyond]] = 0
 
 
 def _block(width: int) -> int:

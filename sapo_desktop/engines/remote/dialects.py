@@ -63,8 +63,8 @@ class Vllm:
         body = _openai(ask) | {
             "model": ask.adapter or ask.model,
             "prompt": ask.prompt,
-            "top_k": ask.sampling.top_k or -1,
-            "min_p": ask.sampling.min_p,
+            "top_k": -1,
+            "min_p": 0.0,
             "repetition_penalty": 1.0,
             "stop_token_ids": ask.stop,
             "logprobs": 1,
@@ -91,9 +91,8 @@ class Completions:
     def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
         prompt = ask.prompt if self.name in ("sglang", "llama-server") else ask.text
         body = _openai(ask) | {"model": ask.model, "prompt": prompt}
-        if self._cuts or ask.sampling.top_k or ask.sampling.min_p:
-            off = -1 if self.name == "sglang" else 0
-            body |= {"top_k": ask.sampling.top_k or off, "min_p": ask.sampling.min_p, "repeat_penalty": 1.0}
+        if self._cuts:
+            body |= {"top_k": -1 if self.name == "sglang" else 0, "min_p": 0.0, "repeat_penalty": 1.0}
         if not self.together:
             del body["n"]
         return "/v1/completions", body
@@ -128,7 +127,7 @@ def _openai(ask: Ask) -> dict[str, Any]:
         "n": ask.count,
         "max_tokens": ask.limit,
         "temperature": 0.0 if ask.sampling.greedy else ask.sampling.temperature,
-        "top_p": ask.sampling.top_p,
+        "top_p": 1.0,
         "seed": ask.seed,
         "presence_penalty": 0.0,
         "frequency_penalty": 0.0,

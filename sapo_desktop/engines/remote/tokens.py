@@ -2,8 +2,8 @@
 
 Ids are taken over where they are ours: within the vocabulary, and reading as the text that came with them. Else the
 text is encoded anew, and no log-probability goes with it: the answer is learned from without an importance weight.
-Log-probabilities count only as a whole answer's, and only where temperature and cuts leave no doubt which distribution
-they are of.
+Log-probabilities count only as a whole answer's, and only where the temperature leaves no doubt which distribution they
+are of.
 """
 
 from __future__ import annotations
@@ -98,9 +98,8 @@ class Translator:
 
 
 def _logprobs(told: Sequence[float | None] | None, sampling: Sampling) -> list[float]:
-    """Log-probabilities of all tokens, or none: servers differ in what temperature and cuts do to them."""
-    plain = sampling.temperature == 1 and sampling.top_p == 1 and not sampling.top_k and not sampling.min_p
-    if told is None or not plain or sampling.greedy:
+    """Log-probabilities of all tokens, or none: servers differ in what a temperature does to them."""
+    if told is None or sampling.temperature != 1 or sampling.greedy:
         return []
     known = [min(value, 0.0) for value in told if value is not None and _possible(value)]
     return known if len(known) == len(told) else []

@@ -2,8 +2,7 @@
 nothing.
 
 A token is drawn by inverting the cumulative distribution at the sequence's next uniform number.
-Log-probabilities are those of the whole distribution at the temperature, whatever top-p, top-k and min-p cut
-away.
+Log-probabilities are those at the temperature.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def uniforms(seed: int, rows: list[int], count: int) -> Tensor:
 def draw(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
     """Draw one token per row: logits [B, V], uniform [B] in [0, 1).
 
-    In blocks of rows: cutting and inverting hold several copies of a block, some in float64, which for a whole batch
+    In blocks of rows: inverting holds several copies of a block, some in float64, which for a whole batch
     over a large vocabulary would be more memory than the cache.
     """
     rows = max(1, BLOCK_BYTES // (_BYTES_A_LOGIT * logits.shape[-1]))
@@ -56,24 +55,8 @@ def _draw_block(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
     greedy = sampling.greedy or sampling.temperature <= 0
     temperature = sampling.temperature if sampling.temperature > 0 else 1.0
     logprobs = torch.log_softmax(logits.float() / temperature, -1)
-    tokens = logits.argmax(-1) if greedy else _invert(_cut(logprobs, sampling).exp(), uniform)
+    tokens = logits.argmax(-1) if greedy else _invert(logprobs.exp(), uniform)
     return Drawn(tokens, logprobs.gather(1, tokens.unsqueeze(1)).squeeze(1))
-
-
-def _cut(logprobs: Tensor, sampling: Sampling) -> Tensor:
-    """Set what top-k, top-p and min-p exclude to -inf; the likeliest token always stays."""
-    if sampling.top_k > 0:
-        least = logprobs.topk(min(sampling.top_k, logprobs.shape[-1])).values[:, -1:]
-        logprobs = logprobs.masked_fill(logprobs < least, float("-inf"))
-    if sampling.min_p > 0:
-        floor = logprobs.max(-1, keepdim=True).values + np.log(sampling.min_p)
-        logprobs = logprobs.masked_fill(logprobs < floor, float("-inf"))
-    if sampling.top_p < 1:
-        ordered, index = torch.softmax(logprobs, -1).sort(dim=-1, descending=True, stable=True)
-        beyond = ordered.cumsum(-1) - ordered >= sampling.top_p
-        beyond[:, 0] = False
-        logprobs = logprobs.masked_fill(torch.zeros_like(beyond).scatter(1, index, beyond), float("-inf"))
-    return logprobs
 
 
 def _invert(weights: Tensor, uniform: Tensor) -> Tensor:

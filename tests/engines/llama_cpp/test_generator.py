@@ -79,9 +79,7 @@ def test_the_adapter_makes_a_difference(pair: Pair) -> None:
     assert tokens(pair.ask_cpp(request(base=True))) != tokens(pair.ask_cpp(request()))
 
 
-@pytest.mark.parametrize(
-    "sampling", [{}, {"temperature": 0.7}, {"temperature": 1.4, "top_k": 20}, {"top_p": 0.9}, {"min_p": 0.05}]
-)
+@pytest.mark.parametrize("sampling", [{}, {"temperature": 0.7}, {"temperature": 1.4}])
 def test_sampled_answers_are_torchs_under_the_same_seed(pair: Pair, sampling: dict[str, Any]) -> None:
     ours, theirs = both(pair, request(**sampling))
     assert tokens(ours) == tokens(theirs)

@@ -138,10 +138,10 @@ def test_every_sampling_option_is_sent_so_that_none_is_filled_in(
     connect: Connect, dialect: str, off: int, repeat: str
 ) -> None:
     node = connect(dialect)
-    made = node.generate(temperature=0.7, top_p=0.9, top_k=20, min_p=0.05)
+    made = node.generate(temperature=0.7)
     (_, sent), *_ = node.script.asked
     assert sent["prompt"] in made.prompt_tokens and sent[repeat] == 1.0
-    assert [sent[name] for name in ("temperature", "top_p", "top_k", "min_p")] == [0.7, 0.9, 20, 0.05]
+    assert [sent[name] for name in ("temperature", "top_p", "top_k", "min_p")] == [0.7, 1.0, off, 0.0]
     assert all(c.logprobs == [] for c in flat(made)), "which distribution they are of is not certain"
     node.script.asked.clear()
     node.generate(greedy=True)
