@@ -173,7 +173,7 @@ class MaskedAttention:
             return F.scaled_dot_product_attention(query, keys, values, attn_mask=self._seen, enable_gqa=self._grouped)
         rows, kv_heads, _, head = keys.shape
         folded = query.reshape(rows, kv_heads, -1, head)
-        return F.scaled_dot_product_attention(folded, keys, values, attn_mask=self._seen).view(query.shape)
+        return F.scaled_dot_product_attention(folded, keys, values, attn_mask=self._seen).reshape(query.shape)
 
 
 def can_be_written_out(model: Any) -> bool:
