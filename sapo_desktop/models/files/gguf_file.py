@@ -30,7 +30,7 @@ _LONGEST_KEY = 65_535
 _LONGEST_HEADER = 256_000_000
 _MOST_PARTS = 1000
 _DEEPEST = 2
-_KEPT = {"general.type", "general.architecture", "tokenizer.chat_template"}
+_KEPT = {"general.type", "general.architecture"}
 """The texts that are looked at; all others are passed over, for they may be long."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
@@ -47,23 +47,17 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
 
     architecture: str
     """As the file says: `qwen2`, `llama`. Empty in the later parts of a model in several files."""
-    tensors: int
-    parameters: int
     bytes: int
     part: int = 0
     parts: int = 1
     context: int = 0
     """Most tokens that the model was made for; 0 where the file does not say."""
-    vocabulary: int = 0
-    """Number of tokens; 0 where the file does not say."""
     shape: ModelShape | None = None
     """None where the file does not say it in single numbers."""
     table_repacked: int = 0
     """Bytes of the table of tokens, where llama.cpp would repack it to multiply with."""
     own_head: bool = False
     """Whether something else than that table gives the answers."""
-    chat_template: str = ""
-    """As the file has it, a program of unknown origin: it belongs into the sandbox of engines/chat_template.py."""
 
     @property
     def held_twice(self) -> int:
@@ -74,7 +68,6 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
 class _Tensors(NamedTuple):
     """What the list of tensors comes to."""
 
-    numbers: int
     table_repacked: int
     own_head: bool
 
@@ -109,8 +102,6 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
         raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(next(iter(found))))
     return msgspec.structs.replace(
         first,
-        tensors=sum(file.tensors for file in found.values()),
-        parameters=sum(file.parameters for file in found.values()),
         bytes=sum(file.bytes for file in found.values()),
         table_repacked=sum(file.table_repacked for file in found.values()),
         own_head=any(file.own_head for file in found.values()),
@@ -182,20 +173,15 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
         raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(path))
-    template = values.get("tokenizer.chat_template", "")
     return GgufFile(
         architecture=architecture,
-        tensors=tensors,
-        parameters=found.numbers,
         bytes=size,
         part=part,
         parts=parts,
         context=_whole(values, f"{architecture}.context_length", 0),
-        vocabulary=reader.lengths.get("tokenizer.ggml.tokens", 0),
         shape=_shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0)),
         table_repacked=found.table_repacked,
         own_head=found.own_head,
-        chat_template=template if isinstance(template, str) else "",
     )
 
 
@@ -230,7 +216,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
         )
     from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType  # brings numpy, which the worker has no use for
 
-    places, numbers, table, head = [], 0, 0, False
+    places, table, head = [], 0, False
     for _ in range(count):
         name, shape, kind, offset = reader.tensor()
         block, block_bytes = GGML_QUANT_SIZES.get(kind, (0, 0))
@@ -248,7 +234,6 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
                 name=name[:60],
                 shape=str(shape),
             )
-        numbers += length
         places.append((offset, length // block * block_bytes))
         head = head or name == _HEAD
         if name == _TABLE and len(shape) == 2 and shape[1] % _ROWS_REPACKED == 0:
@@ -266,7 +251,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
             expected=start + end,
             found=size,
         )
-    return _Tensors(numbers, table, head)
+    return _Tensors(table, head)
 
 
 class _Reader:

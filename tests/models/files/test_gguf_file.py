@@ -24,8 +24,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_good_file_is_described(file: Path) -> None:
     file.write_bytes(gguf())
     found = check_gguf([file])
-    assert (found.architecture, found.tensors, found.parameters) == ("llama", 2, 2 * 32 * 64)
-    assert found.bytes == file.stat().st_size
+    assert (found.architecture, found.bytes) == ("llama", file.stat().st_size)
 
 
 def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
@@ -41,7 +40,7 @@ def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    assert read_gguf(file).parameters == 22
+    assert read_gguf(file).context == 512
 
 
 def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
@@ -55,22 +54,20 @@ def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
     writer.add_head_count_kv(2)
     writer.add_feed_forward_length(96)
     writer.add_token_list(["a", "b", "c"])
-    writer.add_chat_template("{{ messages }}")
     writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
     found = check_gguf([file])
-    assert (found.architecture, found.context, found.vocabulary) == ("smollm3", 65536, 3)
-    assert found.chat_template == "{{ messages }}"
+    assert (found.architecture, found.context) == ("smollm3", 65536)
     assert found.shape == ModelShape(layers=2, hidden=64, heads=4, kv_heads=2, head=16, ffn=96, vocabulary=3, tied=True)
 
 
 def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
     file.write_bytes(gguf())
     found = check_gguf([file])
-    assert (found.context, found.chat_template, found.shape) == (0, "", None)
+    assert (found.context, found.shape) == (0, None)
 
 
 def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None:
@@ -197,7 +194,7 @@ def parts(folder: Path, count: int, numbers: list[int]) -> list[Path]:
 
 def test_a_model_in_parts_needs_all_of_them(tmp_path: Path) -> None:
     files = parts(tmp_path, 3, [0, 1, 2])
-    assert check_gguf(files).parameters == 3 * 2 * 32 * 64
+    assert check_gguf(files).bytes == 3 * files[0].stat().st_size
     assert parts_of(files[1]) == files
     for some in ([files[0]], files[:2], files[1:]):
         with pytest.raises(ModelError, match="all of them are needed"):
