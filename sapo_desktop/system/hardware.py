@@ -211,7 +211,7 @@ def taken_by_others(own: Sequence[int]) -> float:
         held = [process.usedGpuMemory for process in running if process.pid in own]
         if None in held:  # Windows keeps that to itself, of cards that show a desktop
             return 0.0
-        return 100 * max(0, int(memory.used) - sum(held)) / max(1, int(memory.total))
+        return 100 * max(0, int(memory.used) - int(sum(held))) / max(1, int(memory.total))
 
     return max(_of_each_card(look), default=0.0)
 
