@@ -27,17 +27,10 @@ def group_options() -> dict[str, Any]:
     """Options for subprocess: a group of its own, so that Ctrl-C in a terminal stays with the parent.
 
     On Linux a session of its own too: it may share the processor out by session (autogroup), and then one process gives
-    way to others without the rest of its family. Elsewhere the session stays the parent's: when that dies, POSIX wakes
+    way to others without the rest of its family. On macOS the session stays the parent's: when that dies, POSIX wakes
     and ends the stopped members of the group, for which Linux has a call of its own (`die_with_parent`).
     """
-    if sys.platform == "win32":
-        import subprocess
-
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    elif sys.platform == "linux":
-        return {"start_new_session": True}
-    else:
-        return {"process_group": 0}
+    return {"process_group": 0} if sys.platform == "darwin" else session_options()
 
 
 def session_options() -> dict[str, Any]:

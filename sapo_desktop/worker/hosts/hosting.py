@@ -114,14 +114,6 @@ class Host:
         """Process id, None while it does not run."""
         return self._process.pid if self._process and self._process.returncode is None else None
 
-    @property
-    def alive(self) -> bool:
-        return self.pid is not None
-
-    @property
-    def suspended(self) -> bool:
-        return self._suspended
-
     async def call(
         self,
         request: msgspec.Struct,

@@ -44,23 +44,22 @@ class FrameError(HostError):
     """What came through a pipe is not a frame."""
 
 
-def pack(payload: bytes, limit: int = MAX_FRAME) -> bytes:
+def pack(payload: bytes) -> bytes:
     """The frame that carries `payload`.
 
     Raises:
-        FrameError: the payload is larger than `limit`.
+        FrameError: the payload is too large.
     """
-    if len(payload) > limit:
-        raise FrameError(f"A message of {len(payload)} bytes is larger than the {limit} of a frame.")
+    if len(payload) > MAX_FRAME:
+        raise FrameError(f"A message of {len(payload)} bytes is larger than the {MAX_FRAME} of a frame.")
     return _LENGTH.pack(len(payload)) + payload
 
 
 class FrameReader:
     """Reads frames from a blocking binary stream."""
 
-    def __init__(self, stream: BinaryIO, limit: int = MAX_FRAME) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._limit = limit
 
     def read(self) -> bytes | None:
         """The next payload, or None where the stream ended between two frames.
@@ -71,7 +70,7 @@ class FrameReader:
         header = self._stream.read(_LENGTH.size)
         if not header:
             return None
-        length = _length(header, self._limit)
+        length = _length(header)
         payload = self._stream.read(length)
         if len(payload) != length:
             raise FrameError(f"A frame of {length} bytes ended after {len(payload)}.")
@@ -81,19 +80,18 @@ class FrameReader:
 class FrameWriter:
     """Writes frames to a binary stream, whole ones only, from any thread."""
 
-    def __init__(self, stream: BinaryIO, limit: int = MAX_FRAME) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._limit = limit
         self._lock = threading.Lock()
 
     def write(self, payload: bytes) -> None:
-        frame = pack(payload, self._limit)
+        frame = pack(payload)
         with self._lock:
             self._stream.write(frame)
             self._stream.flush()
 
 
-async def read_frame(reader: asyncio.StreamReader, limit: int = MAX_FRAME) -> bytes | None:
+async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
     """The next payload from an asyncio stream, or None where it ended between two frames.
 
     Raises:
@@ -105,19 +103,19 @@ async def read_frame(reader: asyncio.StreamReader, limit: int = MAX_FRAME) -> by
         if not error.partial:
             return None
         raise FrameError("The stream ended inside the length of a frame.") from error
-    length = _length(header, limit)
+    length = _length(header)
     try:
         return await reader.readexactly(length)
     except asyncio.IncompleteReadError as error:
         raise FrameError(f"A frame of {length} bytes ended after {len(error.partial)}.") from error
 
 
-def _length(header: bytes, limit: int) -> int:
+def _length(header: bytes) -> int:
     if len(header) != _LENGTH.size:
         raise FrameError("The stream ended inside the length of a frame.")
     (length,) = _LENGTH.unpack(header)
-    if length > limit:
-        raise FrameError(f"A frame claims {length} bytes; at most {limit} are allowed.")
+    if length > MAX_FRAME:
+        raise FrameError(f"A frame claims {length} bytes; at most {MAX_FRAME} are allowed.")
     return int(length)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import logging
 import os
@@ -23,7 +24,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from sapo_desktop.core.errors import HistoryError, HistoryUnavailable
 from sapo_desktop.core.records import EvalReport
@@ -274,13 +275,8 @@ class Keeper:
 
     async def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in the keeper's thread, the only one that touches files and database."""
-        loop = asyncio.get_running_loop()
-
-        def run() -> Any:
-            return work(*args, **kwargs)
-
-        result: T = await loop.run_in_executor(self._thread, run)
-        return result
+        run = functools.partial(work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, run)
 
     def write_later(self, work: Callable[[], None], failed: Callable[[OSError], None]) -> None:
         """Have a small file written in the keeper's thread, in the order of these calls. `failed` is told, in the event

@@ -93,7 +93,7 @@ async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(host: Ho
     host.suspend()
     starting = asyncio.create_task(host.restart())
     async with asyncio.timeout(30):
-        while not host.suspended:
+        while not host._suspended:
             await asyncio.sleep(0.01)
     await until_stopped(host)
     host.resume()
@@ -134,7 +134,7 @@ async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(host: Host) 
     await host.cancel(grace=0.1)
     with pytest.raises(HostCancelled):
         await task
-    assert not host.alive
+    assert host.pid is None
     with pytest.raises(HostDied, match="not running"):
         await host.call(tiny().Say("?"), timeout=30)
     await host.restart()
@@ -166,7 +166,7 @@ async def test_a_patient_caller_waits_longer_for_the_end(host: Host, monkeypatch
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert graces == [GRACE, PATIENCE] and host.alive
+    assert graces == [GRACE, PATIENCE] and host.pid is not None
 
 
 async def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(host: Host) -> None:
@@ -181,7 +181,7 @@ async def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(host: Host)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert host.alive
+    assert host.pid is not None
     assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
 
 
@@ -303,13 +303,13 @@ async def test_errors_keep_their_class(tmp_path: Path, how: str, error: type[Exc
 async def test_what_cannot_be_read_ends_the_host(host: Host, how: str) -> None:
     with pytest.raises(HostError, match="cannot be read"):
         await host.call(tiny().Break(how), timeout=30)
-    assert not host.alive
+    assert host.pid is None
 
 
 async def test_a_time_out_kills(host: Host) -> None:
     with pytest.raises(HostTimeout, match=r"within 0.05 s"):
         await host.call(tiny().Work(), timeout=0.05)
-    assert not host.alive
+    assert host.pid is None
 
 
 async def all_ready() -> None:
@@ -344,7 +344,7 @@ async def test_suspended_time_counts_for_no_time_out(host: Host) -> None:
     await all_ready()
     clock.ahead += 60
     await all_ready()  # a host that was thought hung would be killed here
-    assert not task.done() and host.alive
+    assert not task.done() and host.pid is not None
     await until_stopped(host)
     host.resume()
     await host.cancel()
@@ -486,7 +486,7 @@ async def test_what_is_asked_aside_can_be_given_up_alone(host: Host) -> None:
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert (await host.call_aside(tiny().Say("next"), timeout=30)).text == "next"
-    assert not working.done() and host.alive
+    assert not working.done() and host.pid is not None
     await host.cancel()
     await asyncio.wait([working])
     assert isinstance(working.exception(), HostCancelled)

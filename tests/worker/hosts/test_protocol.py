@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.system.processes import python_environment
+from sapo_desktop.worker.hosts import protocol
 from sapo_desktop.worker.hosts.protocol import (
     KINDS,
     FrameError,
@@ -24,11 +25,11 @@ from sapo_desktop.worker.hosts.protocol import (
 )
 
 
-async def read_async(data: bytes, limit: int = 100) -> bytes | None:
+async def read_async(data: bytes) -> bytes | None:
     stream = asyncio.StreamReader()
     stream.feed_data(data)
     stream.feed_eof()
-    return await read_frame(stream, limit)
+    return await read_frame(stream)
 
 
 def test_a_frame_is_four_bytes_of_length_and_the_payload() -> None:
@@ -47,9 +48,10 @@ def test_frames_come_out_as_they_went_in(payloads: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\x00\x00", b"\x00\x00\x00\x05abc", b"\x00\x00\x00\x65" + b"x" * 101])
-async def test_cut_and_oversized_frames_are_refused(data: bytes) -> None:
+async def test_cut_and_oversized_frames_are_refused(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "MAX_FRAME", 100)
     with pytest.raises(FrameError):
-        FrameReader(io.BytesIO(data), limit=100).read()
+        FrameReader(io.BytesIO(data)).read()
     with pytest.raises(FrameError):
         await read_async(data)
 
@@ -59,10 +61,11 @@ async def test_an_oversized_length_is_refused_before_anything_is_read() -> None:
         await read_async(b"\xff\xff\xff\xff")
 
 
-def test_an_oversized_payload_is_not_sent() -> None:
+def test_an_oversized_payload_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "MAX_FRAME", 10)
     stream = io.BytesIO()
     with pytest.raises(FrameError):
-        FrameWriter(stream, limit=10).write(b"x" * 11)
+        FrameWriter(stream).write(b"x" * 11)
     assert stream.getvalue() == b""
 
 
