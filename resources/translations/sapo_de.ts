@@ -6871,10 +6871,6 @@
         <translation>{name} passt nicht: {reason}</translation>
     </message>
     <message>
-        <source>{name} has a value that F16 cannot hold; write the file as BF16 or F32.</source>
-        <translation>{name} hat einen Wert, den F16 nicht fasst; schreibe die Datei als BF16 oder F32.</translation>
-    </message>
-    <message>
         <source>{name} has the SHA-256 {found}... where {expected}... was expected.</source>
         <translation>{name} hat den SHA-256 {found}…, erwartet war {expected}….</translation>
     </message>
@@ -7697,6 +7693,10 @@
     <message>
         <source>{name} could not be quantised to {weights}. Set generator_weights to f16, or generator to torch.</source>
         <translation>{name} konnte nicht zu {weights} quantisiert werden. Setze generator_weights auf f16 oder generator auf torch.</translation>
+    </message>
+    <message>
+        <source>{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.</source>
+        <translation>{name} hat einen Wert, den F16 nicht fasst. Setze generator_weights auf f32 oder exportiere als `merged`.</translation>
     </message>
     <message>
         <source>{name} is not what the hub says it is.</source>

@@ -18,7 +18,7 @@ from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, Tra
 from sapo_desktop.core.sentences import Text
 
 Progress = Callable[[msgspec.Struct], None]
-GgufWeights = Literal["F32", "F16", "BF16"]
+GgufWeights = Literal["F32", "F16"]
 
 
 # -- what the engine host is asked -------------------------------------------------------------------------

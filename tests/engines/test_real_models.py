@@ -226,11 +226,11 @@ def test_gguf_cuts_text_and_ends_answers_as_the_folder_does(kind: str, folder: P
 
 
 def test_a_folder_becomes_the_same_file_as_the_loaded_model(folder: Path, tmp_path: Path) -> None:
-    write_folder(folder, tmp_path / "folder.gguf", "BF16")
+    write_folder(folder, tmp_path / "folder.gguf", "F16")
     engine = loaded_engine(folder)
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
     weights = MergedWeights(engine.policy.model)
-    write_model(tmp_path / "loaded.gguf", config, engine.lm.tokenizer, weights, "BF16", name=folder.name)
+    write_model(tmp_path / "loaded.gguf", config, engine.lm.tokenizer, weights, "F16", name=folder.name)
     ours, theirs = (_tensors(tmp_path / name) for name in ("folder.gguf", "loaded.gguf"))
     assert ours.keys() == theirs.keys()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)

@@ -2,7 +2,7 @@
 
 What differs between transformers' layout and llama.cpp's stands in `architectures.py` (tensors, shapes) and
 `vocabulary.py` (text); what cannot be written faithfully is refused with the reason. Tensors pass one at a
-time, so a model of any size needs the memory of its largest matrix beside itself. Left out: quantised types.
+time, so a model of any size needs the memory of its largest matrix beside itself. Left out: quantised types, BF16.
 """
 
 from __future__ import annotations
@@ -22,13 +22,9 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.gguf.architectures import ROPE_FACTORS, Layout
 from sapo_desktop.engines.gguf.vocabulary import write_vocabulary
 
-WeightType = Literal["F32", "F16", "BF16"]
-_FILE_TYPES = {
-    "F32": gguf.LlamaFileType.ALL_F32,
-    "F16": gguf.LlamaFileType.MOSTLY_F16,
-    "BF16": gguf.LlamaFileType.MOSTLY_BF16,
-}
-_TORCH_TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+WeightType = Literal["F32", "F16"]
+_FILE_TYPES = {"F32": gguf.LlamaFileType.ALL_F32, "F16": gguf.LlamaFileType.MOSTLY_F16}
+_TORCH_TYPES = {"F32": torch.float32, "F16": torch.float16}
 
 
 class Weights(Protocol):
@@ -129,14 +125,18 @@ def _announce(writer: gguf.GGUFWriter, target: str, shape: tuple[int, ...], kind
 
 
 def _encode(name: str, tensor: Tensor, kind: WeightType) -> NDArray[Any]:
-    """The tensor's numbers in the file's type; BF16, which numpy lacks, as 16-bit integers."""
+    """The tensor's numbers in the file's type."""
     low, high = (float(value) for value in torch.aminmax(tensor.detach()))
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ModelError(sentence("The model has weights that are not numbers: go back to an earlier checkpoint."))
     if kind == "F16" and max(-low, high) > torch.finfo(torch.float16).max:
-        raise ModelError(sentence("{name} has a value that F16 cannot hold; write the file as BF16 or F32.", name=name))
-    values = tensor.detach().to(device="cpu", dtype=_TORCH_TYPES[kind]).contiguous()
-    return np.asarray((values.view(torch.int16) if kind == "BF16" else values).numpy())
+        raise ModelError(
+            sentence(
+                "{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.",
+                name=name,
+            )
+        )
+    return np.asarray(tensor.detach().to(device="cpu", dtype=_TORCH_TYPES[kind]).contiguous().numpy())
 
 
 def _write_head(writer: gguf.GGUFWriter) -> None:

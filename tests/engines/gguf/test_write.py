@@ -164,13 +164,12 @@ def test_twenty_of_twenty_greedy_answers_are_equal(tmp_path: Path, tokenizer: An
 
 
 @needs_llama
-@pytest.mark.parametrize(("weight_type", "tolerance"), [("F16", 0.05), ("BF16", 0.5)])
-def test_short_types_stay_close(tmp_path: Path, tokenizer: Any, weight_type: str, tolerance: float) -> None:
+def test_half_the_bits_stay_close(tmp_path: Path, tokenizer: Any) -> None:
     model = tiny_model("llama", ROWS)
-    path = write(tmp_path / "m.gguf", model, tokenizer, weight_type)
+    path = write(tmp_path / "m.gguf", model, tokenizer, "F16")
     tokens = encode(tokenizer, CORPUS[2])
     with llama(path) as cpp:
-        assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < tolerance
+        assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < 0.05
 
 
 @needs_llama
@@ -288,7 +287,7 @@ def test_values_that_do_not_fit_are_refused(tmp_path: Path, tokenizer: Any) -> N
     model = tiny_model("llama", ROWS)
     with torch.no_grad():
         model.model.layers[0].mlp.up_proj.weight[0, 0] = 1e6
-    with pytest.raises(ModelError, match="BF16"):
+    with pytest.raises(ModelError, match="F16 cannot hold"):
         write(tmp_path / "m.gguf", model, tokenizer, "F16")
     with torch.no_grad():
         model.model.layers[0].mlp.up_proj.weight[0, 0] = float("nan")
