@@ -4685,10 +4685,6 @@
         <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token.</translation>
     </message>
     <message>
-        <source>An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.</source>
-        <translation>Ein Adapter mit mehreren Skalierungen lässt sich nicht als GGUF schreiben; exportiere als `gguf`, eingerechnet.</translation>
-    </message>
-    <message>
         <source>An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out).</source>
         <translation>Eine Adresse schreibt sich wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen).</translation>
     </message>
@@ -5083,10 +5079,6 @@
     <message>
         <source>Only letters, digits and signs of calculation may stand in an answer, in at most {most} bytes. Type it again without others.</source>
         <translation>In einer Antwort dürfen nur Buchstaben, Ziffern und Rechenzeichen stehen, in höchstens {most} Bytes. Gib sie ohne andere noch einmal ein.</translation>
-    </message>
-    <message>
-        <source>Only plain LoRA adapters can be exported like this (no DoRA, no bias).</source>
-        <translation>So lassen sich nur einfache LoRA-Adapter exportieren (kein DoRA, kein Bias).</translation>
     </message>
     <message>
         <source>Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup</source>
@@ -6913,10 +6905,6 @@
     <message>
         <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
         <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
-    </message>
-    <message>
-        <source>{name} was trained beside the adapter; that cannot be exported.</source>
-        <translation>{name} wurde neben dem Adapter trainiert; das lässt sich nicht exportieren.</translation>
     </message>
     <message>
         <source>{name}: {count} questions ({levels}). Answers are read as {form}. Never trained on: {validation} for the score while learning, {test} for the final one.</source>

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from peft import PeftModel
 from peft.tuners.lora import LoraLayer
-from peft.utils import AuxiliaryTrainingWrapper
 from safetensors import SafetensorError
 from torch import Tensor
 
@@ -93,13 +92,6 @@ class MergedWeights(Mapping[str, Tensor]):
         self._plain: dict[str, Tensor] = {}
         self._layers: dict[str, LoraLayer] = {}
         for module_name, module in base.named_modules():
-            if isinstance(module, AuxiliaryTrainingWrapper):
-                raise ModelError(
-                    sentence(
-                        "{name} was trained beside the adapter; that cannot be exported.",
-                        name=module_name,
-                    )
-                )
             if isinstance(module, LoraLayer):
                 self._layers[f"{module_name}.weight"] = module
         for name, tensor in base.state_dict().items():
@@ -128,35 +120,20 @@ class MergedWeights(Mapping[str, Tensor]):
 
 
 def lora_factors(model: PeftModel) -> tuple[dict[str, Tensor], float]:
-    """Return the active adapter as `gguf.write_adapter` takes it: factors by module, and their one scaling.
-
-    Raises:
-        ModelError: the adapter is not plain LoRA with the same scaling everywhere.
-    """
+    """Return the active adapter as `gguf.write_adapter` takes it: factors by module, and their one scaling."""
     factors: dict[str, Tensor] = {}
-    scalings: set[float] = set()
     (adapter,) = model.active_adapters
+    scaling = 0.0
     for name, layer in model.get_base_model().named_modules():
         if isinstance(layer, LoraLayer):
-            _refuse_variants(layer, adapter)
             factors[f"{name}.lora_A"] = layer.lora_A[adapter].weight
             factors[f"{name}.lora_B"] = layer.lora_B[adapter].weight
-            scalings.add(float(layer.scaling[adapter]))
-    if len(scalings) != 1:
-        raise ModelError(
-            sentence("An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.")
-        )
-    return factors, scalings.pop()
-
-
-def _refuse_variants(layer: LoraLayer, adapter: str) -> None:
-    if layer.use_dora.get(adapter, False) or layer.lora_bias.get(adapter, False):
-        raise ModelError(sentence("Only plain LoRA adapters can be exported like this (no DoRA, no bias)."))
+            scaling = float(layer.scaling[adapter])
+    return factors, scaling
 
 
 def _product(layer: LoraLayer, adapter: str) -> Tensor:
     """`scaling * B A` of shape (out, in), fp32 on the CPU."""
-    _refuse_variants(layer, adapter)
     a = layer.lora_A[adapter].weight.to(device="cpu", dtype=torch.float32)
     b = layer.lora_B[adapter].weight.to(device="cpu", dtype=torch.float32)
     product: Tensor = (b @ a) * layer.scaling[adapter]
