@@ -122,7 +122,7 @@ def _models_seeds() -> Sequence[bytes]:
             tier | {side: [name for name in tier[side] if name in ids] for side in ("models", "picks")}
             for tier in whole["tiers"]
         ]
-        found.append(tomlkit.dumps(whole | {"models": models, "tiers": tiers, "left_out": []}).encode())
+        found.append(tomlkit.dumps(whole | {"models": models, "tiers": tiers}).encode())
     return found
 
 
