@@ -491,15 +491,19 @@ def pyplot() -> Any:
 def plot_growth(figures: Sequence[Figure], path: Path) -> None:
     """What grows, log-log: a panel each, from the points in its note ("4: 0.567 s; 8: 0.954 s")."""
     figures = [figure for figure in figures if figure.unit == "exponent"]
-    drawn, rows = pyplot().subplots(1, len(figures), figsize=(2.4 * len(figures), 2.6), layout="constrained")
+    drawn, rows = pyplot().subplots(1, len(figures), figsize=(2.6 * len(figures), 2.6), layout="constrained")
     for axis, figure in zip(rows, figures, strict=True):
         points = [point.removesuffix(" s").replace(",", "").split(": ") for point in figure.note.split("; ")]
-        axis.loglog([float(x) for x, _ in points], [float(y) for _, y in points], marker="o", color="#0072B2")
+        xs, ys = [float(x) for x, _ in points], [float(y) for _, y in points]
+        axis.loglog(xs, ys, marker="o", color="#0072B2")
+        axis.minorticks_off()
+        axis.set_xticks(xs, [f"{x:,.0f}" for x in xs])
+        axis.set_yticks([ys[0], ys[-1]], [f"{y:.2g}" for y in (ys[0], ys[-1])])
         what, by = figure.name.split(", ")
         axis.set_xlabel(by, fontsize=8)
         axis.set_title(f"{what}: exponent {figure.value:.2f}", fontsize=8)
         axis.tick_params(labelsize=7)
-        axis.grid(True, which="both", alpha=0.2)
+        axis.grid(alpha=0.25)
     rows[0].set_ylabel("CPU seconds", fontsize=8)
     drawn.savefig(path, metadata={"Date": None})
 
