@@ -146,9 +146,11 @@ async def test_a_link_whose_task_failed_keeps_nothing_else_from_ending(tmp_path:
         async def fails() -> None:
             raise RuntimeError
 
-        alice.links._found[bob.address()] = asyncio.create_task(fails())
+        failed = alice.links._found[bob.address()] = asyncio.create_task(fails())
+        other = alice.links._found[alice.address()] = asyncio.create_task(asyncio.sleep(60))
         await asyncio.sleep(0)
         await alice.links.close()
+        assert failed.done() and other.cancelled()
 
 
 async def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_stranger(tmp_path: Path) -> None:

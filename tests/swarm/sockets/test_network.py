@@ -505,6 +505,7 @@ async def test_under_a_download_limit_strangers_starve_nobody_and_a_node_leaves_
             second.network._wires[link].put([bytes(60_000)] * 10)
         await asyncio.sleep(0.1)
         await asyncio.wait_for(first.network.close(), 5)
+        assert not first.network.exchange.links
 
 
 async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
