@@ -334,6 +334,8 @@ def _prepare(connection: sqlite3.Connection, check: bool) -> None:
 
 def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -> None:
     version = _version(connection)
+    if version < 0:  # nobody writes one; as an index it would take a step from the end
+        raise _Unreadable(f"version {version}")
     if version > len(steps):
         raise HistoryError(
             "A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows "

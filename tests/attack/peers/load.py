@@ -391,6 +391,7 @@ def _figures(
     cpu: float,
 ) -> list[Figure]:
     empty, idle, peak = memory
+    most = empty + MOST_MEMORY + 40 * limits.KIB * count
     came = seen['sapo_relay_groups_total{way="in"}']
     refused = {name: value for name, value in seen.items() if name.startswith("sapo_relay_refused") and value}
     lost = load.published - came
@@ -436,8 +437,8 @@ def _figures(
             name=f"{name}: most memory of the relay",
             value=peak / limits.KIB**2,
             unit="MiB",
-            goal=f"at most {(empty + MOST_MEMORY) / limits.KIB**2:.0f}, with what it holds for peers",
-            held=peak <= empty + MOST_MEMORY + 40 * limits.KIB * count,
+            goal=f"at most {most / limits.KIB**2:.0f}: empty, all that it may hold, and its sessions",
+            held=peak <= most,
         ),
         Figure(
             name=f"{name}: relay's processor",

@@ -18,6 +18,20 @@ def test_a_newer_database_is_refused_and_stays(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["history.db"]
 
 
+@pytest.mark.parametrize("version", [-1, -(2**31)])
+def test_a_version_that_nobody_writes_is_damage(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "history.db"
+    Database(path, 0).close()
+    with sqlite3.connect(path) as direct:
+        direct.execute(f"PRAGMA user_version = {version}")
+    database = Database(path, 7)
+    assert f"version {version}" in str(database.said)
+    assert (tmp_path / "history.damaged-7.db").exists()
+    with database.reading() as db:
+        assert db.execute("SELECT count(*) FROM runs").fetchone() == (0,)
+    database.close()
+
+
 def test_steps_are_taken_once_and_keep_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     first = Database(path, 0)
