@@ -1,6 +1,6 @@
 """A process that works under a real limit of memory (RLIMIT_DATA), for test_memory_limit.py. Prints what came of it.
 
-    python -m tests.engines.torch.memory_limited WORK MEGABYTES
+    python -m tests.engines.torch.memory.limited WORK MEGABYTES
 
 The limit is what the process holds once the starter is loaded, and so many MB more.
 """

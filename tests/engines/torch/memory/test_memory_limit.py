@@ -14,7 +14,7 @@ pytestmark = [
 
 
 def limited(work: str, megabytes: int) -> dict[str, object]:
-    command = [sys.executable, "-m", "tests.engines.torch.memory_limited", work, str(megabytes)]
+    command = [sys.executable, "-m", "tests.engines.torch.memory.limited", work, str(megabytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
