@@ -1,8 +1,8 @@
 """Kill -9 of any process of a node at random instants: is a checkpointed round ever lost, and is the run
 still the same?
 
-    python -m tests.attack.node.kills                    50 kills; the starter, in silo
-    python -m tests.attack.node.kills --quick            3 kills
+    python -m tests.attack.node.kills                    200 kills; the starter, in silo
+    python -m tests.attack.node.kills --quick            2 kills
 
 A first run is left alone. A second one of the same seed is killed again and again: the worker, the engine,
 the examiner or the terminal, drawn at random, at a random instant. Every `checkpoint` line that the terminal
@@ -120,7 +120,7 @@ class Terminal:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--kills", type=int, default=200)
     given = parser.parse_args()
     kills = 2 if given.quick else given.kills
     draw = random.Random(given.seed)
