@@ -5859,6 +5859,10 @@
         <translation>Es gibt keine Frage {task} mit dem Startwert {seed}: {reason}.</translation>
     </message>
     <message>
+        <source>There is no room for the whole model: its matrices are held in 8 bits.</source>
+        <translation>Für das ganze Modell ist kein Platz: Seine Matrizen werden in 8 Bit gehalten.</translation>
+    </message>
+    <message>
         <source>There is no setting &apos;{name}&apos; in {path}; {advice}</source>
         <translation>Es gibt keine Einstellung „{name}“, wie {path} sie nennt; {advice}</translation>
     </message>
@@ -7967,6 +7971,10 @@
     <message>
         <source>{way} ({precision})</source>
         <translation>{way} ({precision})</translation>
+    </message>
+    <message>
+        <source>{way} ({precision}, its matrices in 8 bits)</source>
+        <translation>{way} ({precision}, die Matrizen in 8 Bit)</translation>
     </message>
     <message>
         <source>{way} on the Mac&apos;s GPU</source>

@@ -122,6 +122,8 @@ class Way(Record, frozen=True):
     """Whether there is room to answer the next round beside this one's step."""
     recompute: bool = False
     """Whether the backward pass makes each layer's tensors again: less memory, half more time a step."""
+    rounded: bool = False
+    """Whether torch holds the matrices of the base's blocks in 8 bits."""
 
     @property
     def estimate(self) -> int:
@@ -162,6 +164,8 @@ class Way(Record, frozen=True):
             text = sentence("{way} on the card", way=text)
         elif self.device == "mps":
             text = sentence("{way} on the Mac's GPU", way=text)
+        if self.rounded:
+            return sentence("{way} ({precision}, its matrices in 8 bits)", way=text, precision=self.precision)
         return sentence("{way} ({precision})", way=text, precision=self.precision)
 
 

@@ -37,6 +37,8 @@ class Load(EngineMessage, frozen=True):
     threads: int
     device: str = "auto"
     dtype: str = "auto"
+    rounded: bool = False
+    """Whether the matrices of the base's blocks are held in 8 bits."""
     batch: int = 0
     """Most answers under way at once, as memory allows; 0: the engine's own limit."""
     card_memory: int = 0

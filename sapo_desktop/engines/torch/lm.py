@@ -27,6 +27,7 @@ from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.bare import load_bare
 from sapo_desktop.engines.torch.memory import is_out_of_memory
+from sapo_desktop.engines.torch.rounded import round_matrices
 
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 
@@ -46,6 +47,8 @@ class LanguageModel:
     dtype: torch.dtype
     parameters: int
     """Of the base; an adapter is not counted."""
+    rounded: bool = False
+    """Whether the matrices of its blocks are held in 8 bits."""
 
     @property
     def context(self) -> int:
@@ -88,24 +91,31 @@ class LanguageModel:
         return self.words.encode_foreign(text, end)
 
 
-def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True) -> LanguageModel:
+def load_language_model(
+    folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True, rounded: bool = False
+) -> LanguageModel:
     """Load the model of a folder in transformers' layout; raises ModelError with what to do.
 
-    `bare`: a small Llama comes as its weights alone (`llama/bare.py`).
+    `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: a model that is written out has the
+    matrices of its blocks in 8 bits (`rounded.py`).
     """
     _check_folder(folder)
     where = _device(device)
     words = load_tokenizer(folder, bare)
     precision = _dtype(dtype, where, folder)
-    found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 else None
+    found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 and not rounded else None
     model = found or _through_transformers(folder, precision, where)
+    rounded = rounded and passes.can_be_written_out(model)
+    if rounded:
+        round_matrices(model)  # before it goes to a card that has no room for it as it is
     count = sum(p.numel() for p in model.parameters())
-    loaded = LanguageModel(folder, model, words, where, precision, count)
+    loaded = LanguageModel(folder, model.to(where), words, where, precision, count, rounded)
     _check_kind(loaded)
     return loaded
 
 
 def _through_transformers(folder: Path, precision: torch.dtype, where: torch.device) -> Any:
+    """The model, not yet on the device."""
     os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
     import transformers
 
@@ -143,7 +153,7 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
                 names=lacking,
             )
         )
-    return model.to(where).eval()
+    return model.eval()
 
 
 def _check_folder(folder: Path) -> None:

@@ -23,7 +23,7 @@ from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainingSequence
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.torch import products
@@ -44,6 +44,7 @@ _LOOK_SECONDS = 0.05
 """Between two looks whether somebody wants something while answers are waited for."""
 
 _SLOW_ATTENTION = sentence("This kind of model has no fused attention: it takes more time and memory on a card.")
+_ROUNDED = sentence("There is no room for the whole model: its matrices are held in 8 bits.")
 
 PROMPT_TOKENS_AT_ONCE = 4096
 """Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
@@ -57,8 +58,10 @@ class TorchEngine:
         torch.set_num_threads(self.threads)
         if request.device in ("auto", "cuda"):
             bound_card(request.card_memory)
-        self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
-        if request.trainer.method == "full" and self.lm.dtype != torch.float32:
+        self.lm: LanguageModel = load_language_model(
+            Path(request.model), request.device, request.dtype, rounded=request.rounded
+        )
+        if request.trainer.method == "full" and (self.lm.dtype != torch.float32 or request.rounded):
             raise UsageError(
                 sentence("Full training needs float32 weights. Set the number format to float32, or use LoRA.")
             )
@@ -70,6 +73,8 @@ class TorchEngine:
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""
+        said: list[Text] = [_SLOW_ATTENTION] if self.lm.slow_attention else []
+        said += [_ROUNDED] if self.lm.rounded else []
         return p.Loaded(
             model=str(self.lm.folder),
             parameters=self.lm.parameters,
@@ -78,8 +83,9 @@ class TorchEngine:
             dtype=str(self.lm.dtype).removeprefix("torch."),
             vocabulary=self.lm.vocabulary,
             context=self.lm.context,
-            versions={name: version(name) for name in ("torch", "transformers", "peft")},
-            said=[_SLOW_ATTENTION] if self.lm.slow_attention else [],
+            versions={name: version(name) for name in ("torch", "transformers", "peft")}
+            | ({"matrices": "8 bits"} if self.lm.rounded else {}),
+            said=said,
         )
 
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:
@@ -169,8 +175,9 @@ class TorchEngine:
 
         with self.trainer.averaged():
             model = self.policy.model
-            if self.policy.bare:
-                plain = load_language_model(self.lm.folder, str(self.lm.device), bare=False)
+            if self.policy.bare or self.lm.rounded:
+                dtype = str(self.lm.dtype).removeprefix("torch.")
+                plain = load_language_model(self.lm.folder, "cpu", dtype, bare=False)
                 model = self.policy.in_modules(plain.model)
             return export(
                 request.format,

@@ -100,6 +100,8 @@ class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
     width: Literal[2, 4]
     """Bytes of a weight: bfloat16 or float32."""
     device: Device = "cpu"
+    rounded: bool = False
+    """Whether the matrices of its blocks are held in 8 bits."""
 
     @property
     def parameters(self) -> int:
@@ -135,7 +137,7 @@ def answering(model: TorchModel, work: Work) -> Parts:
     holes = 1.0 if model.device != "cpu" else CACHE_HOLES if model.packed else HEAP_HOLES
     return Parts(
         weights=_weights(model) + _packed(model),
-        activations=int(holes * _decoding_tensors(model, work)),
+        activations=int(holes * _decoding_tensors(model, work)) + _whole(model),
         logits=int(holes * _drawing(model, work)),
         kv_cache=int(holes * kv_cache(model, work)),
         runtime=_runtime(model),
@@ -154,7 +156,7 @@ def learning(model: TorchModel, work: Work) -> Parts:
         adapter=4 * trained * (copies + 1 if work.method == "full" else 3),
         optimiser=8 * trained,
         gradients=4 * trained,
-        activations=int(holes * saved_for_backward(model, work)),
+        activations=int(holes * saved_for_backward(model, work)) + _whole(model),
         logits=_chunks(model, work),
         runtime=_runtime(model),
     )
@@ -249,7 +251,13 @@ def tensors_of(card_memory: int) -> int:
 
 
 def _weights(model: TorchModel) -> int:
-    return model.parameters * model.width
+    saved = (model.width - 1) * model.shape.linear_weights if model.rounded else 0
+    return model.parameters * model.width - saved
+
+
+def _whole(model: TorchModel) -> int:
+    """The largest matrix, made anew from 8 bits for a product."""
+    return model.width * max(i * o for i, o in model.shape.projections) if model.rounded else 0
 
 
 def _packed(model: TorchModel) -> int:

@@ -17,6 +17,8 @@ FURTHER_CORE = 0.7
 """What each further one adds, of the first; measured with two (tests/bench/engines/generate.py)."""
 CARD, CARD_BYTES = 15e12, 300e9
 """Operations, and bytes of weights read, a second on a card: assumed of a small one, never measured."""
+ROUNDED_BYTES = 5
+"""Of each weight in 8 bits: read, written in bfloat16, and read again."""
 WRITTEN = 0.5
 """Of the longest answer that is written on average: assumed."""
 
@@ -38,4 +40,5 @@ def round_seconds(way: Way, shape: ModelShape, questions: int, threads: int) -> 
         return work / (CORE * (1 + FURTHER_CORE * (threads - 1)))
     # A card that writes a token for each answer of a batch waits for the weights more than it computes.
     steps = written / min(way.batch, questions * way.answers)
-    return work / CARD + steps * (shape.linear_weights + shape.vocabulary * shape.hidden) * 2 / CARD_BYTES
+    read = (ROUNDED_BYTES if way.rounded else 2) * shape.linear_weights + 2 * shape.vocabulary * shape.hidden
+    return work / CARD + steps * read / CARD_BYTES

@@ -1,15 +1,15 @@
 """What every way to run one model takes, and how much at once: with which engines, in how much of the memory.
 
 `ways` says it of all of them, `way_for` chooses one, `plan` is the loader's question. Where something does not fit,
-less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), then shorter
-answers. The arithmetic is models/fit/memory.py's.
+less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), on a card a
+base in 8 bits (time, and a little precision), then shorter answers. The arithmetic is models/fit/memory.py's.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 import msgspec
 
@@ -43,7 +43,7 @@ FEWEST_TOKENS = 32
 MOST_AT_ONCE, MOST_AT_ONCE_LLAMA = 64, 128
 """Answers under way together, as engines/torch/service.py and engines/llama_cpp/service.py have it."""
 FEW_AT_ONCE = 8
-"""Answers; fewer under way take longer than a step that computes its layers twice."""
+"""Answers; fewer under way take longer than a step that computes its layers twice, or matrices made from 8 bits."""
 SMALL_PARAMETERS = 1_000_000_000
 """From here on llama.cpp answers with 4 bits a weight, below with 8."""
 TOKENS_A_PASS = 2048
@@ -236,6 +236,18 @@ def best(found: Sequence[Way]) -> Way:
     return next((way for way in order if way.generator == "torch"), order[-1])
 
 
+class _Saving(NamedTuple):
+    """What takes less memory for more time."""
+
+    recompute: bool = False
+    rounded: bool = False
+    fewest: int = 1
+    """Answers under way at once; rather than fewer, the next saving is made."""
+
+
+_PLAIN = _Saving()
+
+
 class _Sketch:
     """A way before it is known how much of it fits."""
 
@@ -274,9 +286,19 @@ class _Sketch:
             self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
         self.most = min(MOST_AT_ONCE, self.questions * self.answers)
         self.reserve = int(settings.memory_reserve * 1e9)
-        self.can_recompute = trainer == "torch" and torch.written_out and not torch.packed
+        self.savings = [_PLAIN]
+        """Those that can be had, by what they cost."""
+        if trainer == "torch" and torch.written_out and not torch.packed:
+            few = min(self.most, FEW_AT_ONCE)
+            self.savings = [_Saving(fewest=few), _Saving(recompute=True)]
+            if torch.device != "cpu" and torch.width == 2:
+                self.savings[1:1] = [_Saving(True, rounded, few) for rounded in (False, True)]
 
-    def work(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False, overlap: bool = False) -> Work:
+    def held(self, saving: _Saving) -> TorchModel:
+        """The model as torch holds it then."""
+        return msgspec.structs.replace(self.torch, rounded=saving.rounded)
+
+    def work(self, batch: int, micro_batch: int, tokens: int, saving: _Saving, overlap: bool = False) -> Work:
         return Work(
             prompts=max(1, min(self.questions, batch)),
             batch=batch,
@@ -285,25 +307,25 @@ class _Sketch:
             max_tokens=tokens,
             method=self.method,
             rank=self.rank,
-            recompute=recompute,
+            recompute=saving.recompute,
             overlap=overlap,
         )
 
-    def answers_take_more(self, batch: int, micro_batch: int, tokens: int, recompute: bool) -> bool:
+    def answers_take_more(self, batch: int, micro_batch: int, tokens: int, saving: _Saving) -> bool:
         """Whether answering takes more than learning of what grows with how much is done at once."""
         if self.trainer == "none":
             return True
-        work = self.work(batch, micro_batch, tokens, recompute)
+        work, held = self.work(batch, micro_batch, tokens, saving), self.held(saving)
         if self.generator == "llama.cpp":
             answer = llama_answering(self.model.shape, 0, work)
         else:
-            answer = answering(self.torch, work)
-        learn = learning(self.torch, work)
+            answer = answering(held, work)
+        learn = learning(held, work)
         return answer.activations + answer.kv_cache + answer.logits > learn.activations + learn.logits
 
-    def way(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False, overlap: bool = False) -> Way:
-        work = self.work(batch, micro_batch, tokens, recompute, overlap)
-        memory, on_device = self._memory(work)
+    def way(self, batch: int, micro_batch: int, tokens: int, saving: _Saving = _PLAIN, overlap: bool = False) -> Way:
+        work = self.work(batch, micro_batch, tokens, saving, overlap)
+        memory, on_device = self._memory(work, self.held(saving))
         learns = self.trainer == "torch"
         return Way(
             model=self.model.id,
@@ -314,7 +336,8 @@ class _Sketch:
             weights=self.weights,
             batch=batch,
             micro_batch=micro_batch if learns else 0,
-            recompute=recompute,
+            recompute=saving.recompute,
+            rounded=saving.rounded,
             overlap=overlap,
             answers=self.answers,
             prompt_tokens=self.model.prompt_tokens,
@@ -330,7 +353,7 @@ class _Sketch:
     def _unmeasured_torch(self) -> bool:
         return self.torch.device != "cpu" or self.torch.width == 2
 
-    def _memory(self, work: Work) -> tuple[Parts, Parts]:
+    def _memory(self, work: Work, held: TorchModel) -> tuple[Parts, Parts]:
         """What the way takes of the computer's memory, and of the card's."""
         model, reserve = self.model, Parts(reserve=self.reserve)
         own, card = reserve, Parts()
@@ -338,7 +361,7 @@ class _Sketch:
             cache_width = 4 if self.weights == "F32" else 2
             own = own + llama_answering(model.shape, model.gguf[self.weights], work, cache_width=cache_width)
         if self.trainer == "torch":
-            trainer = both(self.torch, work) if self.generator == "torch" else learning(self.torch, work)
+            trainer = both(held, work) if self.generator == "torch" else learning(held, work)
             if self.torch.device == "cuda":
                 own, card = own + Parts(runtime=CUDA_RUNTIME), trainer
             else:
@@ -350,8 +373,8 @@ def _largest(sketch: _Sketch) -> Way:
     """The way with as much at once as fits, or with the least, where that is still too much."""
     tokens = sketch.tokens
     while True:
-        for recompute in (False, True) if sketch.can_recompute else (False,):
-            way = _with_less_at_once(sketch, tokens, recompute)
+        for saving in sketch.savings:
+            way = _with_less_at_once(sketch, tokens, saving)
             lacking = _lacking(way, sketch.here)
             if lacking is None:
                 # What saves time is done only where there is room left.
@@ -365,19 +388,17 @@ def _largest(sketch: _Sketch) -> Way:
         tokens = max(FEWEST_TOKENS, tokens // 2)
 
 
-def _with_less_at_once(sketch: _Sketch, tokens: int, recompute: bool) -> Way:
+def _with_less_at_once(sketch: _Sketch, tokens: int, saving: _Saving) -> Way:
     """The way with as much at once as fits; with the least, where that is still too much."""
-    # To compute layers twice costs less than to answer a few questions at a time.
-    fewest = 1 if recompute or not sketch.can_recompute else min(sketch.most, FEW_AT_ONCE)
     batch, micro = sketch.most, sketch.micro_batch
-    way = sketch.way(batch, micro, tokens, recompute)
-    while _lacking(way, sketch.here) and (batch > fewest or micro > 1):
+    way = sketch.way(batch, micro, tokens, saving)
+    while _lacking(way, sketch.here) and (batch > saving.fewest or micro > 1):
         # Whatever takes more of what can be had in smaller pieces is halved.
-        if batch > fewest and (micro == 1 or sketch.answers_take_more(batch, micro, tokens, recompute)):
-            batch = max(fewest, batch // 2)
+        if batch > saving.fewest and (micro == 1 or sketch.answers_take_more(batch, micro, tokens, saving)):
+            batch = max(saving.fewest, batch // 2)
         else:
             micro = max(1, micro // 2)
-        way = sketch.way(batch, micro, tokens, recompute)
+        way = sketch.way(batch, micro, tokens, saving)
     return way
 
 

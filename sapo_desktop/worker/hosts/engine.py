@@ -83,6 +83,8 @@ class EnginePlan:
     """Where the engine may write for a while; None: the system's place for that."""
     dtype: str = ""
     """Number format that torch computes the base in; empty: not chosen yet."""
+    rounded: bool = False
+    """Whether torch holds the base's matrices in 8 bits."""
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
     overlap: bool = False
@@ -311,6 +313,7 @@ class Engine:
             threads=self.plan.threads,
             device=self.plan.choice.device or self.plan.device,
             dtype=self.plan.dtype or "auto",
+            rounded=self.plan.rounded,
             batch=self.plan.batch,
             card_memory=self.plan.card_memory,
         )

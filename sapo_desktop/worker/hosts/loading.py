@@ -164,6 +164,7 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
         batch=batch,
         cache_bytes=cache_bytes,
         dtype=way.precision or asked.dtype,
+        rounded=way.rounded,
         overlap=way.overlap,
         estimate=way.estimate,
     )

@@ -1,7 +1,9 @@
-"""What bfloat16 costs in precision, on a round of the real starter: 8 questions of the catalogue, 8 answers each.
+"""What bfloat16, and matrices in 8 bits, cost in precision, on a round of the real starter: 8 questions of the
+catalogue, 8 answers each.
 
-The adapter is the same in both, drawn by chance, so that all of its gradients count. Measured here: the log-probability
-of a token is off by .02 (root mean square), the gradient's cosine to float32's is .998, its length within .6%.
+The adapter is the same in all, drawn by chance, so that all of its gradients count. Measured here, for bfloat16, 8 bits
+in float32, and both: the log-probability of a token is off by .012, .011 and .017 (root mean square), the gradient's
+cosine to float32's is .9996, .9992 and .998, its length off by +.7, -1.2 and -2.3%.
 """
 
 import math
@@ -19,12 +21,19 @@ from tests.engines.tiny import answer, sequences, token_logprobs_of
 pytestmark = pytest.mark.slow  # the examiner makes the questions
 
 ADVANTAGES = [1.5, -0.5, 0.7, -1.7, 0.2, -0.2, 0.9, -0.9]
-MOST_OFF, MOST_LOSS, LEAST_COSINE, MOST_LONGER = 0.03, 0.002, 0.995, 0.01
+MOST_OFF, MOST_LOSS, LEAST_COSINE = 0.03, 0.002, 0.995
 
 
-def engine_in(dtype: str) -> TorchEngine:
-    settings = TrainerSettings(micro_batch=16)
-    engine = TorchEngine(Load(model=str(starter_folder()), trainer=settings, threads=1, device="cpu", dtype=dtype))
+def engine_in(dtype: str, rounded: bool = False) -> TorchEngine:
+    load = Load(
+        model=str(starter_folder()),
+        trainer=TrainerSettings(micro_batch=16),
+        threads=1,
+        device="cpu",
+        dtype=dtype,
+        rounded=rounded,
+    )
+    engine = TorchEngine(load)
     random = torch.Generator().manual_seed(3)
     with torch.no_grad():
         for _, value in sorted(engine.policy.trainable().items()):
@@ -41,8 +50,12 @@ def loss_and_gradient(
     return update.loss, torch.cat(gradients)
 
 
-def test_a_step_in_bfloat16_is_that_of_float32_within_bounds() -> None:
-    exact, rough = engine_in("float32"), engine_in("bfloat16")
+@pytest.mark.parametrize(
+    ("dtype", "rounded", "most_longer"),
+    [("bfloat16", False, 0.01), ("float32", True, 0.02), ("bfloat16", True, 0.03)],
+)
+def test_a_step_in_fewer_digits_is_that_of_float32_within_bounds(dtype: str, rounded: bool, most_longer: float) -> None:
+    exact, rough = engine_in("float32"), engine_in(dtype, rounded)
     questions = catalogue_questions([5])[::10]
     made = answer(exact, questions, 8, max_tokens=64, seed=5)
     batch = sequences(made, ADVANTAGES)
@@ -56,5 +69,5 @@ def test_a_step_in_bfloat16_is_that_of_float32_within_bounds() -> None:
     assert off.square().mean().sqrt() < MOST_OFF
     assert rough_loss == pytest.approx(loss, abs=MOST_LOSS)
     assert torch.cosine_similarity(rough_gradient, gradient, dim=0) > LEAST_COSINE
-    assert rough_gradient.norm() / gradient.norm() == pytest.approx(1, abs=MOST_LONGER)
+    assert rough_gradient.norm() / gradient.norm() == pytest.approx(1, abs=most_longer)
     assert not torch.equal(rough_gradient, gradient)  # otherwise nothing was compared

@@ -60,6 +60,16 @@ def test_what_the_backward_pass_needs_through_modules() -> None:
     assert memory.saved_for_backward(card, WORK) < memory.saved_for_backward(model, WORK)
 
 
+def test_a_base_in_8_bits_holds_a_byte_a_weight_of_its_blocks_and_one_matrix_whole() -> None:
+    plain = TorchModel(shape=LARGE.shape, architecture="LlamaForCausalLM", width=2)
+    rounded = msgspec.structs.replace(plain, rounded=True)
+    whole = 2 * LARGE.shape.hidden * LARGE.shape.ffn
+    for work in (learning, answering):
+        before, after = work(plain, WORK), work(rounded, WORK)
+        assert before.weights - after.weights == LARGE.shape.linear_weights
+        assert after.activations - before.activations == whole
+
+
 def test_a_step_on_an_adapter() -> None:
     parts = learning(LARGE, WORK)
     adapter = LARGE.shape.adapter_parameters(4)

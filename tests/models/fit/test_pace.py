@@ -52,6 +52,9 @@ def test_a_card_also_waits_for_the_weights() -> None:
     work = pace.operations(SHAPE, written=40, read=10)
     reading = 40 / 4 * (MATRICES + HEAD) * 2 / pace.CARD_BYTES
     assert pace.round_seconds(on_card, SHAPE, 1, threads=1) == pytest.approx(work / pace.CARD + reading)
+    rounded = msgspec.structs.replace(on_card, rounded=True)
+    more = 40 / 4 * MATRICES * (pace.ROUNDED_BYTES - 2) / pace.CARD_BYTES
+    assert pace.round_seconds(rounded, SHAPE, 1, threads=1) == pytest.approx(work / pace.CARD + reading + more)
 
 
 @pytest.mark.parametrize("way", [{"trainer": "none"}, {"generator": "remote"}])

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from sapo_desktop.engines.torch.batches import Packed
 from sapo_desktop.engines.torch.llama.bare import BareLlama
+from sapo_desktop.engines.torch.rounded import whole
 
 STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
 
@@ -35,28 +36,30 @@ class _Adapted(torch.autograd.Function):
     """x W^T + (x A^T) B^T [N, out]: x [N, in], A [r, in], B [out, r]; W is fixed, and has B A in it where `merged`.
 
     Gradients reach A and B without the gradient of W [out, in], a third of the work, ever being made; all that is kept
-    is x, which layers that read the same input share.
+    is x, which layers that read the same input share. A W in 8 bits, with its `scale`, is made whole in each pass.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, A: Tensor, B: Tensor, merged: bool) -> Tensor:
-        ctx.save_for_backward(x, weight, A, B)
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, scale: Tensor | None, A: Tensor, B: Tensor, merged: bool
+    ) -> Tensor:
+        ctx.save_for_backward(x, weight, scale, A, B)
         ctx.merged = merged
-        y = x @ weight.T
+        y = x @ whole(weight, scale).T
         return y if merged else y.addmm_(x @ A.T, B.T)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, None, Tensor, Tensor, None]:
-        x, weight, A, B = ctx.saved_tensors
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, None, None, Tensor, Tensor, None]:
+        x, weight, scale, A, B = ctx.saved_tensors
         g = grads[0]
         # Thin products stand on their side, [r, N], which libraries compute faster than r columns.
         inner = B.T.contiguous() @ g.T
         to_x = None
         if ctx.needs_input_grad[0]:  # the first layer's input has no gradient: an adapter leaves the embedding alone
-            to_x = g @ weight
+            to_x = g @ whole(weight, scale)
             if not ctx.merged:
                 to_x.addmm_(inner.T, A)
-        return to_x, None, inner @ x, ((A @ x.T) @ g).T, None
+        return to_x, None, None, inner @ x, ((A @ x.T) @ g).T, None
 
 
 class _Laid(torch.autograd.Function):
@@ -98,12 +101,14 @@ class _Affine:
     """A and B, scaled."""
     merged: bool = False
     """Whether `weight` has them in it already."""
+    scale: Tensor | None = None
+    """[out, 1] of a weight in 8 bits."""
 
     def __call__(self, x: Tensor) -> Tensor:
         if self.lora is None:
-            return F.linear(x, self.weight, self.bias)
+            return F.linear(x, whole(self.weight, self.scale), self.bias)
         flat: Tensor = _Adapted.apply(  # type: ignore[no-untyped-call]
-            x.reshape(-1, x.shape[-1]), self.weight, *self.lora, self.merged
+            x.reshape(-1, x.shape[-1]), self.weight, self.scale, *self.lora, self.merged
         )
         return (flat if self.bias is None else flat + self.bias).view(*x.shape[:-1], -1)
 
@@ -111,7 +116,8 @@ class _Affine:
         """Return residual + x W^T + b; all [..., features], the product and the sum in one operation."""
         if self.lora is not None:
             return residual + self(x)
-        flat = torch.addmm(residual.view(-1, residual.shape[-1]), x.reshape(-1, x.shape[-1]), self.weight.T)
+        weight = whole(self.weight, self.scale)
+        flat = torch.addmm(residual.view(-1, residual.shape[-1]), x.reshape(-1, x.shape[-1]), weight.T)
         if self.bias is not None:
             flat = flat + self.bias
         return flat.view(residual.shape)
@@ -351,18 +357,27 @@ def _base(module: Any) -> Any:
     return getattr(module, "base_layer", module)
 
 
+def _scale(layer: Any) -> Tensor | None:
+    """Of a layer in 8 bits (rounded.py)."""
+    return getattr(layer, "scale", None)
+
+
 def _affine(modules: list[Any], adapted: bool, packed: bool) -> _Affine:
     """Linear layers that read the same input, stacked."""
     alone = _base(modules[0])
-    weight = torch.cat([_base(module).weight for module in modules]) if packed else alone.weight
+    if packed:
+        weight, scale = torch.cat([whole(_base(m).weight, _scale(_base(m))) for m in modules]), None
+    else:
+        weight, scale = alone.weight, _scale(alone)
     bias = None if alone.bias is None else torch.cat([_base(module).bias for module in modules])
     if not adapted or not hasattr(modules[0], "lora_A"):
-        return _Affine(weight, bias)
+        return _Affine(weight, bias, scale=scale)
+    dtype = weight.dtype if scale is None else scale.dtype
     # The stack's adapter: B is block-diagonal, each layer with its own part of A.
-    A = torch.cat([m.lora_A["default"].weight for m in modules]).to(weight.dtype)
+    A = torch.cat([m.lora_A["default"].weight for m in modules]).to(dtype)
     parts = [m.lora_B["default"].weight * m.scaling["default"] for m in modules]
-    B = (torch.block_diag(*parts) if len(parts) > 1 else parts[0]).to(weight.dtype)  # type: ignore[no-untyped-call]
+    B = (torch.block_diag(*parts) if len(parts) > 1 else parts[0]).to(dtype)  # type: ignore[no-untyped-call]
     if not packed:
-        return _Affine(weight, bias, (A, B))
+        return _Affine(weight, bias, (A, B), scale=scale)
     merged = (weight + B @ A).detach()
     return _Affine(merged, bias, (A, B), merged=True) if torch.is_grad_enabled() else _Affine(merged, bias)
