@@ -35,6 +35,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         bare=memory.BARE_RUNTIME / 1e6,
         tokens_a_pass=memory.CPU_TOKENS,
         at_once=ways.MOST_AT_ONCE,
+        few=ways.FEW_AT_ONCE,
         prompts_at_once=memory.PROMPT_TOKENS_AT_ONCE,
         tokenizer=memory.TOKENIZER_BYTES,
         llama=memory.LLAMA_RUNTIME / 1e6,

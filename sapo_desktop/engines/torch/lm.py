@@ -26,7 +26,7 @@ from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.bare import load_bare
-from sapo_desktop.engines.torch.memory import is_out_of_memory
+from sapo_desktop.engines.torch.memory import is_out_of_memory, without_holes
 from sapo_desktop.engines.torch.rounded import round_matrices
 
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
@@ -107,7 +107,8 @@ def load_language_model(
     model = found or _through_transformers(folder, precision, where)
     rounded = rounded and passes.can_be_written_out(model)
     if rounded:
-        round_matrices(model)  # before it goes to a card that has no room for it as it is
+        with without_holes():
+            round_matrices(model)  # before it goes to a card that has no room for it as it is
     count = sum(p.numel() for p in model.parameters())
     loaded = LanguageModel(folder, model.to(where), words, where, precision, count, rounded)
     _check_kind(loaded)

@@ -56,11 +56,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 32
     micro_batch: int = 1
     recompute: bool = False
+    rounded: bool = False
     quick: bool = False
 
     @property
     def name(self) -> str:
         how = f"{self.engine} {self.quantisation or self.dtype}" + (" full" if self.method == "full" else "")
+        how += " in 8 bits" if self.rounded else ""
         how += " twice" if self.recompute else ""
         if self.work == "train":
             return f"{self.model}, {how}, learns {self.micro_batch} x {self.prompt_tokens + self.max_tokens}"
@@ -95,6 +97,18 @@ CASES = [
     Case(model="qwen2.5-1.5b", prompts=1, answers=8, prompt_tokens=128, max_tokens=8),
     Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96),
     Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96, recompute=True),
+    Case(model="qwen2.5-1.5b", dtype="bfloat16", prompts=1, answers=8, prompt_tokens=128, max_tokens=8),
+    Case(model="qwen2.5-1.5b", dtype="bfloat16", work="train", prompt_tokens=32, max_tokens=96, recompute=True),
+    Case(model="qwen2.5-1.5b", dtype="bfloat16", rounded=True, prompts=1, answers=8, prompt_tokens=128, max_tokens=8),
+    Case(
+        model="qwen2.5-1.5b",
+        dtype="bfloat16",
+        rounded=True,
+        work="train",
+        prompt_tokens=32,
+        max_tokens=96,
+        recompute=True,
+    ),
     Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_K_M", prompts=1, answers=8, max_tokens=4),
     Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_0", prompts=1, answers=8, max_tokens=4),
 ]
@@ -247,7 +261,7 @@ def estimated(case: Case, models: Models) -> Parts:
         size = models.gguf(case.model, case.quantisation).stat().st_size
         return llama_answering(entry.shape, size, work, cache_width=4 if case.cache_type == "f32" else 2)
     width = torch_width(entry.exact_parameters, "cpu", fast_bfloat16=case.dtype == "bfloat16")
-    model = TorchModel(shape=entry.shape, architecture=entry.architecture, width=width)
+    model = TorchModel(shape=entry.shape, architecture=entry.architecture, width=width, rounded=case.rounded)
     return learning(model, work) if case.work == "train" else answering(model, work)
 
 
@@ -263,6 +277,7 @@ def measure(case: Case, models: Models, estimate: Parts, seed: int) -> Measured:
         dtype=case.dtype,
         method=case.method,
         recompute=case.recompute,
+        rounded=case.rounded,
         prompts=case.prompts,
         answers=case.answers,
         prompt_tokens=case.prompt_tokens,

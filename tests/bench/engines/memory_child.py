@@ -29,6 +29,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     answer_tokens: int = 64
     micro_batch: int = 1
     recompute: bool = False
+    rounded: bool = False
     steps: int = 2
     vocabulary: int = 256
     """Random tokens are drawn below this."""
@@ -87,7 +88,11 @@ def with_torch(job: Job) -> None:
         micro_batch=job.micro_batch,
         recompute=job.recompute,
     )
-    engine = TorchEngine(Load(model=job.model, trainer=settings, threads=1, dtype=job.dtype))
+    load = Load(model=job.model, trainer=settings, threads=1, device="cpu", dtype=job.dtype, rounded=job.rounded)
+    engine = TorchEngine(load)
+    if job.rounded:  # what is left in floating point, as on a card: nothing of the file is used in place
+        for parameter in filter(torch.is_floating_point, engine.lm.model.parameters()):
+            parameter.data = parameter.data.clone()
     ended("loaded", job)
     words = torch.Generator().manual_seed(job.seed)
 
