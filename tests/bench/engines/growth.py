@@ -87,7 +87,7 @@ def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
 def a_round(folder: Path, seed: int, answers: int = 8, tokens: int = 32) -> float:
     """CPU seconds of one."""
     tell(f"{folder.name}: {answers} answers of {tokens} tokens")
-    rounds = ours(folder, 4, seed, False, answers, tokens)
+    rounds = ours(folder, 4, seed, answers, tokens)
     next(rounds)
     return statistics.median([cpu_seconds(lambda: next(rounds)) for _ in range(4)][1:])
 
@@ -127,7 +127,7 @@ def draw(pool: Pool, random: Random) -> None:
 def memory_of_rounds(folder: Path, seed: int, rounds: int) -> tuple[float, float]:
     """Bytes that this process holds after a tenth of the rounds, and after all: small ones."""
     tell(f"{rounds:,} rounds")
-    played: Iterator[None] = ours(folder, rounds, seed, False, 2, 4)
+    played: Iterator[None] = ours(folder, rounds, seed, 2, 4)
     held = []
     for number, _ in enumerate(played):
         if number in (rounds // 10, rounds):

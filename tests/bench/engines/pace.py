@@ -29,7 +29,7 @@ def main() -> None:
         tell(model)
         with tempfile.TemporaryDirectory() as name:
             folder = model_for_both_engines(Path(name), model, options.seed)
-            spent = measured(ours(folder, 2, options.seed, bfloat16=False))
+            spent = measured(ours(folder, 2, options.seed))
             rate = counted(folder, options.seed) / median(spent.cpu)
         figure = Figure(name=f"pace/{model}, a core", value=rate / 1e9, unit="billion operations a CPU-s")
         show(figure, options.json)

@@ -5,8 +5,9 @@
 8 questions, 8 answers of at most 64 tokens, one step on a LoRA adapter of rank 8; one thread, random weights, a process
 of its own for each. Both sample at temperature 1 and reward an answer by what anybody can count, so nearly every group
 teaches. TRL is given what serves it best here: the whole round in one batch, no reference, no gradient checkpointing,
-and bfloat16 as well where that is said; where the memory ends, that is said. Seconds are those of the median round
-after the first; the peak is the process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
+and bfloat16 as well where that is said. Where the memory ends, that is said, and it learns from a quarter at a time,
+with the gradients added up. Seconds are those of the median round after the first; the peak is the process's. Needs
+TRL (`installers/bootstrap.py test --slow` installs it).
 """
 
 import argparse
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 QUESTIONS, ANSWERS, TOKENS, RANK = 8, 8, 64, 8
 OURS, *TRL = WAYS = ("ours", "TRL", "TRL in bfloat16")
+BATCHES = (64, 16, 4)
+"""Answers that TRL learns from at once: the largest for which there is memory."""
 GOALS = {"starter": (3.0, 0.3), "50M": (3.0, 0.3)}
 """Times TRL's speed, share of its peak."""
 
@@ -51,14 +54,16 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--models", nargs="+", default=["starter", "50M"])
     parser.add_argument("--rounds", type=int, default=5, help="two at least: the first warms up")
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     rounds = 2 if options.quick else options.rounds
     if options.child:
-        way, folder = options.child
-        play = ours if way == OURS else trl
-        spent = measured(play(Path(folder), rounds, options.seed, way == TRL[1]))
-        print(msgspec.json.encode(spent).decode())
+        way, folder, batch = options.child
+        if way == OURS:
+            loop = ours(Path(folder), rounds, options.seed)
+        else:
+            loop = trl(Path(folder), rounds, options.seed, bfloat16=way == TRL[1], batch=int(batch))
+        print(msgspec.json.encode(measured(loop)).decode())
         return
     for model in ["starter"] if options.quick else options.models:
         with tempfile.TemporaryDirectory() as folder:
@@ -69,21 +74,8 @@ def main() -> None:
 
 def compare(model: str, folder: Path, options: argparse.Namespace) -> None:
     """One process a way, and the figures."""
-    spent = {}
-    for way in WAYS:
-        tell(f"{model}: {way}")
-        command = [sys.executable, "-m", "tests.bench.engines.round", "--child", way, str(folder)]
-        command += ["--seed", str(options.seed), "--rounds", str(2 if options.quick else options.rounds)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
-        if way != OURS and done.returncode == -signal.SIGKILL:
-            show(
-                Figure(name=f"round/{model}/{way}, killed", value=1, unit="times", note="the memory ended"),
-                options.json,
-            )
-            continue
-        done.check_returncode()
-        spent[way] = msgspec.json.decode(done.stdout.splitlines()[-1], type=Spent)
+    found = {way: played(model, way, folder, options) for way in WAYS}
+    spent = {way: each for way, each in found.items() if each is not None}
     for way, each in spent.items():
         show(Figure(name=f"round/{model}/{way}, CPU", value=median(each.cpu), unit="s"), options.json)
         show(Figure(name=f"round/{model}/{way}, wall", value=median(each.wall), unit="s"), options.json)
@@ -99,6 +91,22 @@ def compare(model: str, folder: Path, options: argparse.Namespace) -> None:
     peak = spent[OURS].peak / min(each.peak for each in theirs)
     figure = Figure(name=f"round/{model}, peak", value=peak, unit="of TRL's")
     show(figure if share is None else with_goal(figure, f"at most {share:g}", peak <= share), options.json)
+
+
+def played(model: str, way: str, folder: Path, options: argparse.Namespace) -> Spent | None:
+    """The rounds of one way; None where there is no memory for them."""
+    for batch in BATCHES:
+        tell(f"{model}: {way}, {batch} at once")
+        command = [sys.executable, "-m", "tests.bench.engines.round", "--child", way, str(folder), str(batch)]
+        command += ["--seed", str(options.seed), "--rounds", str(2 if options.quick else options.rounds)]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
+        if way == OURS or done.returncode != -signal.SIGKILL:
+            done.check_returncode()
+            return msgspec.json.decode(done.stdout.splitlines()[-1], type=Spent)
+        name = f"round/{model}/{way}, {batch} at once, killed"
+        show(Figure(name=name, value=1, unit="times", note="the memory ended"), options.json)
+    return None
 
 
 def with_goal(figure: Figure, goal: str, held: bool) -> Figure:
@@ -133,11 +141,8 @@ def questions(seed: int) -> list[str]:
     return [f"what is {seed + i} plus {i * 37} minus {i}? " + "and then? " * (i % 4) for i in range(QUESTIONS)]
 
 
-def ours(
-    folder: Path, rounds: int, seed: int, bfloat16: bool, answers: int = ANSWERS, tokens: int = TOKENS
-) -> Iterator[None]:
+def ours(folder: Path, rounds: int, seed: int, answers: int = ANSWERS, tokens: int = TOKENS) -> Iterator[None]:
     """Generate, reward, normalise, step."""
-    del bfloat16  # as the engine chooses
     phases = Phases(folder, seed, answers=answers, tokens=tokens)
     yield
     for number in range(rounds):
@@ -183,8 +188,8 @@ class Phases:
         assert skipped == (not any(each.advantage for each in batch))
 
 
-def trl(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]:
-    """TRL's own loop, in a thread that goes on round by round."""
+def trl(folder: Path, rounds: int, seed: int, bfloat16: bool, batch: int) -> Iterator[None]:
+    """TRL's own loop, in a thread that goes on round by round; `batch` answers are learned from at once."""
     import torch
     from datasets import Dataset
     from peft import LoraConfig
@@ -199,7 +204,8 @@ def trl(folder: Path, rounds: int, seed: int, bfloat16: bool) -> Iterator[None]:
         report_to=[],
         seed=seed,
         max_steps=rounds,
-        per_device_train_batch_size=QUESTIONS * ANSWERS,
+        per_device_train_batch_size=batch,
+        gradient_accumulation_steps=QUESTIONS * ANSWERS // batch,
         num_generations=ANSWERS,
         max_completion_length=TOKENS,
         temperature=1.0,
