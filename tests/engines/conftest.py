@@ -26,12 +26,18 @@ def qwen2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def smollm3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tied output, two query heads a key head, a layer that knows no positions."""
+    return save_model(tmp_path_factory.mktemp("smollm3"), "smollm3")
+
+
+@pytest.fixture(scope="session")
 def neox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An architecture that is not written out."""
     return save_model(tmp_path_factory.mktemp("neox"), "neox")
 
 
-@pytest.fixture(params=["llama", "qwen2"])
+@pytest.fixture(params=["llama", "qwen2", "smollm3"])
 def folder(request: pytest.FixtureRequest) -> Path:
     found: Path = request.getfixturevalue(request.param)
     return found

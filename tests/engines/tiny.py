@@ -20,6 +20,8 @@ from transformers import (
     PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
+    SmolLM3Config,
+    SmolLM3ForCausalLM,
 )
 
 from sapo_desktop.core.records import Generated, Sampling, TrainerSettings, TrainingSequence
@@ -64,6 +66,9 @@ def save_model(folder: Path, kind: str, scale: float = 6.0) -> Path:
     torch.manual_seed(7)
     if kind == "llama":
         model = LlamaForCausalLM(LlamaConfig(**size, num_key_value_heads=4, tie_word_embeddings=True))
+    elif kind == "smollm3":
+        turns = {"no_rope_layers": [1, 0], "num_key_value_heads": 2, "tie_word_embeddings": True}
+        model = SmolLM3ForCausalLM(SmolLM3Config(**size, **turns))
     elif kind == "qwen2":
         model = Qwen2ForCausalLM(Qwen2Config(**size, num_key_value_heads=2, tie_word_embeddings=False))
     else:

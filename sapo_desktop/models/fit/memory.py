@@ -3,7 +3,8 @@
 One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, decoder.py, sampling.py,
 logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/engines/memory.py, which
 compares every estimate with a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with
-constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/ways.py).
+constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/ways.py); layers
+that the engine does not write out (sliding windows), which go through transformers' modules and take more.
 
 Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
 vocabulary, T length of a sequence.
@@ -21,8 +22,6 @@ from sapo_desktop.models.fit.shape import ModelShape
 MB = 1_000_000
 PACKED_PARAMETERS = 64_000_000
 """As in engines/torch/llama/passes.py: up to this size the engine computes with packed copies of the weights."""
-WRITTEN_OUT = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM")
-"""What that module computes itself; others go through transformers' modules."""
 FLOAT32_PARAMETERS = 100_000_000
 """As in engines/torch/lm.py: smaller models compute in float32."""
 
@@ -51,7 +50,7 @@ DRAW_BYTES = 28
 PREFILL_TOKENS = 2048
 """engines/torch/decoder.py: prompt tokens read at once."""
 CPU_TOKENS = 512
-"""engines/torch/trainer.py: tokens of a micro-batch of models that are written out, where it has several sequences."""
+"""engines/torch/trainer.py: tokens of a micro-batch that has several sequences, on a processor."""
 PROMPT_TOKENS_AT_ONCE = 4096
 """engines/torch/service.py: tokens of different prompts in the cache of packed models."""
 UBATCH = 512
@@ -113,13 +112,9 @@ class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
         return self.packed and self.architecture == "LlamaForCausalLM" and self.width == 4
 
     @property
-    def written_out(self) -> bool:
-        return self.architecture in WRITTEN_OUT
-
-    @property
     def packed(self) -> bool:
         """Whether it computes with packed copies of its weights."""
-        return self.written_out and self.parameters <= PACKED_PARAMETERS
+        return self.parameters <= PACKED_PARAMETERS
 
 
 def torch_width(parameters: int, device: Device, fast_bfloat16: bool) -> Literal[2, 4]:
@@ -188,9 +183,8 @@ def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_w
 
 
 def kv_cache(model: TorchModel, work: Work) -> int:
-    """Keys and values of all answers at their longest; written out, those of a prompt are held once."""
-    prompts = work.prompts if model.written_out else work.batch
-    tokens = prompts * work.prompt_tokens + work.batch * work.max_tokens
+    """Keys and values of all answers at their longest; those of a prompt are held once."""
+    tokens = work.prompts * work.prompt_tokens + work.batch * work.max_tokens
     return tokens * model.shape.kv_numbers() * model.width
 
 
@@ -204,44 +198,25 @@ def saved_for_backward(model: TorchModel, work: Work) -> int:
     """
     s = model.shape
     tokens = _tokens_a_pass(model, work)
-    layer = _layer_through_modules(model, work) if not model.written_out else _layer_written_out(model, work)
-    if work.recompute and model.written_out:
+    layer = _layer(model) + (8 * s.hidden if work.method == "full" else 0)  # a full training has norms to train
+    if work.recompute:
         return tokens * (s.layers * s.hidden * model.width + layer + 4 * s.hidden)
     return tokens * (s.layers * layer + 4 * s.hidden)
 
 
-def _layer_written_out(model: TorchModel, work: Work) -> int:
+def _layer(model: TorchModel) -> int:
     s, width = model.shape, model.width
     d, q, k, f = s.hidden, s.query, s.key, s.ffn
     token = 2 * (4 + width) * d + width * (3 * q + 3 * k + 4 * f) + 4 * s.heads
     if model.architecture == "Qwen3ForCausalLM":
         token += 4 * (q + k)  # queries and keys before their norm
-    return token + _trained_norms(model, work)
-
-
-def _layer_through_modules(model: TorchModel, work: Work) -> int:
-    """Repeated keys and values, a copy for each adapter in bfloat16, and H T probabilities on a processor."""
-    s = model.shape
-    d, q, f = s.hidden, s.query, s.ffn
-    if model.width == 4:
-        token = 16 * d + 16 * q + 16 * f
-        scores = 4 * s.heads * work.length
-    else:
-        token = 28 * d + 10 * q + 10 * f
-        scores = 6 * s.heads * work.length
-    if model.device != "cpu":
-        scores = 4 * s.heads  # fused attention keeps a sum a row
-    return token + scores + 4 * 7 * work.rank + _trained_norms(model, work)
-
-
-def _trained_norms(model: TorchModel, work: Work) -> int:
-    return 8 * model.shape.hidden if work.method == "full" else 0
+    return token
 
 
 def _tokens_a_pass(model: TorchModel, work: Work) -> int:
     """Tokens of a micro-batch."""
     tokens = work.micro_batch * work.length
-    return min(tokens, max(work.length, CPU_TOKENS)) if model.written_out and model.device == "cpu" else tokens
+    return min(tokens, max(work.length, CPU_TOKENS)) if model.device == "cpu" else tokens
 
 
 def tensors_of(card_memory: int) -> int:
@@ -291,8 +266,6 @@ def _decoding_tensors(model: TorchModel, work: Work) -> int:
     # Attention: scores twice, queries thrice, repeated keys and values. Feed-forward: five tensors of its width.
     scores = 2 * 4 * s.heads * work.prompt_tokens if model.device == "cpu" else 0
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
-    repeated = 2 * s.query * model.width if s.heads != s.kv_heads and not model.written_out else 0
-    scores = 4 if model.written_out else 2  # those of prompts are laid out twice
-    decoding = work.batch * work.length * (repeated + scores * 4 * s.heads)
+    decoding = work.batch * work.length * 4 * 4 * s.heads  # scores of prompts are laid out twice
     grown = 0 if model.packed else work.batch * work.length * 2 * s.key * model.width  # a layer's cache while it grows
     return max(reading, decoding + grown)

@@ -46,8 +46,6 @@ FEW_AT_ONCE = 8
 """Answers; fewer under way take longer than a step that computes its layers twice, or matrices made from 8 bits."""
 SMALL_PARAMETERS = 1_000_000_000
 """From here on llama.cpp answers with 4 bits a weight, below with 8."""
-TOKENS_A_PASS = 2048
-"""On a processor a large model learns no faster from more at once."""
 _RESERVE_USED_UP = sentence(
     "Memory is short: the reserve for other programs is used up. A smaller model leaves it to them."
 )
@@ -275,20 +273,17 @@ class _Sketch:
         self.may_overlap = (
             settings.overlap
             and (generator, trainer, torch.device) == ("torch", "torch", "cpu")
-            and torch.written_out
             and (torch.packed or settings.method == "lora")
             and (settings.threads or default_threads(cores)) > 1
         )
         """Whether it would be done if there is room; on a card nobody has measured it."""
         self.questions = settings.questions
         self.micro_batch = settings.micro_batch
-        if torch.device == "cpu" and not torch.written_out:
-            self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
         self.most = min(MOST_AT_ONCE, self.questions * self.answers)
         self.reserve = int(settings.memory_reserve * 1e9)
         self.savings = [_PLAIN]
         """Those that can be had, by what they cost."""
-        if trainer == "torch" and torch.written_out and not torch.packed:
+        if trainer == "torch" and not torch.packed:
             few = min(self.most, FEW_AT_ONCE)
             self.savings = [_Saving(fewest=few), _Saving(recompute=True)]
             if torch.device != "cpu" and torch.width == 2:

@@ -15,6 +15,8 @@ from transformers import (
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    SmolLM3Config,
+    SmolLM3ForCausalLM,
 )
 
 from tests.engines.export_models import starter_like_tokenizer, with_added_tokens
@@ -25,6 +27,7 @@ ARCHITECTURES = {
     "LlamaForCausalLM": (LlamaConfig, LlamaForCausalLM),
     "Qwen2ForCausalLM": (Qwen2Config, Qwen2ForCausalLM),
     "Qwen3ForCausalLM": (Qwen3Config, Qwen3ForCausalLM),
+    "SmolLM3ForCausalLM": (SmolLM3Config, SmolLM3ForCausalLM),
 }
 
 SHAPES: dict[str, dict[str, Any]] = {

@@ -28,7 +28,7 @@ def rounded_engine(folder: Path, trainer: TrainerSettings = SETTINGS) -> TorchEn
 
 def written_out(folder: Path, to: Path) -> Path:
     """A copy of the model whose matrices are the rounded ones, as plain numbers."""
-    save_model(to, folder.name.rstrip("0123456789"))
+    save_model(to, folder.name[:-1])
     model = AutoModelForCausalLM.from_pretrained(folder)
     round_matrices(model)
     layers = {name: one for name, one in model.named_modules() if isinstance(one, RoundedLinear)}

@@ -44,7 +44,7 @@ class WrittenOutDecoding:
         counts, kinds = [cohort.count for cohort in cohorts], [size.heads, size.kv_heads]
 
         def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
-            qk = torch.addcmul(qk * cos, qk.roll(size.head // 2, -1), sin)
+            qk = model.rotated(layer, qk, cos, sin)
             query, key = torch.split(qk, kinds, 1)
             parts = (torch.split(part, counts) for part in (query * size.head**-0.5, key, v))
             mixed = [cohort.attend(layer, *part) for cohort, *part in zip(cohorts, *parts, strict=True)]
@@ -202,17 +202,16 @@ class _Prefill:
         # A padding position sees itself: its output is never used, but no row may be all -inf.
         seen = seen | torch.eye(length, dtype=torch.bool, device=ids.device)
         self._mixed = MaskedAttention(size, seen[:, None])
-        self._size = size
+        self._model = model
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
         hidden = model.run(model.embedding[ids], self._attend)
         self.logits = model.logits(hidden[:, -1])
 
     def _attend(self, layer: int, qk: Tensor, v: Tensor) -> Tensor:
-        del layer  # layers come in order
-        size = self._size
+        size = self._model.shape
         count, length, _ = v.shape
-        qk = torch.addcmul(qk * self._cos, qk.roll(size.head // 2, -1), self._sin)
+        qk = self._model.rotated(layer, qk, self._cos, self._sin)
         query = qk[:, :, : size.heads].transpose(1, 2)
         keys = qk[:, :, size.heads :].transpose(1, 2).contiguous()
         values = v.view(count, length, -1, size.head).transpose(1, 2).contiguous()

@@ -1,4 +1,4 @@
-"""Llama, Qwen2 and Qwen3 written out: some fifteen tensor operations a layer, prompts read once for all their answers.
+"""Llama, Qwen2, Qwen3, SmolLM3 written out: some fifteen tensor operations a layer, prompts read once for all answers.
 
 On a model of a few million parameters most of a pass through transformers' modules (and peft's beside them)
 is Python and small operations; on any model, a module reads a prompt once for each answer, pads, and keeps several
@@ -27,7 +27,7 @@ STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
 
 SMALL = 64_000_000
 """Parameters up to which weights are copied and packed; above it Python's share of the work is small."""
-KINDS = {"llama", "qwen2", "qwen3"}
+KINDS = {"llama", "qwen2", "qwen3", "smollm3"}
 FOLDED_ON = ("cuda",)
 """Devices on which `MaskedAttention` goes round torch's grouped heads; not measured there."""
 
@@ -219,6 +219,8 @@ class WrittenOutModel:
         self.norm = _own(body.norm.weight, packed)
         self.output = _own(model.get_output_embeddings().weight, packed)
         self.layers = [_layer(layer, self.shape, adapted, packed) for layer in body.layers]
+        self.rotates: list[bool] = list(map(bool, getattr(config, "no_rope_layers", None) or [True] * len(self.layers)))
+        """Whether a layer's queries and keys know their positions; every fourth of SmolLM3's do not."""
         self._recompute = recompute
         self._rotary = body.rotary_emb
         self._padding = body.embed_tokens.padding_idx
@@ -231,6 +233,10 @@ class WrittenOutModel:
         sign = torch.ones(self.shape.head, dtype=sin.dtype, device=sin.device)
         sign[:half] = -1
         return cos[0], sin[0] * sign
+
+    def rotated(self, layer: int, qk: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        """Queries and keys [n, .., heads, head] at their positions; cos and sin as of `rotations`, [n, .., 1, head]."""
+        return torch.addcmul(qk * cos, qk.roll(self.shape.head // 2, -1), sin) if self.rotates[layer] else qk
 
     def run(self, x: Tensor, attend: Callable[[int, Tensor, Tensor], Tensor]) -> Tensor:
         """Return hidden states before the last norm; x [n, .., d].
@@ -295,7 +301,7 @@ class WrittenOutModel:
             return torch.cat(both, 3).flatten(0, 1)
 
         def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
-            qk = torch.addcmul(qk * cos, qk.roll(size.head // 2, -1), sin)
+            qk = self.rotated(layer, qk, cos, sin)
             of_prompts, of_answers = torch.split(qk, parts)
             values = torch.split(v, parts)
             both = [size.heads, size.kv_heads]
