@@ -92,12 +92,14 @@ class HostError(SapoError):
 
 
 class HostDied(HostError):
-    """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs
-    out."""
+    """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs out, and
+    others do at will. `counted`: the system counted it among those that it ended for their memory."""
 
-    def __init__(self, text: Text, *, killed: bool = False, in_terminal: str = "", **values: Value) -> None:
+    def __init__(
+        self, text: Text, *, killed: bool = False, counted: bool = False, in_terminal: str = "", **values: Value
+    ) -> None:
         super().__init__(text, in_terminal=in_terminal, **values)
-        self.killed = killed
+        self.killed, self.counted = killed, counted
 
 
 class HostTimeout(HostError):

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 5
 """Host failures in a row, without a finished round between them, before the node gives up."""
 _LONGEST_BACK_OFF = 30.0
+_SPARED_ROUNDS = 100
+"""A kill that nobody counted as one for memory, as by a person or by a program that watches over memory, costs nothing
+where no other came within so many rounds."""
 _FEWEST_TOKENS = 16
 
 
@@ -35,6 +38,8 @@ class Recovery:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._failures = 0
+        self._killed_in: int | None = None
+        """The round in which the engine was last killed and nobody knows why."""
 
     def succeeded(self) -> None:
         """A round was finished: failures before it no longer count."""
@@ -46,7 +51,7 @@ class Recovery:
         node = self._node
         while True:
             self._failures += 1
-            short_of_memory = isinstance(error, OutOfMemory) or (isinstance(error, HostDied) and error.killed)
+            short_of_memory = self._is_short_of_memory(error)
             if short_of_memory:  # ends by itself: less can be asked a few times only
                 gives_up = not await self._relieve(error)
             else:
@@ -66,6 +71,14 @@ class Recovery:
                 return
             except HostError as another:
                 error = another
+
+    def _is_short_of_memory(self, error: HostError) -> bool:
+        if not isinstance(error, HostDied):
+            return isinstance(error, OutOfMemory)
+        if not error.killed or error.counted:
+            return error.counted
+        last, self._killed_in = self._killed_in, self._node.counters.round
+        return last is not None and self._killed_in - last < _SPARED_ROUNDS
 
     def ask_less(self) -> bool:
         """From the next load on ask less of the memory at once; False where nothing is left to give."""

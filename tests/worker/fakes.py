@@ -181,7 +181,7 @@ class FakeEngine:
         self.steps += not skipped
         if self.stepping is not None:
             await self.stepping.wait()
-        return step_report(skipped=skipped)
+        return step_report(skipped=skipped, micro_batch=self.plan.trainer.micro_batch)
 
     async def save(self, folder: Path) -> None:
         if self.host.pid is None:

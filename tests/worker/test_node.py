@@ -216,8 +216,21 @@ async def test_rounds_without_a_checkpoint_are_played_again(tmp_path: Path, monk
 async def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         before = it.engine.plan.trainer.micro_batch
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=True))
+        await it.until(RoundFinished, count=2)
+        assert it.engine.plan.trainer.micro_batch == before // 2
+
+
+async def test_a_kill_that_nobody_counted_as_one_for_memory_costs_nothing_but_the_second_soon_after(
+    tmp_path: Path,
+) -> None:
+    async with playing(tmp_path) as it:
+        before = it.engine.plan.trainer.micro_batch
         it.engine.errors.append(HostDied("The engine was killed.", killed=True))
         await it.until(RoundFinished, count=2)
+        assert it.engine.plan.trainer.micro_batch == before
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+        await it.until(RoundFinished, count=4)
         assert it.engine.plan.trainer.micro_batch == before // 2
 
 
@@ -242,10 +255,10 @@ async def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(
     async with playing(tmp_path) as it:
         it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, micro_batch=1)
         it.engine.plan.batch = 2
-        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=True))
         await it.until(RoundFinished, count=2)
         assert it.engine.plan.batch == 1 and it.node.max_tokens == 512
-        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=True))
         await it.until(RoundFinished, count=4)
         assert it.node.max_tokens == 256
 
@@ -499,7 +512,7 @@ async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_r
         reached = it.node.counters.round
         await it.until(RoundFinished, count=reached + 2)
         assert it.engine.threads == [before + 1]
-        assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
+        assert it.notices() == [f"Computing with at most {before + 1} threads from now on."]
         assert it.node.counters.run == run + 1
         manifest = it.keeper.history.last_manifest()
         assert (manifest.threads, manifest.settings["threads"]) == (before + 1, before + 1)

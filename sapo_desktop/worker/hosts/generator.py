@@ -109,7 +109,7 @@ class GeneratorHost:
                 if not left or self.host.is_closed:
                     raise
                 log.warning("%s It is started again.", error)
-                if error.killed:
+                if error.counted or (error.killed and left < _TRIES - 1):
                     self._ask_for_less()
         raise AssertionError("the last try returns or raises")
 

@@ -373,16 +373,14 @@ class Host:
                 "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
             )
         over_limit = ceiling.times_reached() > self._limits_reached
-        reason = processes.exit_reason(
-            process.returncode or 0,
-            over_limit=over_limit,
-            out_of_memory=processes.memory_kills() > self._memory_kills,
-        )
+        out_of_memory = processes.memory_kills() > self._memory_kills
+        reason = processes.exit_reason(process.returncode or 0, over_limit=over_limit, out_of_memory=out_of_memory)
         said = last_lines(self.options.log, self._log_start)
         text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
         if said:
             text = sentence("{text} Its last words:\n{words}", text=text, words=said)
-        return HostDied(text, killed=process.returncode == -9)  # SIGKILL; the name does not exist on Windows
+        killed = process.returncode == -9  # SIGKILL; the name does not exist on Windows
+        return HostDied(text, killed=killed, counted=killed and (over_limit or out_of_memory))
 
     # -- waiting ---------------------------------------------------------------------------------------------
 

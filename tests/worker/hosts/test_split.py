@@ -181,7 +181,7 @@ def test_a_restored_checkpoint_goes_over_before_the_next_answer(split: Split, tm
 
 def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_for_less_memory(split: Split) -> None:
     split.answer()
-    split.generator.deaths = [HostDied("Killed.", killed=True)]
+    split.generator.deaths = [HostDied("Killed.", killed=True, counted=True)]
     before = len(split.generator.asked)
     assert split.answer().completions
     assert split.generator.restarts == 1 and split.trainer.restarts == 0
@@ -191,9 +191,19 @@ def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_f
     assert split.adapters() == ["adapter-00000001.gguf"] * 2
 
 
-def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Split) -> None:
+def test_a_kill_that_nobody_counted_as_one_for_memory_asks_for_less_the_second_time(split: Split) -> None:
     split.answer()
     split.generator.deaths = [HostDied("Killed.", killed=True)]
+    split.answer()
+    split.generator.deaths = [HostDied("Killed.", killed=True)] * 2
+    split.answer()
+    loads = [one.cache_bytes for one in split.generator.asked if isinstance(one, p.LoadGguf)]
+    assert loads == [2**30, 2**30, 2**30, 2**29]
+
+
+def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Split) -> None:
+    split.answer()
+    split.generator.deaths = [HostDied("Killed.", killed=True, counted=True)]
     split.answer()
     split.engine.fitting = Fits(2**31).fit
     asyncio.run(split.engine.restart(None))
