@@ -283,10 +283,9 @@ HAPPENING: dict[str, Callable[[Path, int], Terminal]] = {
 }
 COUNTERS_CAN_BE_SET = sys.platform == "linux" and os.geteuid() == 0
 MUST_SAY = {
-    "memory runs out": (
-        "as the computer ran out of memory" if COUNTERS_CAN_BE_SET else "maybe the computer ran out of memory",
-        "as memory allows",  # it goes on with less
-    )
+    "memory runs out": ("as the computer ran out of memory", "as memory allows")  # it goes on with less
+    if COUNTERS_CAN_BE_SET
+    else ("maybe the computer ran out of memory",)  # and it goes on as it was
 }
 
 
