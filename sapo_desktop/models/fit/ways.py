@@ -368,10 +368,11 @@ def _largest(sketch: _Sketch) -> Way:
     """The way with as much at once as fits, or with the least, where that is still too much."""
     tokens = sketch.tokens
     while True:
+        tried = []
         for saving in sketch.savings:
             way = _with_less_at_once(sketch, tokens, saving)
-            lacking = _lacking(way, sketch.here)
-            if lacking is None:
+            tried.append(way)
+            if _lacking(way, sketch.here) is None:
                 # What saves time is done only where there is room left.
                 at_once = (way.batch, way.micro_batch, tokens)
                 faster = [sketch.way(*at_once, overlap=True)] if sketch.may_overlap else []
@@ -379,7 +380,8 @@ def _largest(sketch: _Sketch) -> Way:
                 fitting = (one for one in faster if _lacking(one, sketch.here) is None)
                 return msgspec.structs.replace(next(fitting, way), fits=True)
         if tokens <= FEWEST_TOKENS:
-            return msgspec.structs.replace(way, why_not=lacking)
+            least = min(tried, key=lambda way: way.estimate)
+            return msgspec.structs.replace(least, why_not=_lacking(least, sketch.here))
         tokens = max(FEWEST_TOKENS, tokens // 2)
 
 

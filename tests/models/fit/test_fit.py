@@ -243,6 +243,13 @@ def test_a_card_that_lacks_room_holds_the_base_in_8_bits_before_answers_get_shor
     assert "bfloat16, its matrices in 8 bits" in str(way.words)
 
 
+def test_what_is_said_to_lack_is_the_least_that_would_do() -> None:
+    here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 8 * GIB, 7 * GIB)])
+    settings = Settings(device="cuda", trainer="torch")
+    found = way_for(model("qwen3-8b"), here, settings, llama_cpp=False)
+    assert not found.fits and found.rounded and found.estimate < 17e9
+
+
 def test_a_processor_computes_with_the_base_as_it_is() -> None:
     assert not any(
         way.rounded for free in (3, 4, 6) for way in [plan(model("qwen2.5-0.5b"), with_free(free), SETTINGS)]
