@@ -5863,6 +5863,10 @@
         <translation>Für das ganze Modell ist kein Platz: Seine Matrizen werden in 8 Bit gehalten.</translation>
     </message>
     <message>
+        <source>There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a smaller model.</source>
+        <translation>Für {name} ist kein Platz, und einige seiner Schichten sind ungewöhnlich, so dass sie nicht in 8 Bit gehalten werden. Wählen Sie ein kleineres Modell.</translation>
+    </message>
+    <message>
         <source>There is no setting &apos;{name}&apos; in {path}; {advice}</source>
         <translation>Es gibt keine Einstellung „{name}“, wie {path} sie nennt; {advice}</translation>
     </message>

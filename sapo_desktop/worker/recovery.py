@@ -17,6 +17,7 @@ from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import asking, guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Standing
+from sapo_desktop.worker.hosts.deaths import Deaths
 from sapo_desktop.worker.hosts.loading import smaller_model
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 5
 """Host failures in a row, without a finished round between them, before the node gives up."""
 _LONGEST_BACK_OFF = 30.0
-_SPARED_ROUNDS = 100
-"""A kill that nobody counted as one for memory, as by a person or by a program that watches over memory, costs nothing
-where no other came within so many rounds."""
 _FEWEST_TOKENS = 16
 
 
@@ -38,8 +36,7 @@ class Recovery:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._failures = 0
-        self._killed_in: int | None = None
-        """The round in which the engine was last killed and nobody knows why."""
+        self._deaths = Deaths()
 
     def succeeded(self) -> None:
         """A round was finished: failures before it no longer count."""
@@ -73,12 +70,9 @@ class Recovery:
                 error = another
 
     def _is_short_of_memory(self, error: HostError) -> bool:
-        if not isinstance(error, HostDied):
-            return isinstance(error, OutOfMemory)
-        if not error.killed or error.counted:
-            return error.counted
-        last, self._killed_in = self._killed_in, self._node.counters.round
-        return last is not None and self._killed_in - last < _SPARED_ROUNDS
+        if isinstance(error, HostDied):
+            return self._deaths.were_for_memory(error, self._node.counters.round)
+        return isinstance(error, OutOfMemory)
 
     def ask_less(self) -> bool:
         """From the next load on ask less of the memory at once; False where nothing is left to give."""

@@ -2,7 +2,7 @@
 
 `join` reads each distinct prompt once for all sequences that continue it; `step` feeds one token to each sequence;
 `keep` drops sequences that are done. Any model, through transformers' own modules, is here; `llama/decoding.py` has
-Llama, Qwen2 and Qwen3 written out, where new sequences may join others under way.
+those of the catalogue written out, where new sequences may join others under way.
 """
 
 from __future__ import annotations

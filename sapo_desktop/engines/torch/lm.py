@@ -18,7 +18,7 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import ModelError, TooBig
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
@@ -96,8 +96,8 @@ def load_language_model(
 ) -> LanguageModel:
     """Load the model of a folder in transformers' layout; raises ModelError with what to do.
 
-    `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: a model that is written out has the
-    matrices of its blocks in 8 bits (`rounded.py`).
+    `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: with the matrices of its blocks in 8
+    bits (`rounded.py`); raises TooBig where they cannot be.
     """
     _check_folder(folder)
     where = _device(device)
@@ -105,10 +105,17 @@ def load_language_model(
     precision = _dtype(dtype, where, folder)
     found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 and not rounded else None
     model = found or _through_transformers(folder, precision, where)
-    rounded = rounded and passes.can_be_written_out(model)
     if rounded:
+        if not passes.can_be_written_out(model):
+            raise TooBig(
+                sentence(
+                    "There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a "
+                    "smaller model.",
+                    name=folder.name,
+                )
+            )
         with without_holes():
-            round_matrices(model)  # before it goes to a card that has no room for it as it is
+            round_matrices(model, where)
     count = sum(p.numel() for p in model.parameters())
     loaded = LanguageModel(folder, model.to(where), words, where, precision, count, rounded)
     _check_kind(loaded)

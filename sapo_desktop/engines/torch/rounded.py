@@ -27,10 +27,12 @@ class RoundedLinear(nn.Linear):
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__(layer.in_features, layer.out_features, bias=False, device="meta")
-        exact = layer.weight.detach()
-        scale = exact.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / MOST
-        self.weight = nn.Parameter((exact.float() / scale).round().to(torch.int8), requires_grad=False)
-        self.register_buffer("scale", scale.to(exact.dtype), persistent=False)
+        exact = layer.weight.detach().float()
+        scale = (exact.abs().amax(1, keepdim=True) / MOST).to(layer.weight.dtype)
+        scale[scale == 0] = 1  # of a row of zeros
+        numbers = (exact / scale.float()).round().clamp(-MOST, MOST)
+        self.weight = nn.Parameter(numbers.to(torch.int8), requires_grad=False)
+        self.register_buffer("scale", scale, persistent=False)
         self.bias = layer.bias
 
 
@@ -39,10 +41,11 @@ def whole(weight: Tensor, scale: Tensor | None) -> Tensor:
     return weight if scale is None else weight * scale
 
 
-def round_matrices(model: Any) -> None:
-    """Round the linear layers of all blocks, one after the other, so that there is never much twice."""
+def round_matrices(model: Any, where: torch.device) -> None:
+    """Round the linear layers of all blocks, each on its way to the device: of what is no longer a page of the model's
+    file the computer's memory holds one matrix at a time."""
     for block in model.model.layers:
         for part in (block.self_attn, block.mlp):
             for name, layer in list(part.named_children()):
                 if isinstance(layer, nn.Linear):
-                    setattr(part, name, RoundedLinear(layer))
+                    setattr(part, name, RoundedLinear(layer).to(where))

@@ -23,7 +23,7 @@ from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainingSequence
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.torch import products
@@ -44,7 +44,6 @@ _LOOK_SECONDS = 0.05
 """Between two looks whether somebody wants something while answers are waited for."""
 
 _SLOW_ATTENTION = sentence("This kind of model has no fused attention: it takes more time and memory on a card.")
-_ROUNDED = sentence("There is no room for the whole model: its matrices are held in 8 bits.")
 
 PROMPT_TOKENS_AT_ONCE = 4096
 """Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
@@ -73,19 +72,16 @@ class TorchEngine:
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""
-        said: list[Text] = [_SLOW_ATTENTION] if self.lm.slow_attention else []
-        said += [_ROUNDED] if self.lm.rounded else []
         return p.Loaded(
             model=str(self.lm.folder),
             parameters=self.lm.parameters,
             trainable=sum(t.numel() for t in self.policy.trainable().values()),
             device=str(self.lm.device),
-            dtype=str(self.lm.dtype).removeprefix("torch."),
+            dtype=str(self.lm.dtype).removeprefix("torch.") + ("/int8" if self.lm.rounded else ""),
             vocabulary=self.lm.vocabulary,
             context=self.lm.context,
-            versions={name: version(name) for name in ("torch", "transformers", "peft")}
-            | ({"matrices": "8 bits"} if self.lm.rounded else {}),
-            said=said,
+            versions={name: version(name) for name in ("torch", "transformers", "peft")},
+            said=[_SLOW_ATTENTION] if self.lm.slow_attention else [],
         )
 
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:

@@ -42,7 +42,7 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     """Of these, the ones that the moments remember: fewer after a roll-back. None: all of them."""
     dtype: str = ""
     """Number format in which a processor computed it, and the worker has a resumed run computed there; empty: it was a
-    card, all of which compute alike, or this was not written down yet."""
+    card, where the format follows from what fits, or this was not written down yet."""
 
 
 def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -> list[str]:

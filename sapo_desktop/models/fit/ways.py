@@ -1,8 +1,9 @@
 """What every way to run one model takes, and how much at once: with which engines, in how much of the memory.
 
 `ways` says it of all of them, `way_for` chooses one, `plan` is the loader's question. Where something does not fit,
-less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), on a card a
-base in 8 bits (time, and a little precision), then shorter answers. The arithmetic is models/fit/memory.py's.
+less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), then shorter
+answers. On a card a base in 8 bits (time, and a little precision) comes before a handful of answers at once, and never
+with shorter ones: no card was measured. The arithmetic is models/fit/memory.py's.
 """
 
 from __future__ import annotations
@@ -366,10 +367,11 @@ class _Sketch:
 
 def _largest(sketch: _Sketch) -> Way:
     """The way with as much at once as fits, or with the least, where that is still too much."""
-    tokens = sketch.tokens
+    tokens, tried = sketch.tokens, []
     while True:
-        tried = []
         for saving in sketch.savings:
+            if saving.rounded and tokens < sketch.tokens:
+                continue
             way = _with_less_at_once(sketch, tokens, saving)
             tried.append(way)
             if _lacking(way, sketch.here) is None:

@@ -26,6 +26,7 @@ from sapo_desktop.engines.protocols import (
     RemoteRequest,
     UseAdapter,
 )
+from sapo_desktop.worker.hosts.deaths import Deaths
 from sapo_desktop.worker.hosts.engine import LOAD_SECONDS, WORK_SECONDS
 from sapo_desktop.worker.hosts.hosting import Host, expect
 
@@ -51,6 +52,7 @@ class GeneratorHost:
         self._holds: Path | None = None
         self._most_cache = 0
         """Keys and values took more than this once, and the system killed it; 0: it never did."""
+        self._deaths, self._requests = Deaths(), 0
 
     def use(self, adapter: Path | None) -> None:
         """Answer with the adapter at that path from now on, or with the base. It stays there until it is replaced."""
@@ -101,6 +103,7 @@ class GeneratorHost:
             HostDied: it died each time, or was ended for good.
             SapoError: what the service raised.
         """
+        self._requests += 1
         for left in reversed(range(_TRIES)):
             try:
                 await self.start()
@@ -109,7 +112,7 @@ class GeneratorHost:
                 if not left or self.host.is_closed:
                     raise
                 log.warning("%s It is started again.", error)
-                if error.counted or (error.killed and left < _TRIES - 1):
+                if self._deaths.were_for_memory(error, self._requests):
                     self._ask_for_less()
         raise AssertionError("the last try returns or raises")
 

@@ -137,6 +137,8 @@ class Fitting:
             precision=asked.dtype,
         )
         said: list[Text] = [way.why_not] if way.why_not else []
+        if way.rounded:
+            said.append(sentence("There is no room for the whole model: its matrices are held in 8 bits."))
         cut = None
         if way.max_tokens < min(answer_tokens(settings, model.parameters), model.context - model.prompt_tokens):
             cut = way.max_tokens

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from transformers import GPTNeoXForCausalLM, PreTrainedModel
+from transformers import GPTNeoXForCausalLM
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.engines.torch import lm as torch_lm
@@ -116,9 +116,7 @@ def test_a_model_without_fused_attention_takes_the_slower_path_on_a_card(
     request: pytest.FixtureRequest, kind: str, supports: bool, slow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(GPTNeoXForCausalLM, "_supports_sdpa", supports)
-    # No card is here: what would be put there stays where it is.
     card = SimpleNamespace(type="cuda")
-    monkeypatch.setattr(PreTrainedModel, "to", lambda model, where: model)
     folder = request.getfixturevalue(kind)
     model = torch_lm._through_transformers(folder, torch.float32, card)  # type: ignore[arg-type]
     assert model.config._attn_implementation == ("eager" if slow else "sdpa")

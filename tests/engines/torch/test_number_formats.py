@@ -1,9 +1,9 @@
 """What bfloat16, and matrices in 8 bits, cost in precision, on a round of the real starter: 8 questions of the
-catalogue, 8 answers each.
+catalogue, 8 answers each, computed where the weights lie, as larger models are.
 
 The adapter is the same in all, drawn by chance, so that all of its gradients count. Measured here, for bfloat16, 8 bits
-in float32, and both: the log-probability of a token is off by .012, .011 and .017 (root mean square), the gradient's
-cosine to float32's is .9996, .9992 and .998, its length off by +.7, -1.2 and -2.3%.
+in float32, and both: the log-probability of a token is off by .010, .011 and .022 (root mean square), the gradient's
+cosine to float32's is .9995, .9995 and .998, its length off by 1.3, .6 and 1.8%.
 """
 
 import math
@@ -13,6 +13,7 @@ import torch
 
 from sapo_desktop.core.records import TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Load
+from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.models.starter import starter_folder
 from tests.engines.llama_cpp.cpp import catalogue_questions
@@ -21,7 +22,7 @@ from tests.engines.tiny import answer, sequences, token_logprobs_of
 pytestmark = pytest.mark.slow  # the examiner makes the questions
 
 ADVANTAGES = [1.5, -0.5, 0.7, -1.7, 0.2, -0.2, 0.9, -0.9]
-MOST_OFF, MOST_LOSS, LEAST_COSINE = 0.03, 0.002, 0.995
+MOST_OFF, LEAST_COSINE, MOST_LONGER = 0.03, 0.995, 0.03
 
 
 def engine_in(dtype: str, rounded: bool = False) -> TorchEngine:
@@ -41,33 +42,26 @@ def engine_in(dtype: str, rounded: bool = False) -> TorchEngine:
     return engine
 
 
-def loss_and_gradient(
-    engine: TorchEngine, batch: list[TrainingSequence], old: list[torch.Tensor]
-) -> tuple[float, torch.Tensor]:
-    tokens = sum(len(s.tokens) for s in batch)
-    update = engine.trainer.accumulate(batch, list(range(len(batch))), tokens, dict(enumerate(old)))
-    gradients = [p.grad.float().flatten() for _, p in sorted(engine.policy.trainable().items()) if p.grad is not None]
-    return update.loss, torch.cat(gradients)
+def gradient_of(engine: TorchEngine, batch: list[TrainingSequence]) -> torch.Tensor:
+    tokens, known = sum(len(s.tokens) for s in batch), dict(enumerate(token_logprobs_of(engine, batch)))
+    engine.trainer.accumulate(batch, list(range(len(batch))), tokens, known)
+    found = [p.grad.float().flatten() for _, p in sorted(engine.policy.trainable().items()) if p.grad is not None]
+    return torch.cat(found)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "rounded", "most_longer"),
-    [("bfloat16", False, 0.01), ("float32", True, 0.02), ("bfloat16", True, 0.03)],
-)
-def test_a_step_in_fewer_digits_is_that_of_float32_within_bounds(dtype: str, rounded: bool, most_longer: float) -> None:
+@pytest.mark.parametrize(("dtype", "rounded"), [("bfloat16", False), ("float32", True), ("bfloat16", True)])
+def test_a_step_in_fewer_digits_is_that_of_float32_within_bounds(
+    dtype: str, rounded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "SMALL", 0)
     exact, rough = engine_in("float32"), engine_in(dtype, rounded)
     questions = catalogue_questions([5])[::10]
-    made = answer(exact, questions, 8, max_tokens=64, seed=5)
-    batch = sequences(made, ADVANTAGES)
-    wanted = token_logprobs_of(exact, batch)
+    batch = sequences(answer(exact, questions, 8, max_tokens=64, seed=5), ADVANTAGES)
     assert len(batch) == 64
-    off = torch.cat(token_logprobs_of(rough, batch)).float() - torch.cat(wanted)
-
-    loss, gradient = loss_and_gradient(exact, batch, wanted)
-    rough_loss, rough_gradient = loss_and_gradient(rough, batch, wanted)
+    off = torch.cat(token_logprobs_of(rough, batch)).float() - torch.cat(token_logprobs_of(exact, batch))
+    wanted, gradient = gradient_of(exact, batch), gradient_of(rough, batch)
 
     assert off.square().mean().sqrt() < MOST_OFF
-    assert rough_loss == pytest.approx(loss, abs=MOST_LOSS)
-    assert torch.cosine_similarity(rough_gradient, gradient, dim=0) > LEAST_COSINE
-    assert rough_gradient.norm() / gradient.norm() == pytest.approx(1, abs=most_longer)
-    assert not torch.equal(rough_gradient, gradient)  # otherwise nothing was compared
+    assert torch.cosine_similarity(gradient, wanted, dim=0) > LEAST_COSINE
+    assert gradient.norm() / wanted.norm() == pytest.approx(1, abs=MOST_LONGER)
+    assert not torch.equal(gradient, wanted)  # otherwise nothing was compared

@@ -233,13 +233,13 @@ def test_less_at_once_comes_before_shorter_answers() -> None:
 
 def test_a_card_that_lacks_room_holds_the_base_in_8_bits_before_answers_get_shorter() -> None:
     def found(name: str, gigabytes: float) -> Way:
-        here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 8 * GIB, int(gigabytes * 1e9))])
+        here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, int(gigabytes * 1e9))])
         return plan(model(name), here, Settings(device="cuda", answers=8, max_tokens=256))
 
     assert not found("qwen3-1.7b", 7).rounded and found("qwen3-1.7b", 5).recompute
     way = found("qwen3-1.7b", 4)
     assert (way.rounded, way.recompute, way.max_tokens, way.why_not) == (True, True, 256, "")
-    assert found("qwen3-4b", 8).rounded, "in twice the memory it would not be"
+    assert (found("qwen3-4b", 8).rounded, found("qwen3-4b", 16).rounded) == (True, False)
     assert "bfloat16, its matrices in 8 bits" in str(way.words)
 
 
@@ -247,13 +247,29 @@ def test_what_is_said_to_lack_is_the_least_that_would_do() -> None:
     here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 8 * GIB, 7 * GIB)])
     settings = Settings(device="cuda", trainer="torch")
     found = way_for(model("qwen3-8b"), here, settings, llama_cpp=False)
-    assert not found.fits and found.rounded and found.estimate < 17e9
+    assert not found.fits and found.rounded and found.device_memory.total < 12e9
+
+
+def ways_of(name: str, here: Hardware) -> list[Way]:
+    catalogue = model_catalogue()
+    entry = catalogue.find(name)
+    assert entry is not None
+    return ways(Model.of(entry), catalogue.recommended(entry, "gpu", 8 * GIB), here, SETTINGS)
+
+
+def test_eight_bits_never_come_with_shorter_answers_or_a_handful_at_once() -> None:
+    found = []
+    for tenths in range(18, 90, 3):
+        here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, tenths * 10**8)])
+        found += [way for way in ways_of("qwen3-1.7b", here) if way.rounded and way.fits]
+    assert found and all(way.batch >= 8 and way.max_tokens == 256 for way in found)
 
 
 def test_a_processor_computes_with_the_base_as_it_is() -> None:
-    assert not any(
-        way.rounded for free in (3, 4, 6) for way in [plan(model("qwen2.5-0.5b"), with_free(free), SETTINGS)]
-    )
+    for free in (2, 3, 4, 6):
+        here = msgspec.structs.replace(with_free(free), fast_bfloat16=True)
+        [way] = [way for way in ways_of("qwen2.5-0.5b", here) if way.generator == way.trainer]
+        assert (way.precision, way.rounded) == ("bfloat16", False)
 
 
 def test_three_gigabytes_teach_half_a_billion_parameters() -> None:

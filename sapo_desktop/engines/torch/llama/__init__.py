@@ -1,1 +1,1 @@
-"""Llama, Qwen2 and Qwen3 written out."""
+"""Llama, Qwen2, Qwen3 and SmolLM3 written out."""
