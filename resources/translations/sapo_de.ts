@@ -5864,7 +5864,7 @@
     </message>
     <message>
         <source>There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a smaller model.</source>
-        <translation>Für {name} ist kein Platz, und einige seiner Schichten sind ungewöhnlich, so dass sie nicht in 8 Bit gehalten werden. Wählen Sie ein kleineres Modell.</translation>
+        <translation>Für {name} ist kein Platz, und einige seiner Schichten sind ungewöhnlich, so dass sie nicht in 8 Bit gehalten werden. Wähle ein kleineres Modell.</translation>
     </message>
     <message>
         <source>There is no setting &apos;{name}&apos; in {path}; {advice}</source>
