@@ -22,7 +22,7 @@ from tests.engines.tiny import answer, sequences, token_logprobs_of
 pytestmark = pytest.mark.slow  # the examiner makes the questions
 
 ADVANTAGES = [1.5, -0.5, 0.7, -1.7, 0.2, -0.2, 0.9, -0.9]
-MOST_OFF, LEAST_COSINE, MOST_LONGER = 0.03, 0.995, 0.03
+MOST_OFF, LEAST_COSINE = 0.03, 0.995
 
 
 def engine_in(dtype: str, rounded: bool = False) -> TorchEngine:
@@ -49,9 +49,12 @@ def gradient_of(engine: TorchEngine, batch: list[TrainingSequence]) -> torch.Ten
     return torch.cat(found)
 
 
-@pytest.mark.parametrize(("dtype", "rounded"), [("bfloat16", False), ("float32", True), ("bfloat16", True)])
+@pytest.mark.parametrize(
+    ("dtype", "rounded", "most_longer"),
+    [("bfloat16", False, 0.02), ("float32", True, 0.01), ("bfloat16", True, 0.03)],
+)
 def test_a_step_in_fewer_digits_is_that_of_float32_within_bounds(
-    dtype: str, rounded: bool, monkeypatch: pytest.MonkeyPatch
+    dtype: str, rounded: bool, most_longer: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passes, "SMALL", 0)
     exact, rough = engine_in("float32"), engine_in(dtype, rounded)
@@ -63,5 +66,5 @@ def test_a_step_in_fewer_digits_is_that_of_float32_within_bounds(
 
     assert off.square().mean().sqrt() < MOST_OFF
     assert torch.cosine_similarity(gradient, wanted, dim=0) > LEAST_COSINE
-    assert gradient.norm() / wanted.norm() == pytest.approx(1, abs=MOST_LONGER)
+    assert gradient.norm() / wanted.norm() == pytest.approx(1, abs=most_longer)
     assert not torch.equal(gradient, wanted)  # otherwise nothing was compared
