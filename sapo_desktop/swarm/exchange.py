@@ -114,9 +114,18 @@ class Exchange:
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def attach(self, session: Session, tag: bytes, dialled: Address | None = None, *, lan: bool = False) -> Link:
-        """A connection was made; its session is still to shake hands."""
-        link = Link(session, tag, dialled=dialled, lan=lan)
+    def attach(
+        self,
+        session: Session,
+        tag: bytes,
+        dialled: Address | None = None,
+        *,
+        lan: bool = False,
+        visit: bool = False,
+    ) -> Link:
+        """A connection was made; its session is still to shake hands. `visit`: it is made to meet somebody else, so
+        the peer is asked for groups even where there are enough."""
+        link = Link(session, tag, dialled=dialled, lan=lan, visit=visit)
         self.links.append(link)
         return link
 
@@ -367,7 +376,7 @@ class Exchange:
         # In this order: what is missing takes a walk through all identities.
         if not self._appetite or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
             return
-        missing = self._missing_from(link.source, now)
+        missing = self._missing_from(link, now)
         if missing < 1:
             return
         both = [task for task in self._interest if link.knows(task)]
@@ -376,19 +385,23 @@ class Exchange:
         tasks = self._rng.sample(both, min(len(both), limits.MAX_WANTED_TASKS))
         ticket = self._rng.randbytes(16)
         held = held_filter.build(list(islice(reversed(self._digests), _HELD_TOLD)), ticket)
+        link.asked = True
         link.session.want(
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
         )
 
-    def _missing_from(self, source: bytes, now: Now) -> int:
-        """How many groups this source is to be asked for. None of several counts as more than a draw takes of it: what
-        one of them filled the pool with must not keep us from asking the others."""
+    def _missing_from(self, link: Link, now: Now) -> int:
+        """How many groups this link is to be asked for. None of several sources counts as more than a draw takes of it:
+        what one of them filled the pool with must not keep us from asking the others. Nor must several together: who is
+        visited is asked once for an equal share, however full the pool is."""
         if self._counted_at != now.monotonic:  # once for all links of a tick
             self._stock, self._counted_at = self.pool.stock(_COUNTED_OF_ONE), now.monotonic
-        sources = {link.source for link in self.links if link.session.is_open}
+        sources = {other.source for other in self.links if other.session.is_open}
         most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
         missing = self._appetite - sum(min(most, count) for count in self._stock.values())
-        return min(missing, most - self._stock[source])
+        if link.visit and not link.asked:
+            missing = max(missing, 1, self._appetite // len(sources | set(self._stock)))
+        return min(missing, most - self._stock[link.source])
 
 
 def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:

@@ -57,8 +57,10 @@ class Giving:
         self.shelf.add(group, path, now.monotonic)
 
     def begin(self, link: Link, *, oldest_slot: int) -> None:
-        """Have own groups from this slot on ready for a link that opened."""
-        link.offer_later(group for group in self._own if group.body.slot >= oldest_slot)
+        """Have own groups from this slot on ready for a link that opened, no more than it takes at once: links come
+        and go, and others were offered the rest."""
+        recent = [group for group in self._own if group.body.slot >= oldest_slot]
+        link.offer_later(recent[-int(limits.FIRST_GROUPS) :])
 
     def offer(self, link: Link, now: Now) -> None:
         """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""

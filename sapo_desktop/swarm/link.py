@@ -87,6 +87,10 @@ class Link:
     """Links under our own key that the peer told us of."""
     tasks: frozenset[bytes] | None = None
     """Ids of the tasks that the peer knows; None where nobody knows that yet."""
+    visit: bool = False
+    """Whether it is made to meet somebody else (addresses/keeper.py)."""
+    asked: bool = False
+    """Whether it was asked for groups."""
     catalogue_due: float = 0.0
     """Until when its answer is waited for, monotonic seconds."""
     claim: StatsBody | None = None

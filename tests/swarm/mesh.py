@@ -71,8 +71,8 @@ class Mesh:
     heard: list[tuple[Peer, Event]] = field(default_factory=list)
     _nonces: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    def join(self, client: Peer, server: Peer, tag: bytes = b"") -> Wire:
-        """Connect, and let them shake hands. `tag`: the server's for the client."""
+    def join(self, client: Peer, server: Peer, tag: bytes = b"", *, visit: bool = False) -> Wire:
+        """Connect, and let them shake hands. `tag`: the server's for the client. `visit`: the client pays one."""
         ends = []
         for role, peer, name in (("client", client, b""), ("server", server, tag)):
             nonce = next(self._nonces).to_bytes(32, "big")
@@ -84,7 +84,8 @@ class Mesh:
                 now=self.now.monotonic,
             )
             dialled = Address("mesh", 1) if role == "client" else None
-            ends.append((peer, peer.exchange.attach(session, name, dialled)))
+            link = peer.exchange.attach(session, name, dialled, visit=visit and dialled is not None)
+            ends.append((peer, link))
         wire = Wire((ends[0], ends[1]))
         self.wires.append(wire)
         self.settle()

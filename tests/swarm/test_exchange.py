@@ -114,6 +114,45 @@ def test_only_what_is_missing_is_asked_for() -> None:
     assert len(alice.held()) == 1, "what was drawn is held, so nobody sends it again"
 
 
+def test_a_fresh_link_is_offered_the_newest_own_groups_alone() -> None:
+    mesh, alice, bob = Mesh(), Peer(1), Peer(2)
+    envelopes = alice.share(mesh.now, 60)
+    mesh.join(alice, bob)
+    mesh.wait(300)
+    assert sorted(bob.held()) == sorted(envelopes[-32:])
+
+
+def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
+    mesh, alice, carol, elsewhere = Mesh(), Peer(1), Peer(8), Peer(9)
+    for number in (2, 3, 4):
+        bob = Peer(number)
+        mesh.join(alice, bob)
+        bob.share(mesh.now, 40)
+    alice.exchange.want([TASK], 12)
+    mesh.join(carol, elsewhere)
+    theirs = carol.share(mesh.now)
+    mesh.wait(60)
+    mesh.join(alice, elsewhere, visit=True)
+    mesh.wait(60)
+    assert set(theirs) <= set(alice.held())
+
+
+def test_who_is_not_visited_is_not_asked_while_the_pool_is_full() -> None:
+    mesh, alice, carol, elsewhere = Mesh(), Peer(1), Peer(8), Peer(9)
+    for number in (2, 3, 4):
+        bob = Peer(number)
+        mesh.join(alice, bob)
+        bob.share(mesh.now, 40)
+    alice.exchange.want([TASK], 12)
+    mesh.join(carol, elsewhere)
+    theirs = carol.share(mesh.now)
+    mesh.wait(60)
+    mesh.join(alice, elsewhere)
+    mesh.join(elsewhere, alice, tag=b"anywhere")
+    mesh.wait(60)
+    assert not set(theirs) & set(alice.held())
+
+
 def test_a_want_by_name_as_earlier_programs_send_it_is_answered() -> None:
     mesh, alice, bob, wire = pair()
     alice.share(mesh.now, 3)
@@ -369,7 +408,7 @@ def test_what_one_link_filled_the_pool_with_does_not_keep_us_from_asking_another
     victim.exchange.want([TASK], 16)
     mesh.wait(5)
     assert any(entry.name.author == alice.signer.key for entry in victim.exchange.pool)
-    assert victim.exchange._missing_from(link.source, mesh.now) < 1, "of the one that filled it nothing more is asked"
+    assert victim.exchange._missing_from(link, mesh.now) < 1, "of the one that filled it nothing more is asked"
 
 
 @pytest.mark.parametrize("held_up", [1, 5, 8])

@@ -136,37 +136,32 @@ class AddressBook:
         `lan`: whether it may be on the local network. `keys`: those of open links, over whichever connection.
         `taken`: parts of the internet that are linked to already. A name's part shows only when it is dialled.
         """
-        busy = {str(address) for address in linked}
         due = [
             one
-            for name, one in self._known.items()
-            if name not in busy
-            and one.address.key not in keys
-            and (lan or one.source != "lan")
-            and unix_time >= one.tried + _wait(one.failures)
+            for one in self._due(linked, unix_time, keys)
+            if (lan or one.source != "lan")
             and (one.source in ("typed", "lan") or not self._is_within(one.address.host, taken))
         ]
-        if not due:
-            return None
-        best = min(_preference(one) for one in due)
-        # Of the parts of the internet alike, then of the addresses in one: many addresses in few parts are cheap.
-        parts: defaultdict[bytes, list[Address]] = defaultdict(list)
-        for one in due:
-            if _preference(one) == best:
-                parts[_neighbourhood(one.address.host)].append(one.address)
-        return rng.choice(sorted(parts[rng.choice(sorted(parts))], key=str))
+        best = min(map(_preference, due), default=None)
+        return _chosen((one.address for one in due if _preference(one) == best), rng)
+
+    def next_to_visit(
+        self,
+        linked: Collection[Address],
+        unix_time: float,
+        rng: Random,
+        *,
+        keys: Collection[bytes],
+        taken: Collection[bytes | None],
+    ) -> Address | None:
+        """An address in a part of the internet that is not `taken`, whether it was reached before or not; else as
+        next_to_dial. Of what is at home none."""
+        due = self._due(linked, unix_time, keys)
+        return _chosen((one.address for one in due if self.part(one.address.host) not in {None, *taken}), rng)
 
     def next_unproven(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
         """An address that a peer told of and nobody here has reached yet, due for a try."""
-        busy = {str(address) for address in linked}
-        due = [
-            one.address
-            for name, one in self._known.items()
-            if one.source == "peer"
-            and one.reached is None
-            and name not in busy
-            and unix_time >= one.tried + _wait(one.failures)
-        ]
+        due = [one.address for one in self._due(linked, unix_time) if one.source == "peer" and one.reached is None]
         return rng.choice(sorted(due, key=str)) if due else None
 
     def is_strangers(self, address: Address) -> bool:
@@ -205,13 +200,15 @@ class AddressBook:
         ]
         return rng.sample(sorted(reached), min(limits.MAX_RECORDS, len(reached)))
 
-    def anchors(self) -> list[Anchor]:
-        """The latest reached addresses, to begin with after a restart; on the local network they will be others."""
-        reached = (one for one in self._known.values() if one.reached and one.source != "lan")
-        held = sorted(reached, key=lambda one: -(one.reached or 0))
+    def anchors(self, linked: Collection[Address] = ()) -> list[Anchor]:
+        """Addresses to begin with after a restart: of open links, the longest held first as `linked` gives them, then
+        the latest reached. On the local network they will be others."""
+        places = {str(address): place for place, address in enumerate(linked)}
+        reached = [(name, one) for name, one in self._known.items() if one.reached and one.source != "lan"]
+        reached.sort(key=lambda item: (places.get(item[0], len(places)), -(item[1].reached or 0)))
         return [
             Anchor(address=str(one.address), reached=one.reached or 0.0, strangers=one.source == "peer")
-            for one in held[:_MOST_ANCHORS]
+            for _, one in reached[:_MOST_ANCHORS]
         ]
 
     def restore(self, anchors: Iterable[Anchor], unix_time: float) -> None:
@@ -236,6 +233,15 @@ class AddressBook:
         if not address.is_at_free_port:
             raise Refused(Reason.BAD_BODY, "a stranger may not name a well-known port")
         return address
+
+    def _due(self, linked: Collection[Address], unix_time: float, keys: Collection[bytes] = ()) -> list[Known]:
+        """Whom to try: no address that is linked to, no key that is, and none that failed just before."""
+        busy = {str(address) for address in linked}
+        return [
+            one
+            for name, one in self._known.items()
+            if name not in busy and one.address.key not in keys and unix_time >= one.tried + _wait(one.failures)
+        ]
 
     def _forget_record_of(self, key: bytes, time: int, but: str) -> None:
         """One record a key: an older one of another address goes. Refused DUPLICATE where this one is not newer."""
@@ -283,6 +289,14 @@ def _neighbourhood(host: str) -> bytes:
     if ip is None:
         return ".".join(host.lower().split(".")[-2:]).encode("ascii", "replace")
     return bytes([ip.version]) + ip.packed[: 2 if ip.version == 4 else 4]
+
+
+def _chosen(addresses: Iterable[Address], rng: Random) -> Address | None:
+    """Of the parts of the internet alike, then of the addresses in one: many addresses in few parts are cheap."""
+    parts: defaultdict[bytes, list[Address]] = defaultdict(list)
+    for address in addresses:
+        parts[_neighbourhood(address.host)].append(address)
+    return rng.choice(sorted(parts[rng.choice(sorted(parts))], key=str)) if parts else None
 
 
 def _preference(one: Known) -> tuple[bool, bool, int]:

@@ -32,7 +32,11 @@ from sapo_desktop.swarm.trust.admission import Members
 log = logging.getLogger(__name__)
 
 FOUND_LINKS = 4
-"""Outbound links to peers that nobody named: two relays and two open nodes, where there are any."""
+"""Outbound links to peers that nobody named. The latest of them moves on; the others are held as long as they last."""
+VISIT_SECONDS = 120.0
+"""How long the latest found link stays, where there is a part of the internet to move on to."""
+VISITED_SECONDS = 3600.0
+"""For so long a part of the internet that was linked to is not visited again: as long as its groups can be drawn."""
 ENOUGH_ADDRESSES = 64
 _BREATH = 2.0
 """Seconds between two looks at what is due."""
@@ -74,8 +78,13 @@ class Links:
         self._named: dict[str, asyncio.Task[None]] = {}
         self._named_addresses: frozenset[Address] = frozenset()
         self._found: dict[Address, asyncio.Task[None]] = {}
+        self._greetings: dict[Address, asyncio.Task[None]] = {}
         self._parts: dict[Address, bytes | None] = {}
         """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
+        self._linked_at: dict[bytes, float] = {}
+        """Part of the internet -> when one there was linked to, monotonic seconds."""
+        self._moved = time.monotonic()
+        """When the latest found link opened."""
         self._rng = SystemRandom()
         self._greeted = self._kept = float("-inf")
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
@@ -123,6 +132,8 @@ class Links:
                     self._book.tried(link.dialled, at.unix, reached=True)
                     if link.dialled.key is None and not link.lan:
                         self._network.pins.setdefault(link.dialled.url, link.key)
+                    if link.dialled in self._found:
+                        self._move_on(link, at)
                 if len(self._book) < ENOUGH_ADDRESSES:
                     link.session.ask_peers(at.monotonic)
             case events.PeersWanted():
@@ -143,6 +154,7 @@ class Links:
             at = now()
             self._book.expire(at.unix)
             self._dial_found(at)
+            self._visit(at)
             self._greet(at)
             if at.monotonic - self._kept >= _KEEP_SECONDS:
                 self.remember(at)
@@ -156,8 +168,9 @@ class Links:
         """Keep on disk what the next start is better off knowing; a full disk costs only that."""
         self._kept = at.monotonic
         seen = self._network.exchange.standing.first_seen()
+        links = sorted(self._network.exchange.links, key=lambda link: link.opened)
         memory = Memory(
-            anchors=self._book.anchors(),
+            anchors=self._book.anchors([link.dialled for link in links if link.session.is_open and link.dialled]),
             pins={url: key.hex() for url, key in list(self._network.pins.items())[-MOST_KEPT:]},
             first_seen={key.hex(): since for key, since in list(seen.items())[-MOST_KEPT:]},
         )
@@ -179,15 +192,48 @@ class Links:
         if address is not None and str(address) not in self._named:
             self._found[address] = asyncio.create_task(self._hold(address))
 
-    async def _hold(self, address: Address) -> None:
-        """One link to a peer that was found, until it ends."""
+    def _visit(self, at: Now) -> None:
+        """Dial one more, in a part of the internet that was not linked to lately: whoever came to have all of our links
+        would else have them for good. Once it answers, the latest of the others ends (_move_on)."""
+        is_settled = 0 < self._found_links <= len(self._found) == len(self._open_found())
+        if not is_settled or at.monotonic - self._moved < VISIT_SECONDS:
+            return
+        since = at.monotonic - VISITED_SECONDS
+        self._linked_at = {part: opened for part, opened in self._linked_at.items() if opened > since}
+        keys = {link.key for link in self._network.exchange.links if link.key}
+        avoided = self._taken() | set(self._linked_at)
+        address = self._book.next_to_visit(self._busy(), at.unix, self._rng, keys=keys, taken=avoided)
+        if address is not None:
+            self._found[address] = asyncio.create_task(self._hold(address, visit=True))
+
+    def _move_on(self, latest: Link, at: Now) -> None:
+        """A link to a peer that was found opened. Where it is one too many, the one that opened before it ends."""
+        self._moved = at.monotonic
+        part = self._parts.get(latest.dialled) if latest.dialled is not None else None
+        if part is not None:
+            self._linked_at[part] = at.monotonic
+        found = self._open_found()
+        others = [link for link in found if link is not latest and not link.lan]
+        if others and len(found) > self._found_links:
+            others[-1].goodbye = others[-1].session.close("moving on")
+
+    def _open_found(self) -> list[Link]:
+        """Open links to peers that were found, the longest held first."""
+        links = [link for link in self._network.exchange.links if link.session.is_open and link.dialled in self._found]
+        return sorted(links, key=lambda link: link.opened)
+
+    async def _hold(self, address: Address, *, visit: bool = False) -> None:
+        """One link to a peer that was found, until it ends. `visit`: it may lead to no part of the internet that was
+        linked to lately."""
+        avoided = frozenset(self._linked_at) if visit else frozenset()
         link: Link | None = None
         try:
             link = await self._network.link(
                 address,
                 named_by_stranger=self._book.is_strangers(address),
                 on_lan=self._book.is_on_lan(address),
-                allows=lambda host: self._allows(address, host),
+                visit=visit,
+                allows=lambda host: self._allows(address, host, avoided),
             )
         finally:
             if link is None or not link.key:
@@ -195,12 +241,12 @@ class Links:
             self._found.pop(address, None)
             self._parts.pop(address, None)
 
-    def _allows(self, address: Address, host: str) -> bool:
+    def _allows(self, address: Address, host: str, avoided: Collection[bytes] = ()) -> bool:
         """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
         if ip_of(host) is None and not self._book.is_strangers(address):
             return True  # behind a proxy, and of the seed list, whose operators are not one another
         part = self._book.part(host)
-        if part is not None and part in self._taken():
+        if part is not None and (part in avoided or part in self._taken()):
             return False
         self._parts[address] = part
         return True
@@ -222,7 +268,7 @@ class Links:
         if address is None:
             return
         self._greeted = at.monotonic
-        self._found[address] = asyncio.create_task(self._greet_once(address))
+        self._greetings[address] = asyncio.create_task(self._greet_once(address))
 
     async def _greet_once(self, address: Address) -> None:
         try:
@@ -232,7 +278,7 @@ class Links:
             if link is None or not link.key:
                 self._book.tried(address, time.time(), reached=False)
         finally:
-            self._found.pop(address, None)
+            self._greetings.pop(address, None)
 
     def _busy(self) -> Collection[Address]:
         links = self._network.exchange.links
@@ -241,7 +287,7 @@ class Links:
         neighbours = [one for one in self._book.on_lan() if self._network.lan_pins.get(one.url) in keys]
         dialled = {link.dialled for link in links if link.dialled is not None}
         # Named peers have tasks of their own: here they would only take the place of others.
-        return {*dialled, *self._found, *neighbours, *self._named_addresses}
+        return {*dialled, *self._found, *self._greetings, *neighbours, *self._named_addresses}
 
     def _drop_second(self, key: bytes) -> None:
         """Say goodbye on a link over the local network to a node that we are linked to already. Where both found each
@@ -269,7 +315,7 @@ class Links:
     async def close(self) -> None:
         """Give up every link that was made here, and keep what was learned."""
         self.remember(now())
-        tasks = [*self._named.values(), *self._found.values()]
+        tasks = [*self._named.values(), *self._found.values(), *self._greetings.values()]
         for task in tasks:
             task.cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):

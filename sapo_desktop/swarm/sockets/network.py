@@ -228,6 +228,7 @@ class Network:
         named_by_stranger: bool = False,
         on_lan: bool = False,
         only_greet: bool = False,
+        visit: bool = False,
         allows: Allows | None = None,
     ) -> Link | None:
         """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
@@ -238,6 +239,7 @@ class Network:
                 shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
                 whoever holds that certificate; whether it is one that we want is known only then.
             only_greet: say goodbye once the peer has proven its key and answered: it takes ours.
+            visit: as for Exchange.attach.
             allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
                 up names by itself, about the host as it is written.
         """
@@ -245,7 +247,7 @@ class Network:
             if on_lan:
                 return await self._dial_neighbour(address, only_greet=only_greet)
             return await self._dial_out(
-                address, named_by_stranger=named_by_stranger, only_greet=only_greet, allows=allows
+                address, named_by_stranger=named_by_stranger, only_greet=only_greet, visit=visit, allows=allows
             )
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
@@ -355,14 +357,14 @@ class Network:
             delay = _FIRST_DELAY if rest.shortened else min(_LONGEST_DELAY, 2 * delay)
 
     async def _dial_out(
-        self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None
+        self, address: Address, *, named_by_stranger: bool, only_greet: bool, visit: bool, allows: Allows | None
     ) -> Link:
         reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, allows=allows)
         async with reached as (connection, host):
             key = address.key or self.pins.get(address.url)
             session = self._session("client", peer_certificate(connection), key)
             return await self._converse(
-                connection, session, host, self._tag(host), dialled=address, only_greet=only_greet
+                connection, session, host, self._tag(host), dialled=address, only_greet=only_greet, visit=visit
             )
 
     async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
@@ -435,10 +437,11 @@ class Network:
         dialled: Address | None = None,
         lan: bool = False,
         only_greet: bool = False,
+        visit: bool = False,
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
         read_into(connection, self._tls_buffer)
-        link = self.exchange.attach(session, tag, dialled, lan=lan)
+        link = self.exchange.attach(session, tag, dialled, lan=lan, visit=visit)
         link.host = host
         wire = self._wires[link] = Wire(connection, session, self.upload)
         writer = asyncio.create_task(wire.write())

@@ -29,14 +29,13 @@ from sapo_desktop.swarm.protocol.envelope import Opened, PeerBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.fair_queue import Turns
+from tests.attack.peers.eclipse import PARTS, eclipse
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.swarm.mesh import SLOT, START, Mesh, Peer
 from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
 
 HONEST, SYBILS_EACH = 20, 20
 DRAWN = 8
-PARTS = 24
-"""Parts of the internet (IPv4 /16) with honest nodes."""
 HOUR, DAY = 3600.0, 86400.0
 
 
@@ -102,58 +101,7 @@ def put(pool: Pool, author: bytes, relay: bytes, place: int, index: int = 0, slo
     pool.add(Opened(body, name.ljust(800, b".")), Path(relay, relay, place.to_bytes(2, "big")), 0.0)
 
 
-# -- eclipse ---------------------------------------------------------------------------------------------------------
-
-
-def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
-    """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link?"""
-    tries = 20 if quick else 300
-    cases = {
-        "from a quarter of the parts": (PARTS // 3, False),
-        "from as many parts as honest ones": (PARTS, False),
-        "from four fifths of the parts": (4 * PARTS, False),
-        "from four fifths of the parts, and one peer is named": (4 * PARTS, True),
-    }
-    for name, (parts, named) in cases.items():
-        held = sum(has_honest_link(parts, rng, named=named) for _ in range(tries))
-        yield Figure(
-            name=f"newcomers with an honest link, 80% of addresses hostile, {name}",
-            value=held / tries,
-            unit="share",
-            goal="at least 0.99",
-            held=held / tries >= 0.99,
-            note=f"{held} of {tries}",
-        )
-
-
-def has_honest_link(hostile_parts: int, rng: Random, *, named: bool) -> bool:
-    """One newcomer, whose hostile peers always answer and never go: it dials until its places are taken."""
-    book = AddressBook(b"o" * 32, rng.randbytes(32))
-    honest = [f"{20 + n % 100}.{n // 100}.{rng.randrange(256)}.1" for n in range(PARTS)]
-    places = [(130 + n % 60, n // 60) for n in range(hostile_parts)]
-    hostile = [f"{a}.{b}.{rng.randrange(256)}.{rng.randrange(1, 255)}" for a, b in places]
-    while len(hostile) < 4 * PARTS:
-        a, b = rng.choice(places)
-        hostile.append(f"{a}.{b}.{rng.randrange(256)}.{rng.randrange(1, 255)}")
-    hosts = [*honest, *hostile]
-    rng.shuffle(hosts)
-    for number, host in enumerate(hosts):
-        key = number.to_bytes(32, "big")
-        body = PeerBody(network=NETWORK, key=key, time=int(START.unix), address=f"wss://{host}:8765#{key.hex()}")
-        try:
-            book.add_record(Opened(body, b"e" * 100), START.unix, rng.randbytes(1))
-        except Refused:
-            continue  # its bucket or host has its share
-    if named:
-        book.add(Address("relay.example", 8765), "typed", START.unix)
-    linked: list[Address] = []
-    for _ in range(FOUND_LINKS):
-        taken = {book.part(one.host) for one in linked}
-        address = book.next_to_dial(linked, START.unix, rng, taken=taken)
-        if address is None:
-            break
-        linked.append(address)
-    return any(one.host in honest or one.host == "relay.example" for one in linked)
+# -- addresses -------------------------------------------------------------------------------------------------------
 
 
 PLACES = 1024

@@ -250,3 +250,26 @@ def test_a_newer_record_of_a_node_that_was_reached_leaves_it_reached(it: Address
     assert it.to_pass_on(Random(0), NOW + 60) == [record(1, time=NOW + 60).envelope]
     with pytest.raises(Refused):
         it.add_record(record(1), NOW + 61)
+
+
+def test_visits_go_to_other_parts_whether_reached_before_or_not_and_never_home() -> None:
+    it, rng = book(private_allowed=True), Random(1)
+    near, known, far = record(1, host="20.0.0.1"), record(2, host="30.0.0.1"), record(3, host="40.0.0.1")
+    for one in (near, known, far, record(4, host="10.0.0.1")):
+        it.add_record(one, NOW)
+    it.add(Address("192.168.1.5", 8765), "lan", NOW)
+    it.tried(address_of(known), NOW, reached=True)
+    taken = [it.part("20.0.7.7")]
+    visited = {it.next_to_visit([], NOW, rng, keys=(), taken=taken) for _ in range(50)}
+    assert visited == {address_of(known), address_of(far)}
+    taken += [it.part("30.0.7.7"), it.part("40.0.7.7")]
+    assert it.next_to_visit([], NOW, rng, keys=(), taken=taken) is None
+
+
+def test_after_a_restart_comes_what_held_longest_then_what_was_reached_last(it: AddressBook) -> None:
+    for number in range(1, 7):
+        it.add_record(record(number), NOW)
+        it.tried(address_of(record(number)), NOW + number, reached=True)
+    held = [address_of(record(2)), address_of(record(1))]
+    order = [anchor.address for anchor in it.anchors(held)]
+    assert order == [str(address_of(record(number))) for number in (2, 1, 6, 5)]

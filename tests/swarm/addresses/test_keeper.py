@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from sapo_desktop.swarm.addresses import keeper
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
@@ -261,3 +262,44 @@ async def test_an_invited_name_that_leads_home_is_not_dialled(tmp_path: Path, mo
         await until(lambda: len(told) == 2)
         assert told == [False, True]
         await links.close()
+
+
+class Scattered(AddressBook):
+    """Addresses of this computer count as of the internet, each 127.x in a part of its own."""
+
+    def _is_at_home(self, host: str) -> bool:
+        return False
+
+
+async def test_the_latest_found_link_moves_on_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "VISIT_SECONDS", 0.3)
+    async with open_nodes(tmp_path, *[False] * 6, found=0) as others:
+        node = Node(9, tmp_path, found=3)
+        node.book = node.links._book = Scattered(node.signer.key, bytes(32), private_allowed=True)
+        addresses = []
+        for place, other in enumerate(others):
+            port = await other.network.listen(f"127.{place}.0.1", 0)
+            addresses.append(Address(f"127.{place}.0.1", port, tls=False, key=other.signer.key))
+        node.links.seed(addresses)
+        await node.open()
+        most, met, held = 0, set[bytes](), list[bytes]()
+
+        def have_all_met() -> bool:
+            nonlocal most, held
+            most = max(most, len(node.linked()))
+            met.update(node.linked())
+            held = held or ([link.key for link in node.links._open_found()] if len(node.linked()) == 3 else [])
+            return len(met) == 6
+
+        await until(have_all_met)
+        await until(lambda: len(node.linked()) == 3)
+        assert set(held[:2]) < node.linked(), "the first two stay"
+        assert most <= 4
+        await asyncio.sleep(1)
+        assert set(held[:2]) < node.linked() and len(node.linked()) == 3, "with nowhere to go the third stays, too"
+        node.links.remember(now())
+        kept = {anchor.address for anchor in Memory.read(node.path).anchors[:2]}
+        assert kept == {str(address) for address in addresses if address.key in held[:2]}
+        await node.close()
