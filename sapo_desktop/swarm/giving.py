@@ -57,10 +57,11 @@ class Giving:
         self.shelf.add(group, path, now.monotonic)
 
     def begin(self, link: Link, *, oldest_slot: int) -> None:
-        """Have own groups from this slot on ready for a link that opened, no more than it takes at once: links come
-        and go, and others were offered the rest."""
+        """Have own groups from this slot on ready for a link that opened; for one that comes and goes, no more than it
+        takes at once."""
         recent = [group for group in self._own if group.body.slot >= oldest_slot]
-        link.offer_later(recent[-int(limits.FIRST_GROUPS) :])
+        is_passing = link.visit or link.dialled is None
+        link.offer_later(recent[-int(limits.FIRST_GROUPS) :] if is_passing else recent)
 
     def offer(self, link: Link, now: Now) -> None:
         """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""

@@ -13,6 +13,7 @@ from sapo_desktop.swarm.protocol.refusals import Refusals
 from sapo_desktop.swarm.protocol.session import Session
 
 MOST_UNSENT = 256
+VISITS = b"visits"
 _WANTS_AT_ONCE = 2.0
 
 
@@ -88,7 +89,7 @@ class Link:
     tasks: frozenset[bytes] | None = None
     """Ids of the tasks that the peer knows; None where nobody knows that yet."""
     visit: bool = False
-    """Whether it is made to meet somebody else (addresses/keeper.py)."""
+    """Whether it was made to meet somebody else (addresses/keeper.py)."""
     asked: bool = False
     """Whether it was asked for groups."""
     catalogue_due: float = 0.0
@@ -123,5 +124,8 @@ class Link:
     @property
     def source(self) -> bytes:
         """What counts as one source of groups: a peer that we dialled, or found at home. Whoever dials us can do so
-        under any number of keys, so of those all from one part of the internet."""
+        under any number of keys, so of those all from one part of the internet. All that we visit are one: by their
+        number they would leave little of a draw to those who stay."""
+        if self.visit:
+            return VISITS
         return self.key if self.dialled is not None or self.lan else b"in" + self.tag

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.link import VISITS
 from sapo_desktop.swarm.pool.pool import Path
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
@@ -114,12 +115,25 @@ def test_only_what_is_missing_is_asked_for() -> None:
     assert len(alice.held()) == 1, "what was drawn is held, so nobody sends it again"
 
 
-def test_a_fresh_link_is_offered_the_newest_own_groups_alone() -> None:
-    mesh, alice, bob = Mesh(), Peer(1), Peer(2)
+def test_who_comes_by_is_offered_the_newest_own_groups_alone() -> None:
+    mesh, alice, bob, carol, dave = Mesh(), Peer(1), Peer(2), Peer(3), Peer(4)
     envelopes = alice.share(mesh.now, 60)
     mesh.join(alice, bob)
+    mesh.join(alice, carol, visit=True)
+    mesh.join(dave, alice)
     mesh.wait(300)
-    assert sorted(bob.held()) == sorted(envelopes[-32:])
+    assert sorted(bob.held()) == sorted(envelopes)
+    assert sorted(carol.held()) == sorted(dave.held()) == sorted(envelopes[-32:])
+
+
+def test_all_who_are_visited_are_one_source() -> None:
+    mesh, alice = Mesh(), Peer(1)
+    for number in (2, 3, 4, 5):
+        bob = Peer(number)
+        bob.share(mesh.now)
+        mesh.join(alice, bob, visit=number > 3)
+    assert Counter(entry.path.link for entry in alice.exchange.pool)[VISITS] == 2
+    assert len({entry.path.link for entry in alice.exchange.pool}) == 3
 
 
 def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:

@@ -155,9 +155,13 @@ class AddressBook:
         taken: Collection[bytes | None],
     ) -> Address | None:
         """An address in a part of the internet that is not `taken`, whether it was reached before or not; else as
-        next_to_dial. Of what is at home none."""
-        due = self._due(linked, unix_time, keys)
-        return _chosen((one.address for one in due if self.part(one.address.host) not in {None, *taken}), rng)
+        next_to_dial. None at home and none that a person named. Behind a proxy a name of the seed list is a part."""
+        due = [
+            one.address
+            for one in self._due(linked, unix_time, keys)
+            if one.source in ("seed", "peer") and self._visited_part(one) not in {None, *taken}
+        ]
+        return _chosen(due, rng)
 
     def next_unproven(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
         """An address that a peer told of and nobody here has reached yet, due for a try."""
@@ -255,6 +259,10 @@ class AddressBook:
     def _is_at_home(self, host: str) -> bool:
         """Whether the host is private and such ones were allowed: the limits per part of the internet are void."""
         return self._private_allowed and not Address(host, 0).is_public
+
+    def _visited_part(self, one: Known) -> bytes | None:
+        host = one.address.host
+        return host.encode() if one.source == "seed" and ip_of(host) is None else self.part(host)
 
     def _is_within(self, host: str, parts: Collection[bytes | None]) -> bool:
         return ip_of(host) is not None and self.part(host) in parts

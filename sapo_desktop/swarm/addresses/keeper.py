@@ -32,11 +32,11 @@ from sapo_desktop.swarm.trust.admission import Members
 log = logging.getLogger(__name__)
 
 FOUND_LINKS = 4
-"""Outbound links to peers that nobody named. The latest of them moves on; the others are held as long as they last."""
+"""Outbound links to peers that nobody named."""
 VISIT_SECONDS = 120.0
-"""How long the latest found link stays, where there is a part of the internet to move on to."""
+"""After so long the latest of them moves on to another part of the internet, if there is one."""
 VISITED_SECONDS = 3600.0
-"""For so long a part of the internet that was linked to is not visited again: as long as its groups can be drawn."""
+"""For so long after a link there ended a part of the internet is not visited: as long as its groups can be drawn."""
 ENOUGH_ADDRESSES = 64
 _BREATH = 2.0
 """Seconds between two looks at what is due."""
@@ -81,10 +81,9 @@ class Links:
         self._greetings: dict[Address, asyncio.Task[None]] = {}
         self._parts: dict[Address, bytes | None] = {}
         """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
-        self._linked_at: dict[bytes, float] = {}
-        """Part of the internet -> when one there was linked to, monotonic seconds."""
-        self._moved = time.monotonic()
-        """When the latest found link opened."""
+        self._left: dict[bytes, float] = {}
+        """Part of the internet -> when a found link there ended, monotonic seconds."""
+        self._visit_due = time.monotonic() + VISIT_SECONDS
         self._rng = SystemRandom()
         self._greeted = self._kept = float("-inf")
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
@@ -102,6 +101,8 @@ class Links:
         self._named_addresses = frozenset(addresses)
         for name, address in named.items():
             self._book.add(address, "typed", time.time())
+            if (found := self._found.pop(address, None)) is not None:
+                found.cancel()  # it is held for its name from now on
             if name not in self._named:
                 self._named[name] = self._network.dial(address, named_by_stranger=address in invited)
 
@@ -132,7 +133,7 @@ class Links:
                     self._book.tried(link.dialled, at.unix, reached=True)
                     if link.dialled.key is None and not link.lan:
                         self._network.pins.setdefault(link.dialled.url, link.key)
-                    if link.dialled in self._found:
+                    if link.visit:
                         self._move_on(link, at)
                 if len(self._book) < ENOUGH_ADDRESSES:
                     link.session.ask_peers(at.monotonic)
@@ -154,7 +155,6 @@ class Links:
             at = now()
             self._book.expire(at.unix)
             self._dial_found(at)
-            self._visit(at)
             self._greet(at)
             if at.monotonic - self._kept >= _KEEP_SECONDS:
                 self.remember(at)
@@ -168,9 +168,8 @@ class Links:
         """Keep on disk what the next start is better off knowing; a full disk costs only that."""
         self._kept = at.monotonic
         seen = self._network.exchange.standing.first_seen()
-        links = sorted(self._network.exchange.links, key=lambda link: link.opened)
         memory = Memory(
-            anchors=self._book.anchors([link.dialled for link in links if link.session.is_open and link.dialled]),
+            anchors=self._book.anchors([link.dialled for link in self._open_found() if link.dialled is not None]),
             pins={url: key.hex() for url, key in list(self._network.pins.items())[-MOST_KEPT:]},
             first_seen={key.hex(): since for key, since in list(seen.items())[-MOST_KEPT:]},
         )
@@ -182,38 +181,37 @@ class Links:
     # -- found peers -----------------------------------------------------------------------------------------
 
     def _dial_found(self, at: Now) -> None:
-        if len(self._found) >= self._found_links:
+        """Fill a free place. Now and then one goes to a part of the internet that was not linked to lately, and where
+        none is free the latest link ends for it (_move_on): whoever came to have all places would else keep them."""
+        is_due = at.monotonic >= self._visit_due
+        is_free = len(self._found) < self._found_links
+        is_settled = len(self._found) == len(self._open_found()) == self._found_links
+        if not self._found_links or not (is_free or (is_due and is_settled)):
             return
+        if is_due and (address := self._next_to_visit(at)) is not None:
+            self._found[address] = asyncio.create_task(self._hold(address, visit=True))
+        elif is_free and (address := self._next_to_dial(at)) is not None:
+            self._found[address] = asyncio.create_task(self._hold(address))
+
+    def _next_to_dial(self, at: Now) -> Address | None:
         # The local network has half of the places: there, one neighbour can be every node that is found.
         neighbours = sum(self._book.is_on_lan(address) for address in self._found)
         lan = neighbours < max(1, self._found_links // 2)
-        keys = {link.key for link in self._network.exchange.links if link.key}
-        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys, taken=self._taken())
-        if address is not None and str(address) not in self._named:
-            self._found[address] = asyncio.create_task(self._hold(address))
+        return self._book.next_to_dial(
+            self._busy(), at.unix, self._rng, lan=lan, keys=self._keys(), taken=self._taken()
+        )
 
-    def _visit(self, at: Now) -> None:
-        """Dial one more, in a part of the internet that was not linked to lately: whoever came to have all of our links
-        would else have them for good. Once it answers, the latest of the others ends (_move_on)."""
-        is_settled = 0 < self._found_links <= len(self._found) == len(self._open_found())
-        if not is_settled or at.monotonic - self._moved < VISIT_SECONDS:
-            return
+    def _next_to_visit(self, at: Now) -> Address | None:
         since = at.monotonic - VISITED_SECONDS
-        self._linked_at = {part: opened for part, opened in self._linked_at.items() if opened > since}
-        keys = {link.key for link in self._network.exchange.links if link.key}
-        avoided = self._taken() | set(self._linked_at)
-        address = self._book.next_to_visit(self._busy(), at.unix, self._rng, keys=keys, taken=avoided)
-        if address is not None:
-            self._found[address] = asyncio.create_task(self._hold(address, visit=True))
+        self._left = {part: left for part, left in self._left.items() if left > since}
+        taken = self._taken() | set(self._left)
+        return self._book.next_to_visit(self._busy(), at.unix, self._rng, keys=self._keys(), taken=taken)
 
-    def _move_on(self, latest: Link, at: Now) -> None:
-        """A link to a peer that was found opened. Where it is one too many, the one that opened before it ends."""
-        self._moved = at.monotonic
-        part = self._parts.get(latest.dialled) if latest.dialled is not None else None
-        if part is not None:
-            self._linked_at[part] = at.monotonic
+    def _move_on(self, visit: Link, at: Now) -> None:
+        """A visit began: where it is one link too many, the one that opened last before it ends."""
+        self._visit_due = at.monotonic + VISIT_SECONDS
         found = self._open_found()
-        others = [link for link in found if link is not latest and not link.lan]
+        others = [link for link in found if link is not visit and not link.lan]
         if others and len(found) > self._found_links:
             others[-1].goodbye = others[-1].session.close("moving on")
 
@@ -222,10 +220,13 @@ class Links:
         links = [link for link in self._network.exchange.links if link.session.is_open and link.dialled in self._found]
         return sorted(links, key=lambda link: link.opened)
 
+    def _keys(self) -> set[bytes]:
+        return {link.key for link in self._network.exchange.links if link.key}
+
     async def _hold(self, address: Address, *, visit: bool = False) -> None:
         """One link to a peer that was found, until it ends. `visit`: it may lead to no part of the internet that was
         linked to lately."""
-        avoided = frozenset(self._linked_at) if visit else frozenset()
+        avoided = frozenset(self._left) if visit else frozenset()
         link: Link | None = None
         try:
             link = await self._network.link(
@@ -236,15 +237,20 @@ class Links:
                 allows=lambda host: self._allows(address, host, avoided),
             )
         finally:
+            part = self._parts.pop(address, None)
             if link is None or not link.key:
                 self._book.tried(address, time.time(), reached=False)
-            self._found.pop(address, None)
-            self._parts.pop(address, None)
+            elif part is not None:
+                self._left[part] = time.monotonic()
+            if address in self._found and self._found[address] is asyncio.current_task():
+                del self._found[address]
 
     def _allows(self, address: Address, host: str, avoided: Collection[bytes] = ()) -> bool:
         """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
         if ip_of(host) is None and not self._book.is_strangers(address):
-            return True  # behind a proxy, and of the seed list, whose operators are not one another
+            # Behind a proxy, and of the seed list, whose operators are not one another.
+            self._parts[address] = host.encode()
+            return host.encode() not in avoided
         part = self._book.part(host)
         if part is not None and (part in avoided or part in self._taken()):
             return False
@@ -302,7 +308,7 @@ class Links:
     def _take_in(self, link: Link, record: bytes, at: Now) -> None:
         try:
             opened = open_envelope(record, PeerBody, self._network_id, self._members)
-            self._book.add_record(opened, at.unix, link.source)
+            self._book.add_record(opened, at.unix, link.key if link.visit else link.source)
         except Refused as refused:
             self._refuse(link, refused.reason, at)
 

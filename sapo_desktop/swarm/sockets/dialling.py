@@ -15,6 +15,7 @@ from websockets.asyncio.connection import Connection
 
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.proxies import proxy_for
+from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.handshake import NO_TLS
 from sapo_desktop.swarm.sockets.wire import BoundedClient, options, remote_host, tls_times
 
@@ -66,7 +67,8 @@ async def _host_to_dial(address: Address, only_public: bool, allows: Allows | No
 
     `only_public`: a stranger must not aim us at our own network by a name: all that it stands for must be public.
     """
-    hosts = await hosts_of(address)
+    async with asyncio.timeout(limits.HANDSHAKE_SECONDS):
+        hosts = await hosts_of(address)
     if only_public and not all(Address(host, address.port).is_public for host in hosts):
         raise OSError("a stranger's address leads to a private network")
     allowed = next((host for host in hosts if allows is None or allows(host)), None)

@@ -10,7 +10,7 @@ from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.link import VISITS, Link
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroup
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.events import Closed
@@ -170,7 +170,9 @@ def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source
     if drawn < _FEWEST_DRAWN:
         return []
     keys = {link.source: link.key.hex()[:16] for link in links}
-    return [_most_from(keys.get(source, ""), share) for source, share in shares.items() if share > _MOST]
+    # By visits come groups of ever other peers.
+    most = {source: share for source, share in shares.items() if share > _MOST and source != VISITS}
+    return [_most_from(keys.get(source, ""), share) for source, share in most.items()]
 
 
 def _most_from(key: str, share: float) -> Text:

@@ -1,7 +1,7 @@
 """A newcomer in an internet most of whose addresses are an attacker's: does it meet anybody else?
 
 One of the scenarios (scenarios.py). What dials and holds links is the product's (swarm/addresses/keeper.py), and so is
-the book it takes addresses from; the internet is made up, everybody answers at once and nobody hangs up.
+the book it takes addresses from; the internet is made up, and everybody in it answers at once.
 """
 
 import asyncio
@@ -46,6 +46,7 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
         "from a quarter of the parts": Internet(PARTS // 3),
         "from as many parts as honest ones": Internet(PARTS),
         "from four fifths of the parts": Internet(HOSTILE),
+        "from four fifths of the parts, and they hang up within two minutes": Internet(HOSTILE, hang_up=True),
         "each a name of its own, all of one part": Internet(1, names=True),
         "from four fifths of the parts, and one peer is named": Internet(HOSTILE, named=True),
     }
@@ -85,16 +86,18 @@ class Internet:
     Args:
         hostile_parts: parts of the internet that the attacker's addresses are in.
         names: whether the attacker's addresses are names, each of a domain of its own.
+        hang_up: whether the attacker's nodes end a link within two minutes, so that places are free when none is due.
         named: whether the newcomer was given an honest peer by a person.
     """
 
-    def __init__(self, hostile_parts: int, *, names: bool = False, named: bool = False) -> None:
+    def __init__(self, hostile_parts: int, *, names: bool = False, hang_up: bool = False, named: bool = False) -> None:
         honest = [f"{20 + n}.7.0.1" for n in range(PARTS)]
         parts = [(130 + n % 60, n // 60) for n in range(hostile_parts)]
         hostile = ["{}.{}.{}.1".format(*parts[n % hostile_parts], n) for n in range(HOSTILE)]
         self.leads_to = {host: host for host in honest}
         self.leads_to |= {f"node.domain{n}.example" if names else host: host for n, host in enumerate(hostile)}
         self.honest = {*honest, _NAMED.host}
+        self.hang_up = hang_up
         self.named = named
 
     async def honest_links(self, rng: Random) -> Met:
@@ -118,9 +121,12 @@ class Internet:
             while clock.at.monotonic < 3600 * HOURS:
                 hour = int(clock.at.monotonic // 3600)
                 links._dial_found(clock.at)
-                links._visit(clock.at)
                 await network.settle()
                 met.hours[hour] += self._is_any_honest(network) * _STEP / 3600
+                if self.hang_up:
+                    for link in network.exchange.links:
+                        if not self._is_honest(link) and rng.random() < 2 * _STEP / keeper.VISIT_SECONDS:
+                            link.session.close("hanging up")
                 clock.at = Now(clock.at.monotonic + _STEP, clock.at.unix + _STEP)
             await links.close()
         return met
@@ -140,7 +146,10 @@ class Internet:
         return book
 
     def _is_any_honest(self, network: "MadeUpNetwork") -> bool:
-        return any(link.dialled.host in self.honest for link in network.exchange.links if link.dialled is not None)
+        return any(self._is_honest(link) for link in network.exchange.links if link.session.is_open)
+
+    def _is_honest(self, link: Link) -> bool:
+        return link.dialled is not None and link.dialled.host in self.honest
 
 
 class MadeUpSession:
@@ -175,14 +184,17 @@ class MadeUpNetwork:
     def dial(self, address: Address, *, named_by_stranger: bool) -> asyncio.Task[Link | None]:
         return asyncio.create_task(self.link(address))
 
-    async def link(self, address: Address, *, allows: Allows | None = None, **how: bool) -> Link | None:
+    async def link(
+        self, address: Address, *, visit: bool = False, allows: Allows | None = None, **how: bool
+    ) -> Link | None:
         """One link that lasts until the newcomer ends it; None where `allows` forbids it."""
         host = self._leads_to.get(address.host, address.host)
         if allows is not None and not allows(host):
             return None
         session: Any = MadeUpSession()
         opened = keeper.now().monotonic
-        link = Link(session, b"", key=address.key or self._rng.randbytes(32), dialled=address, host=host, opened=opened)
+        key = address.key or self._rng.randbytes(32)
+        link = Link(session, b"", key=key, dialled=address, host=host, opened=opened, visit=visit)
         self.exchange.links.append(link)
         told = events.Opened(link.key, 1, b"", None, b"", "", 0)
         self.heard(link, told)

@@ -252,18 +252,35 @@ def test_a_newer_record_of_a_node_that_was_reached_leaves_it_reached(it: Address
         it.add_record(record(1), NOW + 61)
 
 
-def test_visits_go_to_other_parts_whether_reached_before_or_not_and_never_home() -> None:
-    it, rng = book(private_allowed=True), Random(1)
+@pytest.mark.parametrize("private", [False, True])
+def test_visits_go_to_other_parts_whether_reached_before_or_not_and_never_home(private: bool) -> None:
+    it, rng = book(private_allowed=private), Random(1)
     near, known, far = record(1, host="20.0.0.1"), record(2, host="30.0.0.1"), record(3, host="40.0.0.1")
-    for one in (near, known, far, record(4, host="10.0.0.1")):
+    for one in (near, known, far):
         it.add_record(one, NOW)
+    if private:
+        it.add_record(record(4, host="10.0.0.1"), NOW)
     it.add(Address("192.168.1.5", 8765), "lan", NOW)
+    it.add(Address("typed.example", 8765), "typed", NOW)
     it.tried(address_of(known), NOW, reached=True)
     taken = [it.part("20.0.7.7")]
     visited = {it.next_to_visit([], NOW, rng, keys=(), taken=taken) for _ in range(50)}
     assert visited == {address_of(known), address_of(far)}
     taken += [it.part("30.0.7.7"), it.part("40.0.7.7")]
     assert it.next_to_visit([], NOW, rng, keys=(), taken=taken) is None
+
+
+def test_of_seeds_that_a_proxy_looks_up_each_is_a_part_and_of_strangers_names_all(it: AddressBook) -> None:
+    seeds = [Address(f"{name}.example", 8765) for name in ("one", "two")]
+    it.add(seeds[0], "seed", NOW)
+    it.add(seeds[1], "seed", NOW)
+    it.add_record(record(1, host="stranger.example"), NOW)
+    taken = [b"one.example", it.part("another.example")]
+    assert {it.next_to_visit([], NOW, Random(n), keys=(), taken=taken[:1]) for n in range(30)} == {
+        seeds[1],
+        address_of(record(1, host="stranger.example")),
+    }
+    assert {it.next_to_visit([], NOW, Random(n), keys=(), taken=taken) for n in range(30)} == {seeds[1]}
 
 
 def test_after_a_restart_comes_what_held_longest_then_what_was_reached_last(it: AddressBook) -> None:

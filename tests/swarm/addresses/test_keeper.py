@@ -294,12 +294,51 @@ async def test_the_latest_found_link_moves_on_and_the_others_stay(
             return len(met) == 6
 
         await until(have_all_met)
-        await until(lambda: len(node.linked()) == 3)
+        await until(lambda: len(node.links._found) == len(node.linked()) == 3)
         assert set(held[:2]) < node.linked(), "the first two stay"
         assert most <= 4
+        last = node.links._open_found()[-1]
+        assert last.visit and [link.visit for link in node.links._open_found()[:2]] == [False, False]
         await asyncio.sleep(1)
-        assert set(held[:2]) < node.linked() and len(node.linked()) == 3, "with nowhere to go the third stays, too"
+        assert set(held[:2]) < node.linked() and len(node.linked()) == 3
+        assert node.links._open_found()[-1] is last, "within the hour it has been everywhere"
         node.links.remember(now())
         kept = {anchor.address for anchor in Memory.read(node.path).anchors[:2]}
         assert kept == {str(address) for address in addresses if address.key in held[:2]}
+        await node.close()
+
+
+async def test_a_found_peer_that_a_person_names_is_linked_to_once_and_for_its_name(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, False, found=1) as (alice, bob, carol):
+        alice.links.seed([bob.address()])
+        await until(lambda: alice.linked() == {bob.signer.key})
+        alice.links.keep([bob.address()])
+        alice.links.seed([carol.address()])
+        await until(lambda: alice.linked() == {bob.signer.key, carol.signer.key})
+        assert list(alice.links._found) == [carol.address()]
+        assert len(alice.network.exchange.links) == 2
+
+
+async def test_whoever_hangs_up_all_the_time_does_not_keep_a_visit_from_its_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "VISIT_SECONDS", 0.3)
+    async with open_nodes(tmp_path, False, False, found=0) as (hostile, honest):
+        node = Node(9, tmp_path, found=1)
+        node.book = node.links._book = Scattered(node.signer.key, bytes(32), private_allowed=True)
+        addresses = [hostile.address()]
+        port = await honest.network.listen("127.7.0.1", 0)
+        addresses.append(Address("127.7.0.1", port, tls=False, key=honest.signer.key))
+        node.links.seed(addresses)
+        node.book.tried(addresses[0], time.time(), reached=True)
+
+        def met_while_hanging_up() -> bool:
+            for link in hostile.network.exchange.links:
+                if link.session.is_open:
+                    link.session.close("tired of you")
+                    hostile.network._flush(link)
+            return honest.signer.key in node.linked()
+
+        await node.open()
+        await until(met_while_hanging_up)
         await node.close()

@@ -3,6 +3,7 @@
 import pytest
 
 from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.link import VISITS
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.events import Closed
@@ -51,6 +52,7 @@ def test_sources_that_most_was_drawn_from_are_named() -> None:
     shares = {link.source: share for link, share in zip(links, (0.75, 0.25), strict=True)}
     assert warnings(links, shares, one_source=True, drawn=99) == [ONE_SOURCE]
     assert warnings(links, shares, one_source=False, drawn=15) == []
+    assert warnings(links, {VISITS: 0.9}, one_source=False, drawn=16) == []
     (said,) = warnings(links, shares, one_source=False, drawn=16)
     key = one.signer.key.hex()[:16]
     assert str(said).startswith(f"75% of the groups drawn lately came from one source ({key}): ")
