@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 
 from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.addresses.keeper import VISIT_SECONDS
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Traffic
@@ -31,7 +32,7 @@ from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from sapo_desktop.swarm.sockets.network import Network, now
 from sapo_desktop.swarm.trust.standing import Standing
 from tests.bench.figure import Figure, arguments, show, tell
-from tests.swarm.mesh import SLOT, Mesh, Peer, check
+from tests.swarm.mesh import SLOT, Mesh, Peer, Wire, check
 from tests.swarm.peers import NETWORK, TASK, group, me
 
 GROUPS, ROUND_SECONDS = 4, 10.0
@@ -40,6 +41,8 @@ STOCK = 8 * GROUPS
 RELAY_SESSIONS = 1000
 _FEDERATED_SHELF = 20_000
 """Groups of authors elsewhere that a relay's shelf has room for."""
+_BESIDE_VISITS, _VISITED = 1000, 6
+"""Nodes of the swarm in which one more link moves on, and the relays that it goes to in turn."""
 _WATCHED = 4
 """Leaves whose traffic is counted."""
 
@@ -67,6 +70,9 @@ def main() -> None:
         name = f"groups drawn of those wanted, simulated, {count:,} nodes"
         show(Figure(name=name, value=drawn, unit="share"), given.json)
     show(flat("simulated", simulated_at, values), given.json)
+    tell("simulating a link that moves on")
+    a_node, _ = simulated(_BESIDE_VISITS, given.seed, visited=_VISITED)
+    show(figure(f"simulated, {_BESIDE_VISITS:,} nodes, with a third link that moves on", a_node), given.json)
 
 
 def figure(name: str, a_node: float) -> Figure:
@@ -131,14 +137,16 @@ async def measured(count: int, seconds: float) -> float:
     return statistics.mean(b - a for a, b in zip(before, after, strict=True)) / seconds
 
 
-def simulated(count: int, seed: int) -> tuple[float, float]:
+def simulated(count: int, seed: int, visited: int = 0) -> tuple[float, float]:
     """The same in a swarm of any size, and what share of the groups that it wants a node draws: two relays, and on each
-    what it would hold of the others' groups."""
+    what it would hold of the others' groups. `visited`: so many more, of which each node is linked to one at a time, as
+    its latest link is that moves on (swarm/addresses/keeper.py)."""
     mesh, rng = Mesh(), Random(seed)
-    relays = [Peer(2_000_001), Peer(2_000_002)]
+    relays = [Peer(2_000_001 + number) for number in range(2 + visited)]
+    stays, rest = relays[:2], relays[2:]
     watched = [Peer(number + 1) for number in range(min(_WATCHED, count))]
     for leaf in watched:
-        for relay in relays:
+        for relay in stays:
             mesh.join(leaf, relay, tag=leaf.signer.key[:8])
         leaf.exchange.want([TASK], STOCK)
     others = min(count, RELAY_SESSIONS) - len(watched)
@@ -147,7 +155,10 @@ def simulated(count: int, seed: int) -> tuple[float, float]:
     mesh.wait(60)
     before = [bytes_of(leaf) for leaf in watched]
     rounds, drawn = 60, 0
-    for _ in range(rounds):
+    visits: list[Wire] = []
+    for number in range(rounds):
+        if rest and number % (VISIT_SECONDS // ROUND_SECONDS) == 0:
+            visits = move_on(mesh, visits, watched, rest[int(number // (VISIT_SECONDS // ROUND_SECONDS)) % len(rest)])
         for leaf in watched:
             leaf.share(mesh.now, GROUPS, answers=ANSWERS)
         mesh.wait(ROUND_SECONDS)
@@ -158,6 +169,15 @@ def simulated(count: int, seed: int) -> tuple[float, float]:
     after = [bytes_of(leaf) for leaf in watched]
     a_node = statistics.mean(b - a for a, b in zip(before, after, strict=True)) / (rounds * ROUND_SECONDS)
     return a_node, drawn / (rounds * GROUPS * len(watched))
+
+
+def move_on(mesh: Mesh, visits: list[Wire], watched: Sequence[Peer], relay: Peer) -> list[Wire]:
+    """End these links, and have each watched node visit this relay."""
+    for wire in visits:
+        mesh.wires.remove(wire)
+        for peer, link in wire.ends:
+            peer.exchange.detach(link)
+    return [mesh.join(leaf, relay, tag=leaf.signer.key[:8], visit=True) for leaf in watched]
 
 
 def fill(relay: Peer, groups: int, authors: int, at: Now, rng: Random) -> None:
@@ -184,7 +204,7 @@ def total(traffic: Sequence[Traffic]) -> int:
 
 
 def bytes_of(leaf: Peer) -> int:
-    return total([link.traffic for link in leaf.exchange.links])
+    return total([leaf.exchange.past, *(link.traffic for link in leaf.exchange.links)])
 
 
 if __name__ == "__main__":
