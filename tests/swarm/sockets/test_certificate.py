@@ -129,7 +129,7 @@ async def test_without_a_key_the_certificate_must_be_a_public_one(tmp_path: Path
     alice, bob = Node(1), await listener(tmp_path, 2)
     with pytest.raises(ssl.SSLCertVerificationError):
         await alice.network._dial_out(
-            Address("127.0.0.1", bob.port), named_by_stranger=False, only_greet=True, allows=None
+            Address("127.0.0.1", bob.port), named_by_stranger=False, only_greet=True, visit=False, allows=None
         )
     assert alice.heard == []
     await asyncio.gather(alice.network.close(), bob.network.close())
