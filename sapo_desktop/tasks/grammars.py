@@ -162,6 +162,53 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     }
 )
 
+
+def _fractions(canonical: str) -> list[str]:
+    over, under = canonical.split("/")
+    plain = [canonical, rf"\frac{{{over}}}{{{under}}}", rf"\dfrac{{{over}}}{{{under}}}"]
+    return [*plain, *(f"${one}$" for one in plain)]
+
+
+def _decimals(canonical: str) -> list[str]:
+    point = "" if "." in canonical else "."
+    return [canonical, *(canonical + point + "0" * zeros for zeros in range(1, 5))]
+
+
+def _factors(canonical: str) -> list[str]:
+    return [canonical.replace(" × ", joint) for joint in (" × ", " * ", " x ", "×", "*", "x")]
+
+
+def _matrices(canonical: str) -> list[str]:
+    rows = [f"[{line.replace(' ', ', ')}]" for line in canonical.split("\n")]
+    return [canonical, f"[{', '.join(rows)}]", f"[{','.join(rows)}]".replace(" ", "")]
+
+
+def _formulas(canonical: str) -> list[str]:
+    return [canonical, canonical[1:-1]] if canonical.startswith("(") else [canonical]
+
+
+SPELLINGS: Mapping[str, Callable[[str], list[str]]] = MappingProxyType(
+    {
+        "integer": lambda canonical: [canonical, f"{int(canonical):,}"],
+        "decimal": _decimals,
+        "digits": lambda canonical: [canonical, canonical.upper()],
+        "digits_row": lambda canonical: [canonical, f"[{canonical.replace(' ', ', ')}]"],
+        "matrix": _matrices,
+        "fraction": _fractions,
+        "factors": _factors,
+        "formula": _formulas,
+    }
+)
+"""The usual ways to write a canonical form."""
+
+
+def spelled(grammar: str, canonical: str, written: str) -> str:
+    """An answer as it was written, if that is a usual way to write its canonical form; else that form. Models are asked
+    for the one and write the other: `\\frac{1}{4}` for `1/4`."""
+    written = written.strip()
+    return written if grammar in SPELLINGS and written in SPELLINGS[grammar](canonical) else canonical
+
+
 FORMS: Mapping[str, Text] = MappingProxyType(
     {
         "integer": sentence("a whole number, like 42"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.tasks.grammars import FORMS, GRAMMARS, MAX_ANSWER, parse_answer
+from sapo_desktop.tasks.grammars import FORMS, GRAMMARS, MAX_ANSWER, SPELLINGS, parse_answer, spelled
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,43 @@ def test_never_raises_and_canonical_forms_read_as_themselves(grammar: str, text:
         assert not canonical.startswith(" ")
         # Words are only ever compared (own tasks); what else parses reaches scorers that evaluate.
         assert grammar == "text" or ("_" not in canonical and "'" not in canonical)
+
+
+@pytest.mark.parametrize("grammar", SPELLINGS)
+@given(text=LIKELY)
+def test_every_usual_spelling_reads_as_its_canonical_form(grammar: str, text: str) -> None:
+    canonical = parse_answer(grammar, text)
+    if canonical is not None:
+        for spelling in SPELLINGS[grammar](canonical):
+            assert parse_answer(grammar, spelling) == canonical
+            assert spelled(grammar, canonical, f" {spelling} ") == spelling
+
+
+@pytest.mark.parametrize(
+    ("grammar", "written", "kept"),
+    [
+        ("fraction", "$\\frac{1}{4}$", "$\\frac{1}{4}$"),
+        ("fraction", "\\dfrac{1}{4}", "\\dfrac{1}{4}"),
+        ("fraction", "$1/4$", "$1/4$"),
+        ("fraction", "\\frac{ 01 }{4}", "1/4"),
+        ("decimal", "23.80", "23.80"),
+        ("decimal", "23.80000000", "23.8"),
+        ("decimal", "2.38e1", "23.8"),
+        ("integer", "1,234,567", "1,234,567"),
+        ("integer", "+1234567.0", "1234567"),
+        ("factors", "2 x 3 x 3", "2 x 3 x 3"),
+        ("factors", "3 x 2 x 3", "2 × 3 × 3"),
+        ("matrix", "[[0, 1], [1, 0]]", "[[0, 1], [1, 0]]"),
+        ("matrix", "[[0,  1],   [1, 0]]", "0 1\n1 0"),
+        ("digits", "1F", "1F"),
+        ("digits_row", "[0, 1]", "[0, 1]"),
+        ("formula", "P ∧ ¬Q", "P ∧ ¬Q"),
+        ("word", "Lisbon", "Lisbon"),
+    ],
+)
+def test_a_usual_spelling_is_kept_and_no_other(grammar: str, written: str, kept: str) -> None:
+    canonical = parse_answer(grammar, written)
+    assert canonical is not None and spelled(grammar, canonical, written) == kept
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)

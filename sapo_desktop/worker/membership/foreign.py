@@ -2,10 +2,10 @@
 
 What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
 ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
-reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, never
-the span as sent, and no more ids than an own answer may have: whatever the grammar overlooks, blanks by the thousand,
-never reaches the trainer. Foreign work has an examiner of its own, so whatever a text does to it costs
-our round nothing; and each link and identity has its budget of that examiner's time (ForeignBudget).
+reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, in one
+of a few spellings, never any span as sent, and no more ids than an own answer may have: whatever the grammar overlooks,
+blanks by the thousand, never reaches the trainer. Foreign work has an examiner of its own, so whatever a text does to
+it costs our round nothing; and each link and identity has its budget of that examiner's time (ForeignBudget).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
-from sapo_desktop.core.extraction import CLOSE, OPEN
+from sapo_desktop.core.extraction import CLOSE, OPEN, extract_answer
 from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.round import EncodedGroup
@@ -27,7 +27,8 @@ from sapo_desktop.swarm.pool.pool import Entry
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
-from sapo_desktop.tasks.catalogue import Catalogue, family_of
+from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
+from sapo_desktop.tasks.grammars import spelled
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
@@ -288,13 +289,17 @@ class Intake:
 
     def _trained_text(self, answer: Answer, mark: Mark, one: _Drawn) -> str | None:
         """What was marked is what is trained on; None where there is nothing of it."""
-        reasons = self._catalogue.family(family_of(one.question.task)).reasoning
-        return as_marked(answer.text if reasons else "", mark)
+        return as_marked(answer.text, mark, self._catalogue.family(family_of(one.question.task)))
 
 
-def as_marked(text: str, mark: Mark) -> str | None:
-    """The text's reasoning, if any, and its answer as the marker read it; None where it read none."""
-    return None if mark.answer is None else f"{text[: max(0, text.find(OPEN))]}{OPEN}{mark.answer}{CLOSE}"
+def as_marked(text: str, mark: Mark, family: Family) -> str | None:
+    """The text's reasoning, if the family has any, and its answer as the marker read it, in one of the usual spellings;
+    None where it read none."""
+    if mark.answer is None:
+        return None
+    reasoning = text[: max(0, text.find(OPEN))] if family.reasoning else ""
+    answer = spelled(family.grammar, mark.answer, extract_answer(text) or "")
+    return f"{reasoning}{OPEN}{answer}{CLOSE}"
 
 
 def _timed_out(marks: Sequence[Mark]) -> bool:

@@ -19,11 +19,11 @@ from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelop
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.tasks.catalogue import load_catalogue
-from sapo_desktop.tasks.grammars import integer
+from sapo_desktop.tasks.grammars import fraction, integer
 from sapo_desktop.tasks.questions import question_hash, question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
-from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
+from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick, as_marked
 from tests.swarm.peers import ALICE, NETWORK, group, group_body
 
 GCD = b"g" * 32
@@ -170,6 +170,16 @@ def test_what_was_marked_is_what_is_trained_on_and_not_the_span_as_sent() -> Non
         (completion,) = foreign.group.completions
         assert completion.text == f"steps <answer>{answer}</answer>"
         assert completion.tokens == [*map(ord, completion.text), 0]
+
+
+def test_an_answer_keeps_a_usual_spelling_such_as_the_question_asked_for() -> None:
+    family = CATALOGUE.family("fraction_simplification")
+    for written, trained in (("$\\frac{1}{4}$", "$\\frac{1}{4}$"), ("1/4", "1/4"), ("\\frac{ 1 }{4}", "1/4")):
+        mark = Mark(solved=True, partial=1.0, reward=1.0, answer=fraction(written), verdict="solved")
+        text = f"steps <answer>{written}</answer>"
+        assert as_marked(text, mark, family) == f"steps <answer>{trained}</answer>"
+        silent = msgspec.structs.replace(family, reasoning=False)
+        assert as_marked(text, mark, silent) == f"<answer>{trained}</answer>"
 
 
 def test_an_answer_that_the_marker_cannot_read_is_not_trained_on() -> None:

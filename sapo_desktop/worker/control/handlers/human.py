@@ -88,12 +88,13 @@ class HumanAnswers:
         """Take the answer to a posed question. Raises UsageError where the text or the question cannot be taken."""
         posed = self._waiting(request.id)
         question = posed.question
-        text = written(request.answer, request.reasoning, self._catalogue.family(family_of(question.task)).grammar)
+        family = self._catalogue.family(family_of(question.task))
+        text = written(request.answer, request.reasoning, family.grammar)
         del self._posed[request.id]  # from here on it is answered, whatever comes
         async with self._node.awake():
             beside = await self._beside(question)
             marks = await self._marks(question, [text, *(completion.text for completion in beside)])
-            encoded = await self._encoded(question, as_marked(text, marks[0]))
+            encoded = await self._encoded(question, as_marked(text, marks[0], family))
             completions = [_human(text, encoded), *beside]
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
