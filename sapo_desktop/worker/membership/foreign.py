@@ -251,7 +251,7 @@ class Intake:
     def _is_fit(self, text: str, task: str, yardstick: Yardstick) -> bool:
         """Whether an own answer to this task could look so."""
         if not self._catalogue.family(family_of(task)).reasoning:
-            return True  # trained on in its canonical form, whatever stood around it
+            return True  # trained on as it was marked, whatever stood around it
         if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.rstrip().endswith(CLOSE):
             return False
         return text.find(OPEN) <= yardstick.reasoning(task)
