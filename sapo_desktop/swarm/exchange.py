@@ -399,9 +399,8 @@ class Exchange:
         sources = {other.source for other in self.links if other.session.is_open}
         most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
         missing = self._appetite - sum(min(most, count) for count in self._stock.values())
-        if link.visit and not link.asked:
-            missing = max(missing, 1, self._appetite // len(sources | set(self._stock)))
-        return min(missing, most - self._stock[link.source])
+        share = max(1, self._appetite // len(sources | set(self._stock))) if link.visit and not link.asked else 0
+        return max(share, min(missing, most - self._stock[link.source]))
 
 
 def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:

@@ -57,8 +57,8 @@ class Giving:
         self.shelf.add(group, path, now.monotonic)
 
     def begin(self, link: Link, *, oldest_slot: int) -> None:
-        """Have own groups from this slot on ready for a link that opened; for one that comes and goes, no more than it
-        takes at once."""
+        """Have own groups from this slot on ready for a link that opened. One that we visit, and one that was dialled
+        by its peer, get the newest alone, no more than fit at once: of these many come and go."""
         recent = [group for group in self._own if group.body.slot >= oldest_slot]
         is_passing = link.visit or link.dialled is None
         link.offer_later(recent[-int(limits.FIRST_GROUPS) :] if is_passing else recent)

@@ -203,8 +203,8 @@ SPELLINGS: Mapping[str, Callable[[str], list[str]]] = MappingProxyType(
 
 
 def spelled(grammar: str, canonical: str, written: str) -> str:
-    """An answer as it was written, if that is a usual way to write its canonical form; else that form. Models are asked
-    for the one and write the other: `\\frac{1}{4}` for `1/4`."""
+    """An answer as it was written, if that is a usual way to write its canonical form; else that form. Where a question
+    asks for `\\frac{1}{4}`, that is what a model writes, and `1/4` it hardly ever would."""
     written = written.strip()
     return written if grammar in SPELLINGS and written in SPELLINGS[grammar](canonical) else canonical
 

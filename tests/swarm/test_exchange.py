@@ -149,6 +149,13 @@ def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
     mesh.join(alice, elsewhere, visit=True)
     mesh.wait(60)
     assert set(theirs) <= set(alice.held())
+    for number in range(20, 26):  # earlier visits leave room for later ones
+        author, relay = Peer(number), Peer(100 + number)
+        mesh.join(author, relay)
+        theirs = author.share(mesh.now, 4)
+        mesh.join(alice, relay, visit=True)
+        mesh.wait(30)
+        assert set(theirs) & set(alice.held())
 
 
 def test_who_is_not_visited_is_not_asked_while_the_pool_is_full() -> None:

@@ -111,14 +111,29 @@ def test_never_raises_and_canonical_forms_read_as_themselves(grammar: str, text:
         assert grammar == "text" or ("_" not in canonical and "'" not in canonical)
 
 
+SMALL = st.integers(0, 10**9)
+ROW = st.lists(st.integers(0, 999), min_size=1, max_size=5)
+LITERAL = st.sampled_from(["P", "¬Q", "(R ∨ S)", "¬(P → Q)"])
+WRITTEN = {
+    "integer": st.integers(-(10**12), 10**12).map(str),
+    "decimal": st.decimals(-(10**9), 10**9, places=6).map(str),
+    "digits": SMALL.map("{:x}".format),
+    "digits_row": ROW.map(str),
+    "matrix": ROW.map(lambda row: str([row, row])),
+    "fraction": st.tuples(SMALL, SMALL).map("{0[0]}/{0[1]}".format),
+    "factors": ROW.map(lambda row: "*".join(map(str, row))),
+    "formula": st.tuples(LITERAL, st.sampled_from("∧∨→↔"), LITERAL).map(" ".join),
+}
+
+
 @pytest.mark.parametrize("grammar", SPELLINGS)
-@given(text=LIKELY)
-def test_every_usual_spelling_reads_as_its_canonical_form(grammar: str, text: str) -> None:
-    canonical = parse_answer(grammar, text)
-    if canonical is not None:
-        for spelling in SPELLINGS[grammar](canonical):
-            assert parse_answer(grammar, spelling) == canonical
-            assert spelled(grammar, canonical, f" {spelling} ") == spelling
+@given(data=st.data())
+def test_every_usual_spelling_reads_as_its_canonical_form(grammar: str, data: st.DataObject) -> None:
+    canonical = parse_answer(grammar, data.draw(WRITTEN[grammar]))
+    assert canonical is not None
+    for spelling in SPELLINGS[grammar](canonical):
+        assert parse_answer(grammar, spelling) == canonical
+        assert spelled(grammar, canonical, f" {spelling} ") == spelling
 
 
 @pytest.mark.parametrize(

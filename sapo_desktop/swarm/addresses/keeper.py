@@ -43,6 +43,7 @@ _BREATH = 2.0
 _GREETING_SECONDS = 30.0
 """Between two dial-backs."""
 _KEEP_SECONDS = 600.0
+_MOST_LED_TO = 2048
 
 
 class Links:
@@ -81,6 +82,8 @@ class Links:
         self._greetings: dict[Address, asyncio.Task[None]] = {}
         self._parts: dict[Address, bytes | None] = {}
         """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
+        self._led_to: dict[Address, bytes | None] = {}
+        """Address with a name -> the part of the internet that it led to when it was dialled last."""
         self._left: dict[bytes, float] = {}
         """Part of the internet -> when a found link there ended, monotonic seconds."""
         self._visit_due = time.monotonic() + VISIT_SECONDS
@@ -101,8 +104,8 @@ class Links:
         self._named_addresses = frozenset(addresses)
         for name, address in named.items():
             self._book.add(address, "typed", time.time())
-            if (found := self._found.pop(address, None)) is not None:
-                found.cancel()  # it is held for its name from now on
+            for found in [found for found in self._found if found.url == address.url]:
+                self._found.pop(found).cancel()  # it is held for its name from now on
             if name not in self._named:
                 self._named[name] = self._network.dial(address, named_by_stranger=address in invited)
 
@@ -205,15 +208,19 @@ class Links:
         since = at.monotonic - VISITED_SECONDS
         self._left = {part: left for part, left in self._left.items() if left > since}
         taken = self._taken() | set(self._left)
-        return self._book.next_to_visit(self._busy(), at.unix, self._rng, keys=self._keys(), taken=taken)
+        known = {address for address, part in self._led_to.items() if part in taken}
+        return self._book.next_to_visit({*self._busy(), *known}, at.unix, self._rng, keys=self._keys(), taken=taken)
 
     def _move_on(self, visit: Link, at: Now) -> None:
-        """A visit began: where it is one link too many, the one that opened last before it ends."""
+        """A visit began: where it is one link too many, the one that opened last before it ends. Who was visited and
+        stays is one of those that do."""
         self._visit_due = at.monotonic + VISIT_SECONDS
         found = self._open_found()
         others = [link for link in found if link is not visit and not link.lan]
         if others and len(found) > self._found_links:
             others[-1].goodbye = others[-1].session.close("moving on")
+        for link in others:
+            link.visit = False
 
     def _open_found(self) -> list[Link]:
         """Open links to peers that were found, the longest held first."""
@@ -252,6 +259,11 @@ class Links:
             self._parts[address] = host.encode()
             return host.encode() not in avoided
         part = self._book.part(host)
+        if ip_of(address.host) is None:
+            self._led_to.pop(address, None)
+            self._led_to[address] = part
+            if len(self._led_to) > _MOST_LED_TO:
+                del self._led_to[next(iter(self._led_to))]
         if part is not None and (part in avoided or part in self._taken()):
             return False
         self._parts[address] = part

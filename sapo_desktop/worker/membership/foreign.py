@@ -3,7 +3,7 @@
 What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
 ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
 reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, in one
-of a few spellings, never any span as sent, and no more ids than an own answer may have: whatever the grammar overlooks,
+of a few spellings, never any other span, and no more ids than an own answer may have: whatever the grammar overlooks,
 blanks by the thousand, never reaches the trainer. Foreign work has an examiner of its own, so whatever a text does to
 it costs our round nothing; and each link and identity has its budget of that examiner's time (ForeignBudget).
 """

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -104,7 +105,8 @@ async def test_a_peer_that_is_linked_already_is_not_dialled_again(tmp_path: Path
     async with open_nodes(tmp_path, True, True) as (alice, bob):
         alice.links.keep([bob.address()])
         await until(lambda: len(alice.book) == len(bob.book) == 1 and bob.book.to_pass_on(Random(0), time.time()))
-        await until(lambda: alice.book.anchors() and not alice.links._found and not bob.links._found)
+        busy = [alice.links._found, bob.links._found, alice.links._greetings, bob.links._greetings]
+        await until(lambda: alice.book.anchors() and not any(busy))
         assert len(alice.network.exchange.links) == len(bob.network.exchange.links) == 1
 
 
@@ -196,6 +198,20 @@ async def test_siblings_under_one_suffix_are_two_where_they_lead_to_two_places(t
     await node.network.close()
 
 
+async def test_a_name_is_not_looked_up_again_for_a_visit_to_where_it_led(tmp_path: Path) -> None:
+    node = Node(1, tmp_path, private=False)
+    name = Address("relay.co.uk", 8765, key=bytes(32))
+    node.links.seed([name])
+    assert node.links._next_to_visit(now()) == name
+    assert node.links._allows(name, "20.1.0.1")
+    assert node.links._next_to_visit(now()) is None, "its part is linked to"
+    node.links._left[node.links._parts.pop(name)] = time.monotonic()
+    assert node.links._next_to_visit(now()) is None, "it was, just now"
+    node.links._left.clear()
+    assert node.links._next_to_visit(now()) == name
+    await node.network.close()
+
+
 async def test_a_blocked_key_gets_no_link_and_its_groups_no_place(tmp_path: Path) -> None:
     async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
         bob.network.exchange.blocked = frozenset({alice.signer.key})
@@ -271,6 +287,10 @@ class Scattered(AddressBook):
         return False
 
 
+HAS_PARTS = pytest.mark.skipif(sys.platform == "darwin", reason="there all but 127.0.0.1 would have to be set up")
+
+
+@HAS_PARTS
 async def test_the_latest_found_link_moves_on_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,17 +328,49 @@ async def test_the_latest_found_link_moves_on_and_the_others_stay(
         await node.close()
 
 
-async def test_a_found_peer_that_a_person_names_is_linked_to_once_and_for_its_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", [True, False])
+async def test_a_found_peer_that_a_person_names_is_linked_to_once_and_for_its_name(tmp_path: Path, key: bool) -> None:
     async with open_nodes(tmp_path, False, False, False, found=1) as (alice, bob, carol):
         alice.links.seed([bob.address()])
         await until(lambda: alice.linked() == {bob.signer.key})
-        alice.links.keep([bob.address()])
+        alice.links.keep([bob.address() if key else Address("127.0.0.1", bob.port, tls=False)])
         alice.links.seed([carol.address()])
         await until(lambda: alice.linked() == {bob.signer.key, carol.signer.key})
         assert list(alice.links._found) == [carol.address()]
         assert len(alice.network.exchange.links) == 2
 
 
+@HAS_PARTS
+async def test_whoever_was_visited_and_stays_is_no_visit_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "VISIT_SECONDS", 0.2)
+    monkeypatch.setattr(keeper, "VISITED_SECONDS", 0.1)
+    async with open_nodes(tmp_path, *[False] * 5, found=0) as others:
+        node = Node(9, tmp_path, found=2)
+        node.book = node.links._book = Scattered(node.signer.key, bytes(32), private_allowed=True)
+        for place, other in enumerate(others):
+            port = await other.network.listen(f"127.{place}.0.1", 0)
+            node.links.seed([Address(f"127.{place}.0.1", port, tls=False, key=other.signer.key)])
+        await node.open()
+        visits, most = set[int](), 0
+
+        def met_many() -> bool:
+            nonlocal most
+            found = node.links._open_found()
+            most = max(most, sum(link.visit for link in found))
+            if len(found) == 2 and found[1].visit and id(found[1]) not in visits:
+                visits.add(id(found[1]))
+                found[0].session.close("gone")  # so that a visit takes its place, or stays
+                node.network._flush(found[0])
+            return len(visits) >= 4
+
+        await until(met_many)
+        assert most == 1
+        await node.close()
+
+
+@HAS_PARTS
 async def test_whoever_hangs_up_all_the_time_does_not_keep_a_visit_from_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
