@@ -391,8 +391,9 @@ def sections(files: Sequence[Path], usual: str) -> list[str]:
         script = recordings[0].stem
         runs = [recorded(file) for file in recordings]
         parts += ["", f"## {runs[0][0]['title']}", "", *(f"    {made['command']}" for made, _ in runs), ""]
-        if (machine := runs[0][0]["machine"]) != usual:
-            parts += [f"On {machine}.", ""]
+        machines = list(dict.fromkeys(made["machine"] for made, _ in runs))
+        if machines != [usual]:
+            parts += [f"On {'; the next command on '.join(machines)}.", ""]
         measured = [figure for _, of_run in runs for figure in of_run]
         if script in LARGEST_ALONE:
             parts += ["For each figure, the family where it is largest:", ""]
