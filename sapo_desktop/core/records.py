@@ -167,6 +167,8 @@ class StepReport(Record, frozen=True):
     seconds: float
     steps: int = 0
     """Optimiser steps behind the adapter since its beginning, those of this step included."""
+    left_out: int = 0
+    """Answers of peers that nothing was learned from: this model would hardly write one of their tokens."""
 
 
 class TaskMark(Record, frozen=True):

@@ -49,6 +49,7 @@ def round_fields(report: RoundReport) -> Fields:
         "seconds": round(report.seconds, 3),
         "tasks": {mark.task: share(mark.solved) for mark in report.tasks},
         "step": report.step is not None and not report.step.skipped,
+        "external_left_out": report.step.left_out if report.step else 0,
         "checkpoint": report.checkpoint,
         "note": report.note,
         **swarm_fields(report.swarm_reward),

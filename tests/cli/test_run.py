@@ -26,6 +26,7 @@ ROUND_LINE = {
     "external_groups": 0,
     "seconds": 2.9,
     "step": False,
+    "external_left_out": 0,
     "note": "",
 }
 

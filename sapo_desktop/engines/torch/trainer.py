@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 import torch
@@ -44,8 +44,8 @@ class Update:
 
     loss: float = 0.0
     clipped: int = 0
-    left_out: int = 0
-    """Tokens of peers' answers that weigh nothing (`reach`)."""
+    left_out: list[int] = field(default_factory=list)
+    """Places in the batch of peers' answers that weigh nothing (`reach`)."""
     grad_norm: float = 0.0
     """0: no step was taken."""
 
@@ -101,22 +101,24 @@ class GrpoTrainer:
         if not teaching:
             return self._report(batch, tokens, began, skipped=True)
         old: dict[int, Tensor] = {}
-        update = Update()
+        update, left_out = Update(), 0
         with contextlib.nullcontext() if is_packed(self.policy.causal) else without_holes():
             for _ in range(self.settings.updates):
                 latest = self._update(batch, teaching, tokens, old)
+                left_out = len(latest.left_out)
                 if not latest.grad_norm:
                     break  # and the next one would see the same
                 update = latest
         return_freed_memory()
         if not update.grad_norm:
-            return self._report(batch, tokens, began, skipped=True)
+            return msgspec.structs.replace(self._report(batch, tokens, began, skipped=True), left_out=left_out)
         learned = sum(len(batch[i].tokens) for i in teaching)
         return msgspec.structs.replace(
             self._report(batch, tokens, began, skipped=False),
             loss=update.loss,
             grad_norm=update.grad_norm,
             clip_fraction=update.clipped / learned,
+            left_out=left_out,
             seconds=time.monotonic() - began,
         )
 
@@ -205,9 +207,10 @@ class GrpoTrainer:
             update.clipped += result.clipped
             if weights is not None:
                 rows = zip(part.sequences, torch.split(weights, part.lengths), strict=True)
-                update.left_out += sum(len(row) for place, row in rows if batch[place].least and not row.any())
-        if 0 < update.left_out < tokens:
-            self._scale(update, tokens / (tokens - update.left_out))
+                update.left_out += [place for place, row in rows if batch[place].least and not row.any()]
+        weightless = sum(len(batch[place].tokens) for place in update.left_out)
+        if 0 < weightless < tokens:
+            self._scale(update, tokens / (tokens - weightless))
         return update
 
     def _scale(self, update: Update, by: float) -> None:

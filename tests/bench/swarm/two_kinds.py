@@ -112,14 +112,7 @@ def play(folder: Path, model: Path, rounds: int, seed: int) -> dict[str, list[di
 
 def _start(data: Path, seed: int, *words: str) -> subprocess.Popen[bytes]:
     line = [sys.executable, "-m", "sapo_desktop", "run", "--share", "--seed", str(seed), "--data", str(data), "--json"]
-    for item in (
-        f"questions={QUESTIONS}",
-        "mix=4/4",
-        "weighting=paper",
-        "validate_every=0",
-        "curriculum=off",
-        "low_priority=off",
-    ):
+    for item in (f"questions={QUESTIONS}", "mix=4/4", "validate_every=0", "curriculum=off", "low_priority=off"):
         line += ["--set", item]
     data.mkdir(parents=True)
     with (data / "events.jsonl").open("wb") as out:
@@ -160,6 +153,11 @@ def figures(name: str, events: list[dict[str, Any]], wanted: int) -> list[Figure
             goal=f"at least {least}",
             held=len(external) >= least,
             note=f"of {len(rounds)}; {groups} groups",
+        ),
+        Figure(
+            name=f"{name}: answers of the other's that it would hardly write, and left out",
+            value=sum(event["external_left_out"] for event in rounds) / max(1, groups),
+            unit="a group",
         ),
         Figure(name=f"{name}: steps taken", value=sum(event["step"] for event in rounds), unit="steps", note=note),
     ]

@@ -83,6 +83,7 @@ def test_a_step_whose_answers_are_all_left_out_moves_nothing(engine: TorchEngine
     peers = [msgspec.structs.replace(s, least=1.0) for s in batch]
     report = engine.trainer.step(peers)
     assert (report.skipped, report.grad_norm, report.loss, report.steps) == (True, 0.0, 0.0, 1)
+    assert report.left_out == len(peers)
     assert same(weights(engine), start) and same(engine.trainer.average, average)
     assert all(p.grad is None for p in engine.policy.trainable().values())
 
@@ -98,6 +99,7 @@ def test_answers_that_are_left_out_do_not_thin_out_what_others_teach(folder: Pat
     report = engine.trainer.step([own, *peers])
     assert report.loss == pytest.approx(-own.advantage, rel=1e-5)
     assert report.tokens == sum(len(s.tokens) for s in [own, *peers])
+    assert report.left_out == len(peers)
 
 
 def test_no_advantage_is_no_step(engine: TorchEngine) -> None:
