@@ -3612,6 +3612,10 @@
         <translation>Peer {key} sperren?</translation>
     </message>
     <message>
+        <source>This node dialled it {span} ago. The latest of the peers that it found by itself changes every two minutes, where there are others: so nobody can have all its links.</source>
+        <translation>Dieser Knoten hat ihn vor {span} angewählt. Von den Peers, die er selbst fand, wechselt der letzte alle zwei Minuten, wenn es andere gibt: So kann niemand alle seine Verbindungen haben.</translation>
+    </message>
+    <message>
         <source>This node dialled it. Linked for {span}.</source>
         <translation>Dieser Knoten hat ihn angewählt. Verbunden seit {span}.</translation>
     </message>

@@ -59,6 +59,7 @@ def link_line(link: LinkInfo) -> Fields:
         "waiting": link.waiting,
         "unsent": link.unsent,
         "draw_share": share(link.draw_share),
+        "visit": link.visit,
     }
 
 

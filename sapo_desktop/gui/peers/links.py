@@ -160,6 +160,11 @@ def block(parent: QWidget, view: View, bridge: Asks, key: str, owner: QWidget) -
 
 
 def _way(link: LinkInfo) -> str:
+    if link.visit:
+        return tr(
+            "This node dialled it {span} ago. The latest of the peers that it found by itself changes every two "
+            "minutes, where there are others: so nobody can have all its links."
+        ).format(span=numbers.span(link.seconds))
     if link.dialled:
         return tr("This node dialled it. Linked for {span}.").format(span=numbers.span(link.seconds))
     return tr("It dialled this node. Linked for {span}.").format(span=numbers.span(link.seconds))

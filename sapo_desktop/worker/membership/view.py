@@ -160,6 +160,7 @@ def link_info(link: Link, now: float, share: float = 0.0, waiting: int = 0) -> L
         waiting=waiting,
         unsent=len(link.unsent),
         draw_share=share,
+        visit=link.visit,
     )
 
 

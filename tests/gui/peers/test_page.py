@@ -101,6 +101,13 @@ def test_enter_on_a_row_shows_all_of_the_link(scene: Scene, qtbot: QtBot) -> Non
     assert "Not taken from it" in said
 
 
+def test_of_a_link_that_moves_on_it_says_so_and_why() -> None:
+    (link,) = scenes.links(1)
+    assert "moves" not in peers_links._way(link) and "two minutes" not in peers_links._way(link)
+    said = peers_links._way(msgspec.structs.replace(link, visit=True, seconds=60))
+    assert "dialled it 1 min 0 s ago" in said and "changes every two minutes" in said
+
+
 def test_a_peer_is_blocked_only_after_a_question(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(qtbot, blocked="11" * 32)
     table = scene.page._links.table

@@ -71,6 +71,9 @@ def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> N
     assert (shown.latency_ms, shown.draw_share, shown.waiting, shown.unsent) == (125.0, 0.5, 700, 1)
     line = link_line(shown)
     assert (line["latency_ms"], line["draw_share"], line["waiting"], line["unsent"]) == (125.0, 0.5, 700, 1)
+    assert not shown.visit and not line["visit"]
+    link.visit = True
+    assert link_info(link, 0.0).visit and link_line(link_info(link, 0.0))["visit"]
 
 
 def test_refused_groups_are_shown_by_their_local_names() -> None:

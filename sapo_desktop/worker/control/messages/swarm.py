@@ -36,7 +36,9 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Own groups that the peer was not offered yet."""
     draw_share: float = 0.0
     """Of the groups that were drawn lately, those that came over it. Links that peers dialled from one part of the
-    internet count as one source, and each is given the share of all of them."""
+    internet count as one source, and each is given the share of all of them; so do visits, one after the other."""
+    visit: bool = False
+    """Whether it moves on soon, to a peer elsewhere."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
