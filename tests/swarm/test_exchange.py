@@ -136,7 +136,8 @@ def test_all_who_are_visited_are_one_source() -> None:
     assert len({entry.path.link for entry in alice.exchange.pool}) == 3
 
 
-def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
+def full_beside_another() -> tuple[Mesh, Peer, Peer, list[bytes]]:
+    """Whose pool three links filled; a relay that it is not linked to, and what that one alone has."""
     mesh, alice, carol, elsewhere = Mesh(), Peer(1), Peer(8), Peer(9)
     for number in (2, 3, 4):
         bob = Peer(number)
@@ -146,6 +147,11 @@ def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
     mesh.join(carol, elsewhere)
     theirs = carol.share(mesh.now)
     mesh.wait(60)
+    return mesh, alice, elsewhere, theirs
+
+
+def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
+    mesh, alice, elsewhere, theirs = full_beside_another()
     mesh.join(alice, elsewhere, visit=True)
     mesh.wait(60)
     assert set(theirs) <= set(alice.held())
@@ -159,15 +165,7 @@ def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
 
 
 def test_who_is_not_visited_is_not_asked_while_the_pool_is_full() -> None:
-    mesh, alice, carol, elsewhere = Mesh(), Peer(1), Peer(8), Peer(9)
-    for number in (2, 3, 4):
-        bob = Peer(number)
-        mesh.join(alice, bob)
-        bob.share(mesh.now, 40)
-    alice.exchange.want([TASK], 12)
-    mesh.join(carol, elsewhere)
-    theirs = carol.share(mesh.now)
-    mesh.wait(60)
+    mesh, alice, elsewhere, theirs = full_beside_another()
     mesh.join(alice, elsewhere)
     mesh.join(elsewhere, alice, tag=b"anywhere")
     mesh.wait(60)

@@ -393,4 +393,5 @@ async def test_whoever_hangs_up_all_the_time_does_not_keep_a_visit_from_its_turn
 
         await node.open()
         await until(met_while_hanging_up)
+        assert [link.visit for link in node.links._open_found() if link.key == honest.signer.key] == [True]
         await node.close()
