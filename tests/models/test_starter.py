@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models import starter
 from sapo_desktop.models.starter import starter_folder, verified
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -33,6 +37,16 @@ def write_manifest(folder: Path, files: dict[str, str]) -> None:
 
 def test_starter_is_the_shipped_folder(shipped: Path) -> None:
     assert starter_folder() == shipped
+
+
+def test_git_never_changes_the_line_ends_of_a_shipped_file(tmp_path: Path) -> None:
+    """Git for Windows gives a clone those of Windows, which have other hashes."""
+    shutil.copy(ROOT / ".gitattributes", tmp_path)
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    files = json.loads((ROOT / "resources" / "starter" / "manifest.json").read_text())["files"]
+    names = [f"resources/starter/{name}" for name in files]
+    said = subprocess.check_output(["git", "check-attr", "text", *names], cwd=tmp_path, text=True)
+    assert said.count("text: unset\n") == len(names)
 
 
 def test_it_is_read_once_per_process(shipped: Path) -> None:
