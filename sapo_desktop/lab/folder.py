@@ -45,6 +45,8 @@ class Manifest(Record, frozen=True):
     run: RunManifest
     commit: str
     """Of the program's checkout; empty where it is none."""
+    later: list[tuple[int, str]] = []
+    """Where it went on under another commit: after which round, and which."""
 
 
 class Score(Record, frozen=True):
@@ -91,8 +93,8 @@ class ArmFolder:
         """Make the folder, or go on in it: from the state on, where it is the same arm under the same conditions."""
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
-            if not (self.path / _MANIFEST).exists():
-                write_atomically(self.path / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        if not (self.path / _MANIFEST).exists():
+            self._write_manifest(manifest)
         before = self.manifest()
         if before.arm != manifest.arm or (changed := differs(before.run, manifest.run)):
             what = "the arm" if before.arm != manifest.arm else "; ".join(map(str, changed))
@@ -105,6 +107,10 @@ class ArmFolder:
             old = self.path / f"{_STATE}.old"
             if self.state is None and old.exists():
                 old.rename(self.path / _STATE)
+        if manifest.commit != [before.commit, *(commit for _, commit in before.later)][-1]:
+            self._write_manifest(
+                msgspec.structs.replace(before, later=[*before.later, (self.reached, manifest.commit)])
+            )
         self._cut(_ROUNDS, Played, self.reached)
         self._cut(_SCORES, Score, self.reached)
 
@@ -141,6 +147,10 @@ class ArmFolder:
 
     def scores(self) -> list[Score]:
         return self._rows(_SCORES, Score)
+
+    def _write_manifest(self, manifest: Manifest) -> None:
+        with self._writing():
+            write_atomically(self.path / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
 
     def _cut(self, name: str, kind: type[Row], reached: int) -> None:
         """Keep the lines up to a round; before the first none, of the base neither."""

@@ -41,7 +41,9 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
-    """One way to play, means over its seeds; rewards and scores over its honest nodes. None: not known."""
+    """One way to play, means over its seeds; rewards and scores over its honest nodes. None: not known.
+
+    A score within what two arms are cut at is the one on the line between the scores around the cut."""
 
     mix: str
     weighting: str
@@ -106,13 +108,30 @@ class Run:
         return spent
 
     def until(self, kind: Budget, most: float) -> Run:
-        """Its whole rounds within a budget."""
+        """Its whole rounds within a budget, and its scores, the last of them as of the last of these rounds."""
         last = max(number for number, spent in self.spent(kind).items() if spent <= most * (1 + 1e-12))
-        return Run(
-            self.arm,
-            [row for row in self.rounds if row.round <= last],
-            [score for score in self.scores if score.round <= last],
-        )
+        scores = [score for score in self.scores if score.round <= last]
+        later = next((score.round for score in self.scores if score.round > last), None)
+        if last and later is not None:
+            latest = max((score.round for score in scores), default=0)
+            before = {score.node: score for score in scores if score.round == latest}
+            share = (last - latest) / (later - latest)
+            scores += [
+                self._between(before.get(after.node), after, last, share)
+                for after in self.scores
+                if share and after.round == later
+            ]
+        return Run(self.arm, [row for row in self.rounds if row.round <= last], scores)
+
+    def _between(self, before: Score | None, after: Score, number: int, share: float) -> Score:
+        """A node's score at a round between two of its scores; before the first stands the base."""
+        fields = ("greedy", "sampled", "pass_at_k")
+        values = {}
+        for field in fields:
+            start = getattr(before, field) if before else self.base(field)
+            end = getattr(after, field)
+            values[field] = end if start is None else start + share * (end - start)
+        return msgspec.structs.replace(after, round=number, **values)
 
     @property
     def honest(self) -> list[Played]:
@@ -123,10 +142,9 @@ class Run:
         return math.fsum(row.reward for row in self.honest)
 
     def held_out(self, field: str, over: Callable[[list[float]], float] = statistics.fmean) -> float | None:
-        """The last mean of a score over the nodes, or another figure of theirs; of the base where there is none yet."""
+        """The last mean of a score over the nodes, or another figure of theirs; None where there is none yet."""
         last = max((score.round for score in self.scores), default=0)
-        found = [float(getattr(score, field)) for score in self.scores if score.round == last]
-        return over(found) if last and found else self.base(field)
+        return over([float(getattr(one, field)) for one in self.scores if one.round == last]) if last else None
 
     def reached(self, score: float, kind: Budget) -> float | None:
         """What was used up when the nodes' mean greedy score was this high at first; None: never, or from the start."""
@@ -152,6 +170,10 @@ class Run:
         return None if not means else max(means) if best else means[0]
 
 
+Rivals = dict[str, Run]
+"""By weighting."""
+
+
 def read_runs(out: Path) -> list[Run]:
     """All arms of a folder that played at least a round. Raises HistoryError."""
     runs = [Run(one.manifest().arm, one.rounds(), one.scores()) for one in arm_folders(out)]
@@ -168,7 +190,9 @@ def table(
         played = ", ".join(sorted({run.arm.mix for run in runs}))
         raise UsageError(f"No arm here has the mix {against}; there are {played}.")
     rivals.sort(key=lambda run: not run.arm.budget)  # of two the one that was not ended early
-    others = {_rivals(run.arm): run for run in rivals}
+    others: dict[bytes, Rivals] = {}
+    for run in rivals:
+        others.setdefault(_alike(run.arm), {})[run.arm.weighting] = run
 
     def line_of(run: Run) -> tuple[int, tuple[float, bytes]]:
         return run.arm.seed if by_seed else 0, _way(run.arm)
@@ -177,14 +201,15 @@ def table(
     return [_line([*alike], others, at, reach) for _, alike in groupby(by_line, key=line_of)]
 
 
-def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: float) -> Line:
-    pairs = [_cut(run, others.get(_rivals(run.arm)), at) for run in runs]
+def _line(runs: Sequence[Run], others: Mapping[bytes, Rivals], at: Budget, reach: float) -> Line:
+    rivals = [_rival(run, others) for run in runs]
+    pairs = [_cut(run, rival, at) for run, rival in zip(runs, rivals, strict=True)]
     cut = [pair[0] for pair in pairs]
     against = [pair[1] for pair in pairs if pair[1] is not None]
     ratios = [mine.cumulative / other.cumulative for mine, other in pairs if other and other.cumulative]
     interval = t_interval(ratios)
     reached = [run.reached(reach, at) if reach else None for run in runs]
-    times = _times_sooner(runs, reached, others, at, reach)
+    times = _times_sooner(reached, rivals, at, reach)
     surely = t_interval(times)
     groups = sum(row.groups for run in cut for row in run.honest)
     arm = runs[0].arm
@@ -199,7 +224,7 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: f
         liars=arm.liars,
         models=[*arm.models],
         nodes=arm.nodes,
-        rounds=statistics.fmean(run.rounds[-1].round for run in cut),
+        rounds=statistics.fmean(run.rounds[-1].round if run.rounds else 0 for run in cut),
         seeds=len(runs),
         seed_list=[run.arm.seed for run in runs],
         settings=_said(arm),
@@ -231,13 +256,10 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget, reach: f
 
 
 def _times_sooner(
-    runs: Sequence[Run], reached: Sequence[float | None], others: Mapping[bytes, Run], at: Budget, reach: float
+    reached: Sequence[float | None], rivals: Sequence[Run | None], at: Budget, reach: float
 ) -> list[float]:
     """Seed by seed; none at all where one of them never came there: the rest alone would flatter."""
-    pairs = [
-        (mine, other.reached(reach, at) if other else None)
-        for mine, other in zip(reached, (others.get(_rivals(run.arm)) for run in runs), strict=True)
-    ]
+    pairs = [(mine, rival.reached(reach, at) if rival else None) for mine, rival in zip(reached, rivals, strict=True)]
     if not all(mine and theirs for mine, theirs in pairs):
         return []
     return [theirs / mine for mine, theirs in pairs if mine and theirs]
@@ -261,7 +283,13 @@ def _cut(run: Run, other: Run | None, at: Budget) -> tuple[Run, Run | None]:
     return run.until(at, most), other.until(at, most)
 
 
-def _rivals(arm: Arm) -> bytes:
+def _rival(run: Run, others: Mapping[bytes, Rivals]) -> Run | None:
+    """What it is compared with: of several weightings its own, or nothing, as any choice would be arbitrary."""
+    found = others.get(_alike(run.arm), {})
+    return found.get(run.arm.weighting) or (next(iter(found.values())) if len(found) == 1 else None)
+
+
+def _alike(arm: Arm) -> bytes:
     """What must be alike where two arms are compared, the seed among it."""
     return msgspec.json.encode(msgspec.structs.replace(arm, mix="", weighting="", budget=""), order="sorted")
 

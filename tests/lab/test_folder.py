@@ -55,6 +55,15 @@ def test_other_conditions_are_refused_with_what_changed(tmp_path: Path) -> None:
         folder.begin(manifest(arm(), threads=2))
 
 
+def test_under_another_commit_it_goes_on_and_says_from_where(tmp_path: Path) -> None:
+    folder = write(tmp_path, arm(), [played(1, 0, 0.5)], [score(0, -1, 0.5, 0.5)])
+    reached(folder, 1)
+    for commit in ("", "newer", "newer", ""):
+        folder.begin(msgspec.structs.replace(manifest(arm()), commit=commit))
+    assert folder.manifest().commit == ""
+    assert folder.manifest().later == [(1, "newer"), (1, "")]
+
+
 def test_another_version_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path, arm(), [played(1, 0, 0.5)], [score(0, -1, 0.5, 0.5)])
     newer = msgspec.json.decode((folder.path / "manifest.json").read_bytes()) | {"format": 2}

@@ -90,6 +90,25 @@ def test_another_mix_than_the_silo_may_be_compared_with() -> None:
     assert (first.ratio, second.ratio, first.greedy_against) == (0.5, 1.0, 0.8)
 
 
+def weighed(run: Run, weighting: str) -> Run:
+    return Run(msgspec.structs.replace(run.arm, weighting=weighting), run.rounds, run.scores)
+
+
+def test_of_several_weightings_an_arm_is_compared_with_its_own() -> None:
+    """`shared` is weighed as in the paper, like the other mix; of what has no weighting in common nothing is said."""
+    guarded = weighed(shared(reward=0.25), "guarded")
+    other = Run(msgspec.structs.replace(shared().arm, mix="2/6"), shared().rounds, shared().scores)
+    lines = table([guarded, shared(), other, silo()], against="4/4")
+    found = {(line.mix, line.weighting): line.ratio for line in lines}
+    assert found == {("8/0", ""): None, ("4/4", "guarded"): 1, ("4/4", "paper"): 1, ("2/6", "paper"): 1}
+
+
+def test_a_young_arm_is_compared_in_nothing_where_the_other_spent_more_in_its_first_round() -> None:
+    young = Run(shared().arm, [played(1, 0, 0.5, 0.25)], BASE)
+    line = table([silo(), young], "cpu", against="4/4")[0]
+    assert (line.rounds, line.cumulative, line.ratio, line.greedy) == (0, 0, 0, None)
+
+
 def test_at_equal_rounds_the_longer_one_is_cut() -> None:
     assert table([silo(rounds=5), shared()])[1].ratio == 2.0
 
@@ -99,6 +118,9 @@ def test_at_equal_seconds_the_dearer_one_plays_fewer_rounds() -> None:
     line = table([silo(), shared(seconds=2.0)], "cpu")[1]
     assert (line.rounds, line.cumulative, line.ratio) == (1, 1.0, 1.0)
     assert line.greedy == 0.6, "its last score until then"
+    # The other way round: the silo has played half of its way from .5 to .55.
+    line = table([silo(), shared(seconds=0.5)], "cpu")[1]
+    assert line.greedy_against == pytest.approx(0.525), "on the line between its scores"
 
 
 def test_how_soon_a_score_is_reached_is_read_off_the_line_between_two_scores() -> None:
