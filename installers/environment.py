@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Literal, TextIO, TypeAlias
@@ -69,27 +70,40 @@ def prepare(root: Path, purpose: Purpose, out: TextIO) -> Path:
 
 @contextlib.contextmanager
 def alone(root: Path, out: TextIO) -> Iterator[IO[str]]:
-    """Hold this checkout's set-up lock. Tools inherit it, so that one that outlives a killed start still counts."""
+    """Hold this checkout's set-up lock. But on Windows tools inherit it, so that one that outlives a killed start still
+    counts."""
     folder = root / ".cache"
     try:
         folder.mkdir(exist_ok=True)
-        lock = (folder / "setup.lock").open("w")
+        lock = (folder / "setup.lock").open("a")
     except OSError as error:
         raise SetupError(
             f"The environment is made inside the checkout, and {folder} cannot be written ({error.strerror}). "
             "Clone into a folder of your own, for instance in your home, and start from there."
         ) from error
     with lock:
-        if os.name != "nt":
+        if not _locked(lock):
+            out.write("Another set-up is at work in this checkout; waiting for it ...\n")
+            out.flush()
+            while not _locked(lock):
+                time.sleep(1)
+        yield lock
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Take the lock, unless another process has it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
             import fcntl
 
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                out.write("Another set-up is at work in this checkout; waiting for it ...\n")
-                out.flush()
-                fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def check_space(free_mb: int, present_mb: int, needed_mb: int, folder: Path) -> None:
@@ -135,7 +149,8 @@ def _create(root: Path, venv: Path, tool: Tool, progress: Progress, keep_open: l
         progress.run([*tool.create, str(venv)], tool.environment(), keep_open)
     packages = _site_packages(venv)
     (packages / "pycosat.py").write_text(STAND_IN)
-    (packages / "sapo_desktop_checkout.pth").write_text(f"{root}\n", encoding="utf-8")
+    # Relative: Python 3.11 and 3.12 read the file in the system's encoding, which is not that of every folder's name.
+    (packages / "sapo_desktop_checkout.pth").write_text(os.path.relpath(root, packages) + "\n")
 
 
 def _works(python: Path) -> bool:

@@ -3,6 +3,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,8 @@ from installers import environment
 from installers.bootstrap import NEWEST
 from installers.environment import alone, check_space, fingerprint, is_ready, remove_half_installed
 from installers.flavour import FLAVOURS, RELAY
+from installers.progress import Progress
+from installers.tool import find_tool
 from installers.trouble import SetupError
 
 CPU = FLAVOURS["linux-cpu"]
@@ -75,6 +78,39 @@ def test_only_packages_with_their_last_file_count_as_installed(tmp_path: Path) -
             (packages / f"{name}-1.dist-info" / file).write_text("")
     remove_half_installed(tmp_path)
     assert [path.name for path in packages.iterdir()] == ["whole-1.dist-info"]
+
+
+def test_the_checkout_is_found_from_its_environment_whatever_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.11 and 3.12 read .pth files in the system's encoding."""
+    root = tmp_path / "J\u00fcrgen"
+    packages = environment._site_packages(root / ".venv")
+    packages.mkdir(parents=True)
+    monkeypatch.setattr(environment, "_works", lambda python: True)
+    progress = Progress(io.StringIO(), 1, tmp_path / "log")
+    environment._create(root, root / ".venv", find_tool(), progress, [])
+    (line,) = (packages / "sapo_desktop_checkout.pth").read_text(encoding="ascii").splitlines()
+    assert (packages / line).resolve() == root
+
+
+def test_a_second_set_up_waits_on_windows_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [PermissionError(13, "Permission denied")] * 2
+    held = []
+
+    def locking(descriptor: int, mode: str, size: int) -> None:
+        assert (os.lseek(descriptor, 0, os.SEEK_CUR), mode, size) == (0, "LK_NBLCK", 1)
+        if answers:
+            raise answers.pop()
+        held.append(descriptor)
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK="LK_NBLCK"))
+    monkeypatch.setattr(environment.time, "sleep", lambda _: None)
+    out = io.StringIO()
+    with alone(tmp_path, out) as lock:
+        assert held == [lock.fileno()]
+    assert out.getvalue().count("waiting for it") == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folder rights of Unix")
