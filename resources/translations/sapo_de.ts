@@ -5757,6 +5757,10 @@
         <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
     </message>
     <message>
+        <source>The window of {folder} is open already and does not answer. End it (process {pid}), then start again.</source>
+        <translation>Das Fenster von {folder} ist schon offen und antwortet nicht. Beende es (Prozess {pid}) und starte noch einmal.</translation>
+    </message>
+    <message>
         <source>The worker ended while it started: {reason}.</source>
         <translation>Der Arbeitsprozess endete beim Starten: {reason}.</translation>
     </message>

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Qt, QUrl, Signal
@@ -40,7 +40,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.folders import DataFolder, explained
 from sapo_desktop.system.logs import begin_log, open_log
 from sapo_desktop.view.link import Ended
 from sapo_desktop.view.viewmodel import Section, View
@@ -108,22 +108,20 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
     `hidden`: begin in the tray, where there is one. `link`: an invite that somebody opened, to be asked about.
 
     Raises:
-        SapoError: the data folder cannot be used.
+        SapoError: the data folder cannot be used, or its window does not answer.
     """
     app = App([sys.argv[0]])
     try:
         data = DataFolder.open(folder)
+        single = SingleWindow(data)
+        if not single.is_first(link):
+            return 0
+        opened = _opened_log(data)
     except SapoError as error:
         if only_a_box_is_seen(hidden=hidden):
             cannot_start(error).exec()
         raise
-    single = SingleWindow(data)
-    if not single.is_first(link):
-        return 0
-    with (
-        io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file,
-        contextlib.ExitStack() as ends,
-    ):
+    with io.TextIOWrapper(opened, encoding="utf-8", line_buffering=True) as file, contextlib.ExitStack() as ends:
         begin_log(file, data.log("window"))
         faulthandler.enable(file)  # Qt's crashes leave their stack in the log
         ends.callback(faulthandler.disable)
@@ -138,6 +136,13 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
             code = app.exec()
     gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
     return code
+
+
+def _opened_log(data: DataFolder) -> BinaryIO:
+    try:
+        return open_log(data.log("window"))
+    except OSError as error:
+        raise explained(error, data.root) from error
 
 
 def only_a_box_is_seen(*, hidden: bool) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.network.invite import LONGEST_LINK
 from sapo_desktop.system.folders import DataFolder
 
@@ -28,6 +29,7 @@ class SingleWindow(QObject):
 
     def __init__(self, folder: DataFolder) -> None:
         super().__init__()
+        self._folder = folder
         # A lock says who is first, also of two that start at once; a dead window's is taken over.
         self._lock = QLockFile(str(folder.control / "window.lock"))
         self._lock.setStaleLockTime(0)
@@ -37,15 +39,31 @@ class SingleWindow(QObject):
         self._server.newConnection.connect(self._hear)
 
     def is_first(self, link: str = "") -> bool:
-        """Whether no other window has this folder; the one that has it is raised, and given the link."""
+        """Whether no other window has this folder; the one that has it is raised, and given the link.
+
+        Raises:
+            SapoError: one has it and does not answer.
+        """
         if self._lock.tryLock(0):
-            QLocalServer.removeServer(self._name)  # of a window that crashed
-            self._server.listen(self._name)
-            return True
+            return self._open_door()
+        if self._lock.error() is not QLockFile.LockError.LockFailedError:  # a full disk: a window can say so
+            return not self._knock(link) and self._open_door()
         until = time.monotonic() + _KNOCK_SECONDS
-        while not self._knock(link) and time.monotonic() < until:
+        while not self._knock(link):
+            if time.monotonic() > until:
+                raise SapoError(
+                    "The window of {folder} is open already and does not answer. End it (process {pid}), then start "
+                    "again.",
+                    folder=str(self._folder.root),
+                    pid=str(self._lock.getLockInfo()[0]),
+                )
             time.sleep(0.1)
         return False
+
+    def _open_door(self) -> bool:
+        QLocalServer.removeServer(self._name)  # of a window that crashed
+        self._server.listen(self._name)
+        return True
 
     def close(self) -> None:
         """From now on another start is the first."""

@@ -1,6 +1,7 @@
 """What happens around the window: displays, memory, one window for a folder, first-run answers, languages."""
 
 import io
+import os
 import signal
 import socket
 import sys
@@ -13,9 +14,11 @@ from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QRadioButton
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
 from sapo_desktop.gui.first_run.steps import Choices, GentleStep
+from sapo_desktop.gui.shell import single
 from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
 from sapo_desktop.gui.shell.app import cannot_start, only_a_box_is_seen, opened_link, polite_ends
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
@@ -91,6 +94,24 @@ def test_a_second_window_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     assert second.is_first(), "the one before has gone"
     second.close()
     other.close()
+
+
+def test_where_no_lock_can_be_written_a_window_opens_all_the_same(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = DataFolder.open(tmp_path)
+    window = SingleWindow(folder)
+    folder.control.rename(tmp_path / "away")
+    assert window.is_first()
+    window.close()
+
+
+def test_a_window_that_does_not_answer_is_said(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(single, "_KNOCK_SECONDS", 0.2)
+    first, second = (SingleWindow(DataFolder.open(tmp_path)) for _ in range(2))
+    assert first.is_first()
+    first._server.close()
+    with pytest.raises(SapoError, match=f"process {os.getpid()}"):
+        second.is_first()
+    first.close()
 
 
 def test_macos_hands_links_to_the_program_that_runs(qapp: QApplication) -> None:
