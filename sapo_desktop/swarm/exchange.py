@@ -392,10 +392,12 @@ class Exchange:
 
     def _missing_from(self, link: Link, now: Now) -> int:
         """How many groups this link is to be asked for. None of several sources counts as more than a draw takes of it:
-        what one of them filled the pool with must not keep us from asking the others. Nor must several together: who is
-        visited is asked once for an equal share, however full the pool is."""
+        what one of them filled the pool with must not keep us from asking the others, nor must groups of tasks that no
+        draw takes. Nor must several sources together: who is visited is asked once for an equal share, however full the
+        pool is."""
         if self._counted_at != now.monotonic:  # once for all links of a tick
-            self._stock, self._counted_at = self.pool.stock(_COUNTED_OF_ONE), now.monotonic
+            self._stock = self.pool.stock(_COUNTED_OF_ONE, self._interest)
+            self._counted_at = now.monotonic
         sources = {other.source for other in self.links if other.session.is_open}
         most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
         missing = self._appetite - sum(min(most, count) for count in self._stock.values())

@@ -430,6 +430,23 @@ def test_what_one_link_filled_the_pool_with_does_not_keep_us_from_asking_another
     assert victim.exchange._missing_from(link, mesh.now) < 1, "of the one that filled it nothing more is asked"
 
 
+def test_groups_that_nobody_here_draws_do_not_keep_us_from_asking() -> None:
+    """A few strangers could else stop a node from learning, with groups of a task that it does not train on."""
+    other = b"o" * 32
+    mesh, victim, relay, alice = Mesh(), Peer(1, (TASK, other)), Peer(2), Peer(3)
+    victim.exchange._check = lambda body: None
+    mesh.join(alice, relay)
+    for number in range(10, 18):
+        stranger = Peer(number, (TASK, other))
+        mesh.join(stranger, victim, tag=bytes([number % 2]))
+        stranger.share(mesh.now, 8, task=other)
+    mesh.join(victim, relay)
+    theirs = alice.share(mesh.now, 3)
+    victim.exchange.want([TASK], 32)
+    mesh.wait(5)
+    assert set(theirs) <= set(victim.held())
+
+
 @pytest.mark.parametrize("held_up", [1, 5, 8])
 def test_an_author_whose_backlog_had_to_wait_for_its_turn_is_no_flood(held_up: int) -> None:
     """A relay was away: its peer sends what waited, then a group a second; the first of it is looked at late."""
@@ -480,6 +497,6 @@ def test_a_pool_is_counted_once_a_tick_and_only_for_those_that_may_be_asked(monk
     node.exchange.want([TASK], 16)
     counted = []
     plain = node.exchange.pool.stock
-    monkeypatch.setattr(node.exchange.pool, "stock", lambda most: counted.append(most) or plain(most))
+    monkeypatch.setattr(node.exchange.pool, "stock", lambda *asked: counted.append(asked) or plain(*asked))
     mesh.wait(10, step=1.0)
     assert len(counted) <= 10

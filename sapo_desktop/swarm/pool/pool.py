@@ -110,10 +110,11 @@ class Pool:
     def has_task(self, task: bytes) -> bool:
         return self._tasks[task] > 0
 
-    def stock(self, most_of_one: int) -> Counter[bytes]:
-        """Groups at hand by the link that they came by, of each identity at most so many counted."""
-        counted = (islice(groups.values(), most_of_one) for groups in self._by_identity.values())
-        return Counter(entry.path.link for entries in counted for entry in entries)
+    def stock(self, most_of_one: int, tasks: Collection[bytes]) -> Counter[bytes]:
+        """Groups of these tasks at hand by the link that they came by, of each identity at most so many counted."""
+        identities = self._by_identity.values()
+        wanted = ((entry for name, entry in groups.items() if name.task in tasks) for groups in identities)
+        return Counter(entry.path.link for entries in wanted for entry in islice(entries, most_of_one))
 
     def add(self, group: Opened[GroupBody], path: Path, now: float) -> Entry:
         """Keep a group whose signature holds and whose slot is acceptable.
