@@ -45,7 +45,7 @@ class Manifest(Record, frozen=True):
     run: RunManifest
     commit: str
     """Of the program's checkout; empty where it is none."""
-    later: list[tuple[int, str]] = []
+    later: tuple[tuple[int, str], ...] = ()
     """Where it went on under another commit: after which round, and which."""
 
 
@@ -109,7 +109,7 @@ class ArmFolder:
                 old.rename(self.path / _STATE)
         if manifest.commit != [before.commit, *(commit for _, commit in before.later)][-1]:
             self._write_manifest(
-                msgspec.structs.replace(before, later=[*before.later, (self.reached, manifest.commit)])
+                msgspec.structs.replace(before, later=(*before.later, (self.reached, manifest.commit)))
             )
         self._cut(_ROUNDS, Played, self.reached)
         self._cut(_SCORES, Score, self.reached)

@@ -61,7 +61,7 @@ def test_under_another_commit_it_goes_on_and_says_from_where(tmp_path: Path) -> 
     for commit in ("", "newer", "newer", ""):
         folder.begin(msgspec.structs.replace(manifest(arm()), commit=commit))
     assert folder.manifest().commit == ""
-    assert folder.manifest().later == [(1, "newer"), (1, "")]
+    assert folder.manifest().later == ((1, "newer"), (1, ""))
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
