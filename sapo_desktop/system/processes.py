@@ -11,7 +11,8 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -251,8 +252,7 @@ def resident_memory(pid: int) -> int:
 def suspend(pid: int) -> None:
     """Stop the process and its group (Windows: its children) where they stand. Gone already: nothing."""
     if sys.platform == "win32":
-        for process in _windows_tree(pid):
-            process.suspend()
+        _to_windows_tree(pid, methodcaller("suspend"))
     else:
         _signal_group(pid, signal.SIGSTOP)
 
@@ -260,8 +260,7 @@ def suspend(pid: int) -> None:
 def resume(pid: int) -> None:
     """Let a suspended process and its group go on."""
     if sys.platform == "win32":
-        for process in _windows_tree(pid):
-            process.resume()
+        _to_windows_tree(pid, methodcaller("resume"))
     else:
         _signal_group(pid, signal.SIGCONT)
 
@@ -277,8 +276,7 @@ def terminate_tree(pid: int) -> None:
 def kill_tree(pid: int) -> None:
     """End the process and its group (Windows: its children) at once; stopped ones too."""
     if sys.platform == "win32":
-        for process in _windows_tree(pid):
-            process.kill()
+        _to_windows_tree(pid, methodcaller("kill"))
     else:
         _signal_group(pid, signal.SIGKILL)
 
@@ -340,3 +338,12 @@ def _windows_tree(pid: int) -> list[Any]:
         return [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
+
+
+def _to_windows_tree(pid: int, act: Callable[[Any], object]) -> None:
+    """Do it to each of them; one that is ending meanwhile is refused, or gone."""
+    import psutil
+
+    for process in _windows_tree(pid):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            act(process)

@@ -180,6 +180,30 @@ def test_on_windows_a_hosts_time_is_its_launchers_childs_and_is_counted_once(mon
     assert processes.family_cpu() == 6.25
 
 
+@pytest.mark.parametrize("act", ["suspend", "resume", "kill"])
+def test_on_windows_the_rest_of_a_tree_is_reached_where_a_child_just_ended(
+    act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = []
+
+    class Ending(WindowsProcess):
+        def act(self) -> None:
+            if self.pid == 11:
+                raise psutil.NoSuchProcess(11)
+            if self.pid == 12:
+                raise psutil.AccessDenied(12)  # it is ending
+            reached.append(self.pid)
+
+        def children(self, recursive: bool) -> list[Self]:
+            return [type(self)(pid) for pid in (11, 12, 13)]
+
+    setattr(Ending, act, Ending.act)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(psutil, "Process", Ending)
+    {"suspend": processes.suspend, "resume": processes.resume, "kill": processes.kill_tree}[act](os.getpid())
+    assert reached == [os.getpid(), 13]
+
+
 def test_what_a_process_has_done_grows_while_it_computes() -> None:
     before = processes.effort(os.getpid())
     used = processes.processors()

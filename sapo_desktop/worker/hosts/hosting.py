@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -72,6 +73,8 @@ class Host:
         self._replies = decoder(options.kind.reply)
         self._progress = decoder(options.kind.progress)
         self._process: asyncio.subprocess.Process | None = None
+        self._launched: int | None = None
+        """Windows: the process that a virtual environment's python.exe, which is a launcher, started for the work."""
         self._listener: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._number = 0
@@ -111,8 +114,10 @@ class Host:
 
     @property
     def pid(self) -> int | None:
-        """Process id, None while it does not run."""
-        return self._process.pid if self._process and self._process.returncode is None else None
+        """Id of the process that works, None while it does not run."""
+        if self._process is None or self._process.returncode is not None:
+            return None
+        return self._launched or self._process.pid
 
     async def call(
         self,
@@ -234,7 +239,7 @@ class Host:
         return self.options.kind.name
 
     async def _launch(self) -> None:
-        self._suspended, self._untold = False, None
+        self._suspended, self._untold, self._launched = False, None, None
         self._count_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
@@ -359,6 +364,7 @@ class Host:
         match frame:
             case Ready():
                 self.confined = frame.confined
+                self._launched = frame.pid if sys.platform == "win32" else None  # elsewhere a group's id is its first
                 call.succeed(frame.versions)
             case Progress():
                 call.tell(self._progress.decode(frame.body))

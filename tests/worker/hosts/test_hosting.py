@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -20,9 +21,9 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.system.processes import Effort, Processors
 from sapo_desktop.worker.hosts import hosting
-from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
-from sapo_desktop.worker.hosts.patience import Sight
-from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, command, environment
+from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, _PendingCall, grace_of_caller
+from sapo_desktop.worker.hosts.patience import Patience, Sight
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, Ready, command, environment
 
 HERE = Path(__file__).parent
 OWN_NICE = str(os.getpriority(os.PRIO_PROCESS, 0)) if sys.platform != "win32" else "0"
@@ -65,6 +66,21 @@ async def until_working(host: Host, request: Any, **kwargs: Any) -> asyncio.Task
     await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
     assert started.is_set()
     return task
+
+
+async def test_on_windows_the_process_that_works_is_the_launchers_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its memory, and its share of a card, are what counts."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    host = Host(HostOptions(kind=KINDS["examiner"], log=tmp_path / "log"))
+    host._process = launcher = SimpleNamespace(pid=11, returncode=None)
+    host._call = _PendingCall(0, None, Patience(1))
+    assert host.pid == 11
+    host._take(Ready(kind="examiner", pid=12, versions={}))
+    assert host.pid == 12
+    launcher.returncode = 0
+    assert host.pid is None
 
 
 async def test_echo_and_versions(host: Host) -> None:
