@@ -10,8 +10,8 @@ With rewards r of the group and b, the share that this node itself solves of the
 The sender must not choose the size of an advantage. By the group's own mean it does: one right answer among seven
 deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within [0, 1], and asks whether an answer is
 solved, whatever the reward: b is a share solved, and a number copied from the question may earn a partial score above
-it. Then every external group, under each weighting, is scaled to what an own one weighs, whatever its count of tokens
-(`external_advantages`).
+it. Then every external group, under each weighting, is scaled to what an own one weighs, whatever its count of tokens;
+one of fewer answers weighs as much less, else who leaves the wrong ones out would weigh more (`external_advantages`).
 """
 
 from __future__ import annotations
@@ -61,15 +61,17 @@ def external_advantages(
     tokens: Sequence[int],
     own_rate: float,
     own_group_tokens: float,
+    answers: float = 1.0,
 ) -> list[float]:
-    """One advantage per answer of an external group, scaled so that the group weighs what an own one does. `own_rate`:
-    this node's smoothed share solved of the task, b.
+    """One advantage per answer of an external group, scaled so that the group weighs at most what an own one does.
+    `own_rate`: this node's smoothed share solved of the task, b.
 
     The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
-    over this round's own groups), at most by 8.
+    over this round's own groups), at most by 8. One of fewer than `answers` counts as if the missing ones were there,
+    as long as its others and wrong.
     """
     advantages = WEIGHTINGS[weighting](marks, own_rate)
-    count = sum(tokens)
+    count = sum(tokens) * max(1.0, answers / len(tokens)) if tokens else 0
     if not count or not any(advantages):
         return [0.0] * len(advantages)
     scale = min(own_group_tokens / count, _MOST_SCALE)

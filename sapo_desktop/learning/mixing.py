@@ -93,12 +93,14 @@ def advantages(
     `own_rates`: this node's smoothed share solved by task.
     """
     own = mixed.groups[: mixed.local]
+    own_answers = sum(len(group.completions) for group in own) / max(len(own), 1)
     own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
     weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
     for group in mixed.groups[mixed.local :]:
         own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
         tokens = [len(completion.tokens) for completion in group.completions]
-        weighed.append(external_advantages(weighting, group.marks, tokens, own_rate, own_tokens))
+        whole = own_answers if group.author else 1.0  # a person gives one answer
+        weighed.append(external_advantages(weighting, group.marks, tokens, own_rate, own_tokens, whole))
     return weighed
 
 

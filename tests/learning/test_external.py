@@ -53,6 +53,15 @@ def test_a_group_weighs_the_same_whatever_its_length() -> None:
         assert sum(a * tokens for a in advantages) == pytest.approx(0.5 * 400)
 
 
+def test_who_leaves_wrong_answers_out_makes_the_right_one_weigh_no_more() -> None:
+    """Ten tokens an answer, and own groups of eight such: 1 - b each, however many stand beside it."""
+    for sent in (ONE_OF_EIGHT, marks(1, 0), marks(1)):
+        weighed = external_advantages("guarded", sent, [10] * len(sent), 0.25, own_group_tokens=80, answers=8)
+        assert weighed == [0.75, *[0.0] * (len(sent) - 1)]
+    sixteen = external_advantages("guarded", marks(*[1] * 16), [10] * 16, 0.25, own_group_tokens=80, answers=8)
+    assert sum(sixteen) * 10 == pytest.approx(0.75 * 80), "and more than an own group weighs none"
+
+
 def test_a_single_short_answer_is_not_blown_up_without_end() -> None:
     assert external_advantages("guarded", marks(1), [3], HALF, own_group_tokens=400) == [4.0]
 
