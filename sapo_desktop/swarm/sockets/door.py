@@ -2,10 +2,10 @@
 
 A connection costs a descriptor from the moment it is accepted, long before its peer said anything. So whether there is
 room is decided then, and whoever finds none is closed at once. Of those who have not proven a key yet, one part of the
-internet has so many places, and all together so many; where these are taken, a newcomer from elsewhere takes that of
-the part which has most, or, where none has more than one, that of the slowest. Who leaves without having proven a key,
-or is cut off, leaves its place taken for a while: else one part could have as many connections made as there is time
-for.
+internet has so many places, and all together so many; where these, or all connections, are taken, a newcomer from
+elsewhere takes that of the part which has most, or, where none has more than one, that of the slowest. Who leaves
+without having proven a key, or is cut off, leaves its place taken for a while: else one part could have as many
+connections made as there is time for.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Door:
         taken = counts[part] + self._left_of[part]
         if taken >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
             return False
-        if len(self) >= self._most:
-            return False
-        if len(self._unproven) >= MOST_UNPROVEN:
+        if len(self) >= self._most + MOST_UNPROVEN:
+            return False  # until those that were ended are closed
+        if len(self) >= self._most or len(self._unproven) >= MOST_UNPROVEN:
             largest, count = max(counts.items(), key=lambda item: item[1], default=(part, 0))
             if count > counts[part] + 1:
                 self._end(next(peer for peer, one in self._unproven.items() if one.part == largest))
@@ -114,11 +114,10 @@ class Door:
                 del self._left_of[part]
 
     def _end_slowest(self) -> bool:
-        peer, one = next(iter(self._unproven.items()))
-        if self._clock() - one.since < SLOW_SECONDS:
-            return False
-        self._end(peer)
-        return True
+        peer = next((peer for peer, one in self._unproven.items() if self._clock() - one.since >= SLOW_SECONDS), None)
+        if peer is not None:
+            self._end(peer)
+        return peer is not None
 
     def _end(self, peer: Any) -> None:
         one = self._unproven.pop(peer)

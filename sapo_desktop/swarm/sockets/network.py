@@ -406,7 +406,7 @@ class Network:
 
         Only of those that were dialled by their peers: whoever fills our places must not choose whom we talk to.
         """
-        inbound = [link for link in self._wires if link.dialled is None]
+        inbound = [link for link in self._wires if link.dialled is None and not link.session.is_closed]
         counts = Counter(link.tag for link in inbound)
         largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
         if count <= counts[tag] + 1:
@@ -414,6 +414,7 @@ class Network:
         youngest = max((link for link in inbound if link.tag == largest), key=lambda link: link.opened)
         youngest.goodbye = youngest.session.close("making room for others", retry_after=60)
         self._flush(youngest)
+        self._wires[youngest].end_soon()
         return True
 
     def _session(self, role: str, certificate: bytes, key: bytes | None) -> Session:

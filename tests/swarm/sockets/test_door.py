@@ -100,6 +100,29 @@ def test_all_connections_together_have_an_end_too() -> None:
     assert door.enter(peer(7), nothing) and len(door) == 3
 
 
+def test_where_no_connection_is_left_a_newcomer_takes_the_place_of_the_slowest_too() -> None:
+    """One that says nothing would keep out everybody."""
+    time, ended = [0.0], []
+    door = Door(3, clock=lambda: time[0])
+    for number in range(2):
+        assert door.enter(peer(number), nothing)
+        door.prove(peer(number))
+    assert door.enter(peer(5), lambda: ended.append(5))
+    assert not door.enter(peer(7), nothing)
+    time[0] = door_module.SLOW_SECONDS
+    assert door.enter(peer(7), nothing) and ended == [5]
+
+
+def test_those_that_are_ended_and_not_closed_yet_have_an_end_too() -> None:
+    time = [0.0]
+    door = Door(MOST_UNPROVEN, clock=lambda: time[0])
+    came = 0
+    for part in range(4 * MOST_UNPROVEN):
+        time[0] += door_module.SLOW_SECONDS
+        came += door.enter(peer(part), nothing)
+    assert came == len(door) == 2 * MOST_UNPROVEN
+
+
 @contextlib.contextmanager
 def knocking(port: int, count: int) -> Iterator[list[socket.socket]]:
     """So many sockets that connect and say nothing."""

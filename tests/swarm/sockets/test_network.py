@@ -425,6 +425,18 @@ async def test_making_room_never_ends_a_link_that_we_dialled() -> None:
             del alice.network._wires[link]
 
 
+async def test_one_place_that_is_given_up_lets_in_one() -> None:
+    """Else whoever has to go and does not hang up lets in anybody who comes meanwhile."""
+    async with nodes(5, most_links=4) as (host, *others):
+        for other in others:
+            other.network.dial(host.address())
+        await until(lambda: len(host.heard) == 4)
+        links = list(host.network.exchange.links)
+        assert [host.network._make_room(bytes([part])) for part in range(4)] == [True, True, True, False]
+        ended = [link for link in links if link.session.is_closed]
+        assert len(ended) == 3 and all(host.network._wires[link]._ending for link in ended)
+
+
 async def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
     tries: list[int] = []
