@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import platform
 import sys
-import time
 from argparse import Namespace
 from pathlib import Path
 
@@ -114,7 +113,7 @@ def _settings(folder: DataFolder, facts: dict[str, str]) -> Settings | None:
     if not folder.settings.exists():
         return None
     try:
-        return settings_file.read(folder.settings, time.time()).settings
+        return settings_file.read(folder.settings).settings
     except SapoError as error:
         facts["settings"] = str(error)
         return None
@@ -188,7 +187,7 @@ async def _alone(context: Context, look: bool) -> Standing:
 
 
 def _kept(context: Context) -> Settings:
-    return settings_file.read(DataFolder.at(context.folder).settings, time.time()).settings
+    return settings_file.read(DataFolder.at(context.folder).settings).settings
 
 
 def _show_standing(context: Context, found: Standing) -> None:

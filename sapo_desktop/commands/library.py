@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -161,7 +160,7 @@ async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
     try:
         while not task.done():
             await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
-            if not task.done() and settings_file.read(settings, time.time()).settings.silo:
+            if not task.done() and settings_file.read(settings).settings.silo:
                 raise InSilo(
                     "This node went into silo, so this was ended. What has arrived of a model is kept: out of silo the "
                     "same command goes on."
@@ -200,7 +199,7 @@ async def _asked(node: Node, ask: Callable[[Node], Awaitable[Done]]) -> Done:
 
 
 def _settings(context: Context) -> Settings:
-    return settings_file.read(DataFolder.at(context.folder).settings, time.time()).settings
+    return settings_file.read(DataFolder.at(context.folder).settings).settings
 
 
 # -- words -----------------------------------------------------------------------------------------------------

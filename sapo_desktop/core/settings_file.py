@@ -2,9 +2,10 @@
 
 TOML with the user's own comments and order kept; each key is written with its description above it when it
 first appears. What a file or a person may say is decided in one place, the types of `core/settings.py`. A
-file that is no TOML at all is moved aside and said; one with an unknown key or a value out of range is
-refused and left as it is, since guessing what was meant would train with settings that nobody chose. tomlkit is
-loaded when a file is read: clients ask for the meaning of settings alone, and it takes as long as a page of the window.
+file with an unknown key or a value out of range is refused and left as it is, since guessing what was meant would
+train with settings that nobody chose. One that is no TOML at all is refused too, except by a node that starts: that
+moves it aside and says so. tomlkit is loaded when a file is read: clients ask for the meaning of settings alone, and
+it takes as long as a page of the window.
 """
 
 from __future__ import annotations
@@ -119,24 +120,22 @@ class _Field(Record, frozen=True):
     """The annotation itself, which msgspec checks a single value against."""
 
 
-def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -> ReadSettings:
-    """The settings in the file; the defaults where there is none. `now`: Unix time, names a file set aside.
+def read(path: Path, now: float | None = None, migrations: Sequence[Migration] = MIGRATIONS) -> ReadSettings:
+    """The settings in the file; the defaults where there is none. With `now`, in Unix time, a file that is no TOML is
+    set aside under that time and the defaults hold; whoever asks for that says what is `said`.
 
     Raises:
-        SettingsError: an unknown key, a value out of range, a newer version, or a file that cannot be read.
+        SettingsError: no TOML, an unknown key, a value out of range, a newer version, or a file that cannot be read.
     """
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
     remove_leftovers(path)
     try:
-        values = dict(tomlkit.parse(read_text(path, _LONGEST)).unwrap())
-    except FileNotFoundError:
-        return ReadSettings(settings=Settings())
-    except (TOMLKitError, UnicodeDecodeError) as error:
+        values = dict(_document(path).unwrap())
+    except SettingsError as error:
+        if now is None:
+            raise
         said = sentence(
             "The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.",
-            error=str(error),
+            error=str(error.__cause__),
             name=set_aside(path, now),
         )
         return ReadSettings(settings=Settings(), said=said)
@@ -187,8 +186,7 @@ def write(path: Path, settings: Settings) -> None:
     """Write the settings, durably and as a whole; comments, order and layout of the file that is there stay.
 
     Raises:
-        SettingsError: the file cannot be written, or the one there is no TOML (`read` comes first and sets it
-        aside).
+        SettingsError: the file cannot be written, or the one there is no TOML.
     """
     import tomlkit
 

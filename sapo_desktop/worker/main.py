@@ -364,7 +364,7 @@ class Worker:
     def _go_back_to(self, settings: Settings) -> None:
         """Keep these again, as far as a node is put together by them."""
         keys = NEEDS_RENEWAL - set(self._overrides)
-        kept = settings_file.read(self._folder.settings, time.time()).settings
+        kept = settings_file.read(self._folder.settings).settings
         settings_file.write(self._folder.settings, taken_over(kept, settings, keys))
         self._settings = taken_over(self._settings, settings, NEEDS_RENEWAL)
 

@@ -156,6 +156,9 @@ def test_a_whole_number_will_do_for_a_number(path: Path) -> None:
 )
 def test_a_damaged_file_is_set_aside_and_said(path: Path, data: bytes) -> None:
     path.write_bytes(data)
+    with pytest.raises(SettingsError, match="left as it is"):
+        read(path)
+    assert path.read_bytes() == data, "only who says so sets it aside"
     found = read(path, 77.0)
     assert found.settings == Settings()
     assert "moved to settings.damaged-77.toml" in str(found.said)

@@ -13,7 +13,6 @@ import getpass
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -122,7 +121,7 @@ async def record_consent(context: Context) -> None:
                 await call(node, SetSettings(values={"share": "on"}), Ok)
     except NotRunning:
         folder = DataFolder.open(context.folder)
-        kept = settings_file.read(folder.settings, time.time()).settings
+        kept = settings_file.read(folder.settings).settings
         if not kept.share:
             _ask(context)
             settings_file.write(folder.settings, settings_file.apply(kept, {"share": "on"}))

@@ -67,7 +67,7 @@ def may_mend(request: Change) -> bool:
 
 def read(folder: DataFolder) -> settings_file.ReadSettings:
     """The kept settings, the defaults where there is no file. Raises SettingsError."""
-    return settings_file.read(folder.settings, time.time())
+    return settings_file.read(folder.settings)
 
 
 def settings(folder: DataFolder) -> SettingsAre:

@@ -30,7 +30,7 @@ async def test_a_wrong_value_changes_nothing(tmp_path: Path) -> None:
     assert unstarted.settings(DataFolder.open(tmp_path)).changed == []
 
 
-@pytest.mark.parametrize("text", ["colour = 'red'\n", "threads = 'many'\n", "version = 99\n"])
+@pytest.mark.parametrize("text", ["colour = 'red'\n", "threads = 'many'\n", "version = 99\n", "seed = = 1\n"])
 async def test_a_file_that_is_refused_is_set_aside_for_the_defaults_of_all(tmp_path: Path, text: str) -> None:
     folder = DataFolder.open(tmp_path)
     folder.settings.write_text(text)

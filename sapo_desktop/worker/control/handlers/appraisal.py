@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -98,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         request = msgspec.json.decode(sys.stdin.buffer.read(), type=FitRequest)
         path = DataFolder.at(folder).settings
-        settings = settings_file.read(path, time.time()).settings if path.exists() else Settings()
+        settings = settings_file.read(path).settings if path.exists() else Settings()
         sys.stdout.buffer.write(msgspec.json.encode(appraise(request, settings, folder)))
     except SapoError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

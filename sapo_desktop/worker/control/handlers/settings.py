@@ -7,7 +7,6 @@ says which.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Mapping
 
 import msgspec
@@ -135,7 +134,7 @@ class SettingsRequests:
 
     def kept(self) -> Settings:
         """The settings on disk, without those of this run's command line."""
-        return settings_file.read(self._path, time.time()).settings
+        return settings_file.read(self._path).settings
 
     async def show(self, request: GetSettings) -> SettingsAre:
         return self._are()

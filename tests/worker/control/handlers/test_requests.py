@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, TooBig, UsageError
+from sapo_desktop.core.errors import SapoError, SettingsError, TooBig, UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
@@ -112,6 +112,16 @@ async def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp
     with pytest.raises(UsageError):
         await served.handle(SetSettings(values={"tasks": "no_such_family"}))
     assert not (tmp_path / "settings.toml").exists()
+
+
+async def test_a_file_that_its_owner_damaged_is_not_replaced_by_defaults(tmp_path: Path) -> None:
+    it, served = requests(tmp_path)
+    damaged = 'silo = false\nlabel = "anna\n'
+    (tmp_path / "settings.toml").write_text(damaged)
+    for request in (SetSettings(values={"answers": "4"}), ResetSettings(keys=["answers"])):
+        with pytest.raises(SettingsError, match="at line 2"):
+            await served.handle(request)
+    assert (tmp_path / "settings.toml").read_text() == damaged and it.node.settings == SETTINGS
 
 
 async def test_a_setting_that_does_not_go_with_the_command_line_is_refused(tmp_path: Path) -> None:
