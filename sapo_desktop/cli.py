@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.output import Output, written
 
 if TYPE_CHECKING:
     from sapo_desktop.commands.line.context import Context, Door
@@ -29,7 +29,8 @@ Command = Callable[["Context", Namespace], Awaitable[None]]
 def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> int:
     """Run one command; returns the exit code. `door`: another way to reach nodes (tests)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments is None and sys.stderr is not None:  # there is none under pythonw; the window has its log
+    _open_streams()
+    if arguments is None:
         faulthandler.enable()
     out = Output("--json" in words)
     debug = "--debug" in words
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
         try:
             return _main(words, out, door)
         finally:
-            if sys.stdout is not None:  # there is none under pythonw
+            with written():
                 sys.stdout.flush()  # here a reader that has gone is noticed quietly; at exit Python would complain
     except SapoError as error:
         if debug:
@@ -60,6 +61,13 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
         return 1
 
 
+def _open_streams() -> None:
+    """Under pythonw, and after `>&-`, some are missing."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  for as long as we run
+
+
 def _main(words: list[str], out: Output, door: Door | None) -> int:
     from sapo_desktop.commands.line.parser import build_parser
 
@@ -74,8 +82,26 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
             raise UsageError(f"{why} To follow the link in the terminal: sapo-desktop run --invite '{link}'")
         out.warn(f"{why} Playing in the terminal.")
         args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
-    asyncio.run(_run_command(args, out, door))
+    try:
+        asyncio.run(_run_command(args, out, door))
+    except OSError as error:
+        raise _explained(error, args) from error
     return 0
+
+
+def _explained(error: OSError, args: Namespace) -> Exception:
+    """What the operating system refused, as a sentence; the error itself where it is no refusal."""
+    from sapo_desktop.commands.line.door import data_folder
+    from sapo_desktop.system.folders import explained
+
+    if error.errno is None or isinstance(error, BrokenPipeError):
+        return error
+    folder, name = data_folder(getattr(args, "data", None)), error.filename
+    if name is None:
+        return SapoError(f"Something could not be read or written: {error.strerror}.")
+    if isinstance(name, str) and Path(name).is_relative_to(folder):
+        return explained(error, folder)
+    return SapoError(f"{name}: {error.strerror}.")
 
 
 def _why_in_terminal(args: Namespace) -> str:
@@ -99,8 +125,8 @@ def _why_in_terminal(args: Namespace) -> str:
 def _window(args: Namespace, out: Output, link: str) -> int:
     from sapo_desktop.commands.line.door import data_folder
 
-    if sys.stderr is not None and sys.stderr.isatty():
-        out.warn("Opening the window. Ctrl-C here ends it, and the node; --terminal plays here instead.")
+    if sys.stderr.isatty():
+        out.warn("Opening the window. Ctrl-C here quits it, as its menu does; --terminal plays here instead.")
     from sapo_desktop.gui.shell.app import main as show_window
 
     return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray, link=link)

@@ -15,6 +15,7 @@ from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
 from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
+from sapo_desktop.terminal.output import written
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.worker.control.messages.replies import History, Sources, Status
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetSources, GetStatus
@@ -145,7 +146,8 @@ def _say_written(context: Context, name: str, what: str) -> None:
 def _writing(context: Context, name: str) -> Iterator[TextIO]:
     """The file, or stdout for `-`; what the disk refuses is one sentence."""
     if name == "-":
-        yield context.out.stdout
+        with written():
+            yield context.out.stdout
         return
     try:
         with Path(name).expanduser().open("w", encoding="utf-8", newline="") as stream:

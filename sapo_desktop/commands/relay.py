@@ -109,7 +109,7 @@ async def _look(context: Context, node: Node) -> None:
 @contextlib.contextmanager
 def _on_hang_up(reload: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
     """Be told of SIGHUP; in a terminal it says that this was closed, and nobody would know of a relay left behind."""
-    at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    at_terminal = sys.stdin.isatty()
     if os.name == "nt" or (at_terminal and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN):
         yield
         return

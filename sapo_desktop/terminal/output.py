@@ -6,14 +6,16 @@ peer may have put into them. rich is imported when the first table is drawn.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.terminal.invocation import as_started
 
@@ -43,6 +45,17 @@ def glyphs_for(encoding: str | None) -> Glyphs:
     return UNICODE
 
 
+@contextlib.contextmanager
+def written() -> Iterator[None]:
+    """SapoError where what is printed cannot be written: it goes to a file, and its disk is full."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise SapoError(f"What was printed could not be written: {error.strerror}.") from error
+
+
 class Output:
     """The two streams of one command. Without arguments: this process's own."""
 
@@ -65,7 +78,8 @@ class Output:
     def say(self, text: str) -> None:
         """A sentence (or lines) for a person; part of the result."""
         self.wipe()
-        print(self._printable(text, self.words), file=self.words, flush=True)
+        with written():
+            print(self._printable(text, self.words), file=self.words, flush=True)
 
     def warn(self, text: str) -> None:
         """A sentence for a person that is no part of the result: always stderr."""
@@ -92,8 +106,9 @@ class Output:
         """One JSON line; nothing without `--json`."""
         if self.json_lines:
             line = json.dumps({"event": event, **fields}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-            self.stdout.write(line + "\n")
-            self.stdout.flush()
+            with written():
+                self.stdout.write(line + "\n")
+                self.stdout.flush()
 
     def done(self, text: str) -> None:
         """The one sentence that a command comes to."""
@@ -106,7 +121,8 @@ class Output:
             return
         from sapo_desktop.terminal.tables import print_table
 
-        print_table(self.stdout, headers, rows, right)
+        with written():
+            print_table(self.stdout, headers, rows, right)
 
     @staticmethod
     def _printable(text: str, stream: TextIO) -> str:

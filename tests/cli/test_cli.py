@@ -1,6 +1,7 @@
 """Exit codes, streams and suggestions of every command, on a node without a process."""
 
 import asyncio
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -154,6 +155,22 @@ def test_a_bug_is_shown_as_one(run: Words, door: FakeDoor, monkeypatch: pytest.M
     assert run("status") == 1
     assert "bug in SAPO Desktop: ZeroDivisionError" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_what_the_system_refuses_is_no_bug(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path | None) -> str:
+        async def running(folder: Path, *, owner: bool = False) -> FakeNode:
+            raise PermissionError(errno.EACCES, "Permission denied", path and str(path))
+
+        monkeypatch.setattr(door, "running", running)
+        assert run("status") == 1
+        return run.stderr
+
+    assert refused(run.folder / "control" / "worker.json") == (
+        f"You may not write to the data folder {run.folder} (Permission denied). Use another one with --data.\n"
+    )
+    assert refused(Path("/elsewhere")) == "/elsewhere: Permission denied.\n"
+    assert refused(None) == "Something could not be read or written: Permission denied.\n"
 
 
 def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> None:

@@ -56,3 +56,34 @@ def test_a_closed_pipe_is_quiet() -> None:
     )
     os.close(writer)
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
+def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
+    words = ["settings", "get", "seed", "--data", str(tmp_path)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "sapo_desktop", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "What was printed could not be written: No space left on device.\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors are closed by a shell")
+@pytest.mark.parametrize(
+    ("closed", "words", "code", "said"),
+    [
+        (">&-", ["settings", "get", "seed"], 0, ""),
+        ("2>&-", ["stauts"], 2, ""),
+        ("<&-", ["models", "token", "set"], 2, "hand it over on standard input"),
+    ],
+)
+def test_a_closed_stream_is_no_bug(tmp_path: Path, closed: str, words: list[str], code: int, said: str) -> None:
+    line = ["sh", "-c", f'"$0" -m sapo_desktop "$@" {closed}', sys.executable, *words, "--data", str(tmp_path)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert said in done.stderr and "bug" not in done.stderr

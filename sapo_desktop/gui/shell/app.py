@@ -148,7 +148,7 @@ def _opened_log(data: DataFolder) -> BinaryIO:
 def only_a_box_is_seen(*, hidden: bool) -> bool:
     """Whether somebody is there who would not read the terminal: it was started by an icon. At a login, and where Qt
     draws to nowhere, nobody could close the box, and whoever waits for the exit code would do so for ever."""
-    in_terminal = sys.stderr is not None and sys.stderr.isatty()
+    in_terminal = sys.__stderr__ is not None and sys.__stderr__.isatty()
     return not (hidden or in_terminal or QGuiApplication.platformName() in ("offscreen", "minimal"))
 
 

@@ -224,7 +224,7 @@ def test_no_box_waits_where_nobody_could_close_it(
     monkeypatch: pytest.MonkeyPatch, platform: str, hidden: bool, shown: bool
 ) -> None:
     monkeypatch.setattr(QGuiApplication, "platformName", lambda: platform)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys, "__stderr__", io.StringIO())
     assert only_a_box_is_seen(hidden=hidden) is shown
-    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(sys, "__stderr__", None)
     assert only_a_box_is_seen(hidden=hidden) is shown
