@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
-from keyring.errors import KeyringError
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import SapoError
@@ -227,7 +226,7 @@ def _look_at_keyring(*, in_file: bool = False) -> Check:
         try:
             backend.get_password(SERVICE, "doctor")
             said[0] = ""
-        except KeyringError as error:
+        except Exception as error:  # noqa: BLE001 - as identity.py: not each is a KeyringError
             said[0] = f"{str(error).rstrip('.')}."
 
     reading = threading.Thread(target=read, daemon=True)

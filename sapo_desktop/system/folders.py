@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +25,7 @@ import platformdirs
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.durable import sync_folder
 from sapo_desktop.core.files.reading import UnfitFile, read_bytes
+from sapo_desktop.system import windows_programs
 
 PRIVATE = 0o700
 SECRET_BYTES = 32
@@ -245,11 +246,12 @@ def _make_private(folder: Path) -> None:
 
 def _restrict_to_user(folder: Path) -> None:
     """Windows: no inherited rights, full rights for this user and the system."""
-    who = f"{os.environ['USERDOMAIN']}\\{os.environ['USERNAME']}"
-    rights = [f"{who}:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"]
-    line = ["icacls", str(folder), "/inheritance:r", "/grant:r", *rights]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    done = windows_programs.ask("whoami.exe", "/user", "/fo", "csv", "/nh")  # no variable names the user over SSH
+    user = re.search(r'"(S-1-[0-9-]+)"\s*$', done.stdout)
+    if user is not None:
+        rights = [f"*{user[1]}:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"]
+        done = windows_programs.ask("icacls.exe", str(folder), "/inheritance:r", "/grant:r", *rights)
+    if user is None or done.returncode != 0:
         raise FolderError(
             "Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}",
             folder=str(folder),

@@ -17,7 +17,6 @@ from typing import Annotated, Literal
 import keyring
 import msgspec
 from keyring.backend import KeyringBackend
-from keyring.errors import KeyringError
 from msgspec import Meta
 from nacl import pwhash, secret
 from nacl.exceptions import CryptoError
@@ -225,7 +224,7 @@ def _box(passphrase: str, salt: bytes) -> secret.SecretBox:
 def _keyring_errors() -> Iterator[None]:
     try:
         yield
-    except KeyringError as error:
+    except Exception as error:  # not each is a KeyringError: over SSH Windows' raises what its calls do
         raise IdentityError(
             "The keyring cannot be used ({reason}). Unlock it, or give a passphrase.", reason=str(error)
         ) from error

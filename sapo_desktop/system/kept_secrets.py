@@ -6,11 +6,12 @@ They belong to the user, not to a data folder. An environment variable goes befo
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyring.backend import KeyringBackend
-from keyring.errors import KeyringError
 
 from sapo_desktop.core.errors import IdentityError, UsageError
 from sapo_desktop.core.sentences import Text
@@ -39,10 +40,8 @@ class KeptSecrets:
         backend = usable_keyring()
         if backend is None:
             return None
-        try:
+        with self._errors():
             return backend.get_password(SERVICE, self._user(address))
-        except KeyringError as error:
-            raise self._unusable(error) from error
 
     def keep(self, address: str, secret: str) -> None:
         """Keep the secret for that address.
@@ -52,20 +51,17 @@ class KeptSecrets:
             IdentityError: there is no keyring that keeps secrets, or it is locked.
         """
         self.checked(secret)
-        try:
-            self._backend().set_password(SERVICE, self._user(address), secret)
-        except KeyringError as error:
-            raise self._unusable(error) from error
+        backend = self._backend()
+        with self._errors():
+            backend.set_password(SERVICE, self._user(address), secret)
 
     def forget(self, address: str) -> bool:
         """Forget the secret for that address; False where there was none. Raises IdentityError as `keep`."""
         backend = self._backend()
-        try:
+        with self._errors():
             if backend.get_password(SERVICE, self._user(address)) is None:
                 return False
             backend.delete_password(SERVICE, self._user(address))
-        except KeyringError as error:
-            raise self._unusable(error) from error
         return True
 
     def checked(self, secret: str) -> str:
@@ -93,9 +89,13 @@ class KeptSecrets:
             )
         return backend
 
-    def _unusable(self, error: KeyringError) -> IdentityError:
-        return IdentityError(
-            "The keyring cannot be used ({reason}). Unlock it, or set {variable}.",
-            reason=str(error),
-            variable=self.variable,
-        )
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # as identity.py: not each is a KeyringError
+            raise IdentityError(
+                "The keyring cannot be used ({reason}). Unlock it, or set {variable}.",
+                reason=str(error),
+                variable=self.variable,
+            ) from error

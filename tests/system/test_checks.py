@@ -100,16 +100,19 @@ def test_cards_without_a_driver_are_found_on_the_bus(tmp_path: Path) -> None:
 class Keyring:
     """A keyring that is locked, or is not."""
 
-    def __init__(self, locked: bool) -> None:
+    def __init__(self, locked: Exception | None) -> None:
         self.locked = locked
 
     def get_password(self, service: str, user: str) -> None:
         if self.locked:
-            raise KeyringLocked("Prompt dismissed..")
+            raise self.locked
 
 
-@pytest.mark.parametrize(("locked", "state"), [(False, "good"), (True, "bad")])
-def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: bool, state: str) -> None:
+@pytest.mark.parametrize(
+    ("locked", "state"),
+    [(None, "good"), (KeyringLocked("Prompt dismissed.."), "bad"), (OSError(1312, "no session"), "bad")],
+)
+def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: Exception | None, state: str) -> None:
     monkeypatch.setattr(checks, "usable_keyring", lambda: Keyring(locked))
     assert checks._look_at_keyring().state == state and ".." not in checks._look_at_keyring().found
     monkeypatch.setattr(checks, "usable_keyring", lambda: None)

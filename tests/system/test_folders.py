@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sapo_desktop.system import folders
 from sapo_desktop.system.folders import DataFolder, FolderError, check_private, explained, write_private
 
 
@@ -63,6 +64,40 @@ def test_a_control_folder_of_someone_else_is_refused(tmp_path: Path, monkeypatch
         DataFolder.open(tmp_path)
     with pytest.raises(FolderError, match="another user"):
         check_private(folder.control)
+
+
+@pytest.fixture
+def system32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where scripts stand for the programs of Windows, whose words are in a code page of its console."""
+    folder = tmp_path / "System32"
+    folder.mkdir()
+    monkeypatch.setenv("SYSTEMROOT", str(tmp_path))
+    for name in ("USERDOMAIN", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    write_program(folder / "whoami.exe", r"""printf '"pc\\j\201rgen","S-1-5-21-7-1001"\r\n'""")
+    return folder
+
+
+def write_program(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts stand for its programs")
+def test_on_windows_control_is_for_the_user_by_number_and_the_system(system32: Path) -> None:
+    """Over SSH the variables with the user's name say something else, or nothing."""
+    write_program(system32 / "icacls.exe", f'printf "%s\\n" "$@" > "{system32}/said"')
+    folders._restrict_to_user(system32)
+    said = (system32 / "said").read_text().split()
+    assert said == [str(system32), "/inheritance:r", "/grant:r", "*S-1-5-21-7-1001:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts stand for its programs")
+@pytest.mark.parametrize("refuses", ["icacls.exe", "whoami.exe"])
+def test_on_windows_a_folder_that_cannot_be_closed_is_explained(system32: Path, refuses: str) -> None:
+    write_program(system32 / refuses, r"printf 'J\201rgen: no' >&2; exit 5")
+    with pytest.raises(FolderError, match=r"could not be limited to you.*rgen: no"):
+        folders._restrict_to_user(system32)
 
 
 def test_an_open_control_folder_is_noticed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from keyring.backends.fail import Keyring as NoKeyring
 
 from sapo_desktop.core.errors import IdentityError, UsageError
 from sapo_desktop.system import hub_token, identity
-from tests.system.test_identity import Memory
+from tests.system.test_identity import LOCKED, Memory
 
 HUB, TOKEN = "https://hub.example", "hf_abcdefgh"
 
@@ -46,8 +46,9 @@ def test_what_is_no_token_is_not_kept(memory: Memory, token: str) -> None:
     assert memory.kept == {}
 
 
-def test_a_locked_keyring_is_said(memory: Memory) -> None:
-    memory.locked = True
+@pytest.mark.parametrize("error", LOCKED)
+def test_a_locked_keyring_is_said(memory: Memory, error: Exception) -> None:
+    memory.locked = error
     for ask in (hub_token.load, hub_token.forget):
         with pytest.raises(IdentityError, match="Unlock it, or set HF_TOKEN"):
             ask(HUB)

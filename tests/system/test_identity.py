@@ -16,6 +16,8 @@ from sapo_desktop.system import identity
 from sapo_desktop.system.identity import Keeper, seal, unseal
 
 PASSPHRASE = "correct horse"
+LOCKED = [KeyringLocked("locked"), OSError(1312, "A specified logon session does not exist")]
+"""What keyrings raise, and what Windows' does over SSH, where there is none."""
 
 
 class Memory(KeyringBackend):
@@ -26,11 +28,11 @@ class Memory(KeyringBackend):
     def __init__(self) -> None:
         super().__init__()
         self.kept: dict[tuple[str, str], str] = {}
-        self.locked = False
+        self.locked: Exception | None = None
 
     def get_password(self, service: str, username: str) -> str | None:
         if self.locked:
-            raise KeyringLocked("locked")
+            raise self.locked
         return self.kept.get((service, username))
 
     def set_password(self, service: str, username: str, password: str) -> None:
@@ -109,9 +111,10 @@ def test_a_short_passphrase_is_refused_and_nothing_is_lost(tmp_path: Path) -> No
     assert keeper(tmp_path).load() == before
 
 
-def test_a_locked_keyring_is_said(tmp_path: Path, memory: Memory) -> None:
+@pytest.mark.parametrize("error", LOCKED)
+def test_a_locked_keyring_is_said(tmp_path: Path, memory: Memory, error: Exception) -> None:
     keeper(tmp_path).create()
-    memory.locked = True
+    memory.locked = error
     with pytest.raises(IdentityError, match="Unlock it"):
         keeper(tmp_path).load()
 

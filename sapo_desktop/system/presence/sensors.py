@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import psutil
 
+from sapo_desktop.system import windows_programs
 from sapo_desktop.system.hardware import card_degrees
 from sapo_desktop.system.presence import bus
 
@@ -70,9 +71,8 @@ def is_metered() -> bool | None:
 
 
 def _windows() -> str:
-    command = ("powershell", "-NoProfile", "-NonInteractive", "-Command", _ASK_WINDOWS)
+    words = ("-NoProfile", "-NonInteractive", "-Command", _ASK_WINDOWS)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        return windows_programs.ask("WindowsPowerShell/v1.0/powershell.exe", *words, timeout=20).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip()
