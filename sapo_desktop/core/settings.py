@@ -500,6 +500,11 @@ def listed(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
+def between_commas(text: str) -> list[str]:
+    """The names of a setting whose names may hold blanks (`pause_for`), in order."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def with_item(text: str, item: str) -> str:
     """The list with this item, which is there once."""
     kept = listed(text)

@@ -1,4 +1,4 @@
-from sapo_desktop.core.settings import listed, with_item, without_item
+from sapo_desktop.core.settings import between_commas, listed, with_item, without_item
 
 
 def test_words_stand_between_commas_or_blanks() -> None:
@@ -16,3 +16,8 @@ def test_an_item_goes_and_the_others_stay_in_order() -> None:
     assert without_item("b, a, c", "a") == "b, c"
     assert without_item("a", "a") == ""
     assert without_item("b", "a") == "b"
+
+
+def test_a_programs_name_may_hold_blanks() -> None:
+    assert between_commas("") == between_commas(" , ") == []
+    assert between_commas(" Adobe Premiere Pro.exe,blender ,") == ["Adobe Premiere Pro.exe", "blender"]

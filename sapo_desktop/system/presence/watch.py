@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.core.settings import Settings, listed
+from sapo_desktop.core.settings import Settings, between_commas
 from sapo_desktop.system.hardware import taken_by_others
 from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.system.presence.idle import CannotTell, Idle
@@ -74,7 +74,7 @@ class Watch:
     def _look_slowly(self, settings: Settings) -> Presence:
         return Presence(
             metered=not settings.silo and settings.on_metered == "pause" and sensors.is_metered() is True,
-            program=programs.first_of(listed(settings.pause_for)),
+            program=programs.first_of(between_commas(settings.pause_for)),
             card_share=taken_by_others(self._own()) if settings.card_share and settings.device != "cpu" else 0.0,
             degrees=sensors.degrees() if settings.hottest else None,
         )

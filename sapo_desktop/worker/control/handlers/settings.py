@@ -14,7 +14,7 @@ import msgspec
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.sentences import Size, Text, joined, sentence
-from sapo_desktop.core.settings import Settings, listed
+from sapo_desktop.core.settings import Settings, between_commas
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_memory_of
@@ -70,7 +70,7 @@ def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
 def unknown_programs(settings: Settings) -> list[Text]:
     """What to say of programs to pause for that this computer does not know."""
     said: list[Text] = []
-    for name, near in programs.nearest_to_unknown(listed(settings.pause_for)).items():
+    for name, near in programs.nearest_to_unknown(between_commas(settings.pause_for)).items():
         if near:
             said.append(sentence("No program {name} runs or is found here: did you mean {near}?", name=name, near=near))
         else:

@@ -200,10 +200,10 @@ async def test_a_cap_below_what_the_model_needs_is_refused_at_the_setting(
 
 
 async def test_a_program_that_nobody_knows_is_taken_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "running", lambda: {"blender"})
+    monkeypatch.setattr(programs, "running", lambda: {"blender", "Photo Lab.exe"})
     it, served = requests(tmp_path)
-    reply = await served.handle(SetSettings(values={"pause_for": "blendr, sh"}))
-    assert isinstance(reply, Ok) and it.node.settings.pause_for == "blendr, sh"
+    reply = await served.handle(SetSettings(values={"pause_for": "blendr, photo lab"}))
+    assert isinstance(reply, Ok) and it.node.settings.pause_for == "blendr, photo lab"
     assert str(reply.advice) == "No program blendr runs or is found here: did you mean blender?"
     assert str(reply.text) == f"Saved. {reply.advice}"
 
