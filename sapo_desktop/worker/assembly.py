@@ -140,7 +140,9 @@ async def assemble(
         await asyncio.gather(engine.stop(), examining.stop())
         raise
     instance = bytes.fromhex(counters.instance)
-    around = Surroundings(folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick, handed_over)
+    around = Surroundings(
+        folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick, handed_over, keeper.patiently
+    )
     identity = before.side.identity if before else None
     if before:
         node.human_groups = before.node.human_groups

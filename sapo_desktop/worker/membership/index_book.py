@@ -1,10 +1,10 @@
 """Which question indices of the current slot are used up: a number must never stand for two answers.
 
 A group is published under (key, instance, slot, task, index), and peers keep the first body they see, so an index that
-is used twice is a lie told by accident. The counts are on disk before the questions are asked and lie outside the
-checkpoints: rolling back training does not roll back what the world has seen. Indices below 64 may be published, those
-from 64 on are for own training alone. A busy node uses up the first in minutes, so the last of them are left for a
-person's answers.
+is used twice is a lie told by accident. The counts are written before the questions are answered, and before a group is
+sent; they lie outside the checkpoints, since rolling back training does not roll back what the world has seen. Indices
+below 64 may be published, those from 64 on are for own training alone. A busy node uses up the first in minutes, so the
+last of them are left for a person's answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.errors import HistoryError, HistoryUnavailable
 from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
@@ -57,7 +57,6 @@ class IndexBook:
                 index = max(index, FIRST_OWN_INDEX)
             used[task] = index + 1
             indices.append(index)
-        self._write()
         return indices
 
     def take_for_person(self, slot: int, task: str) -> int | None:
@@ -69,7 +68,6 @@ class IndexBook:
         if index >= FIRST_OWN_INDEX:
             return None
         posed[task] = posed.get(task, 0) + 1
-        self._write()
         return index
 
     def publish(self, slot: int, task: str) -> tuple[int, int]:
@@ -79,9 +77,21 @@ class IndexBook:
         """
         counts = self._slot(slot)
         counts.published[task] = counts.published.get(task, 0) + 1
-        self._write()
         answered = min(counts.used.get(task, 0), FIRST_PERSON_INDEX) + counts.posed.get(task, 0)
         return answered, counts.published[task]
+
+    def write(self) -> None:
+        """Put all that was counted on the disk. Raises HistoryUnavailable."""
+        if self._path is None:
+            return
+        try:
+            write_atomically(self._path, msgspec.json.encode(self._book))
+        except OSError as error:
+            raise HistoryUnavailable(
+                "{path} cannot be written: {error}. Free some disk space.",
+                path=str(self._path),
+                error=error.strerror or str(error),
+            ) from error
 
     def _slot(self, slot: int) -> _Slot:
         slots = self._book.slots
@@ -92,18 +102,6 @@ class IndexBook:
                 del slots[oldest]
                 self._book.forgotten = max(self._book.forgotten, oldest)
         return slots[slot]
-
-    def _write(self) -> None:
-        if self._path is None:
-            return
-        try:
-            write_atomically(self._path, msgspec.json.encode(self._book))
-        except OSError as error:
-            raise HistoryError(
-                "{path} cannot be written: {error}. Free some disk space.",
-                path=str(self._path),
-                error=error.strerror or str(error),
-            ) from error
 
 
 def _read(path: Path) -> _Book:

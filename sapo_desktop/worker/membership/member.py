@@ -1,6 +1,6 @@
 """This node as a member of the swarm, as a round sees it: questions that may be shared, sharing, drawing, the reward.
 
-Nothing here waits for anybody: what is shared goes out when links take it, what is drawn is what lies in the pool, and
+Nothing here waits for a peer: what is shared goes out when links take it, what is drawn is what lies in the pool, and
 a round that finds nothing there trains on its own groups.
 
 The swarm's reward is worked out in a thread (Measuring): the bootstrap takes seconds where many are heard. An estimate
@@ -13,7 +13,7 @@ import asyncio
 import random
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -134,6 +134,15 @@ class Counts:
     """Of those, fit for training."""
 
 
+Keep = Callable[[Callable[[], None]], Awaitable[None]]
+"""Has work done that writes a file, and returns once it is written."""
+
+
+async def keep_now(work: Callable[[], None]) -> None:
+    """A `Keep` that waits for no disk."""
+    work()
+
+
 class Outlet(Protocol):
     """Where groups go out: swarm/sockets/network.py, or the lab's room without sockets."""
 
@@ -174,6 +183,8 @@ class Member:
         self.counts = Counts()
         self.shared: Callable[[int], None] = _nobody_counts
         """Told how many answers were published."""
+        self.keep: Keep = keep_now
+        """Writes the book."""
         self._sources: deque[bytes] = deque(maxlen=_WINDOW)
         """Which source each of the last drawn groups came from."""
         self.one_source = False
@@ -187,7 +198,9 @@ class Member:
             indices = self._book.take(slot, asked)
             return [self._place(task, slot, index) for task, index in zip(asked, indices, strict=True)]
 
-        return await training_questions(self._examiner, tasks, following)
+        questions = await training_questions(self._examiner, tasks, following)
+        await self.keep(self._book.write)
+        return questions
 
     async def question_for_person(self, task: TaskKey) -> Question:
         """A training question that a person may answer and this node then publish; its index is used up now.
@@ -207,6 +220,7 @@ class Member:
             return [self._place(task, slot, index)]
 
         (question,) = await training_questions(self._examiner, [task], following, tries=len(SHARED_INDICES))
+        await self.keep(self._book.write)
         return question
 
     def seconds_left(self, question: Question) -> float:
@@ -214,22 +228,22 @@ class Member:
         clock = self._outlet.exchange.clock
         return (question.slot + 2) * limits.SLOT_SECONDS - (self._now().unix + clock.offset)
 
-    async def share(self, groups: Sequence[Group]) -> None:
-        """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark."""
+    async def share(self, groups: Sequence[Group]) -> int:
+        """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark.
+        Returns how many; none where consent lacks, or this node has left."""
         shuffled = list(groups)
         self._rng.shuffle(shuffled)
-        for group in shuffled:
-            self.publish(group)
-
-    def publish(self, group: Group) -> bool:
-        """Publish one group; False where consent lacks, this node has left, or the group may not travel."""
-        if not self.sharing or self._has_left or not may_travel(group, self._catalogue):
-            return False
-        answered, published = self._book.publish(group.question.slot, group.question.task)
-        self._outlet.publish(seal(self._me.signer, group_body(self._me, group, answered, published)))
-        self.counts.published += 1
-        self.shared(len(group.completions))
-        return True
+        going = [group for group in shuffled if self._may_share() and may_travel(group, self._catalogue)]
+        counted = [self._book.publish(group.question.slot, group.question.task) for group in going]
+        if going:
+            await self.keep(self._book.write)
+        if not self._may_share():
+            return 0
+        for group, (answered, published) in zip(going, counted, strict=True):
+            self._outlet.publish(seal(self._me.signer, group_body(self._me, group, answered, published)))
+            self.counts.published += 1
+            self.shared(len(group.completions))
+        return len(going)
 
     async def draw(
         self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool] = _whatever
@@ -267,6 +281,10 @@ class Member:
     def _is_gone(self) -> bool:
         """Asked anew after every wait."""
         return self._has_left
+
+    def _may_share(self) -> bool:
+        """This too."""
+        return self.sharing and not self._has_left
 
     def leave(self) -> None:
         """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""

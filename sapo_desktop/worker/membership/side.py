@@ -54,7 +54,7 @@ from sapo_desktop.worker.membership.entering import (
 from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
-from sapo_desktop.worker.membership.member import Member
+from sapo_desktop.worker.membership.member import Keep, Member, keep_now
 from sapo_desktop.worker.membership.private import members_of
 from sapo_desktop.worker.membership.settings import addresses, rejoins
 from sapo_desktop.worker.membership.view import (
@@ -91,6 +91,8 @@ class Surroundings:
     """How long this node's own answers are now; the longest foreign ones are measured by it."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
     """What tells an examiner of own tasks (tasks/own.py)."""
+    keep: Keep = keep_now
+    """Writes what must be on the disk before a round goes on."""
 
 
 class SwarmSide:
@@ -325,6 +327,7 @@ class SwarmSide:
             rotation=self.identity.rotation,
         )
         joined = join(joining, around.own, foreign, around.encoder)
+        joined.member.keep = around.keep
         if self._lasting is not None:
             joined.member.shared = self._lasting.shared
         joined.network.heard = functools.partial(self._heard, joined)

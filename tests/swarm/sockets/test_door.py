@@ -203,6 +203,7 @@ async def test_a_flood_of_sockets_leaves_the_index_book_its_descriptor(tmp_path:
             book = IndexBook(tmp_path / "book.json")
             while not taking.done():
                 book.take(1, ["gcd/easy"])
+                book.write()
                 await asyncio.sleep(0.01)
             flood.stdin.close()
             await flood.wait()

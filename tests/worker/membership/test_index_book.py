@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.errors import HistoryError, HistoryUnavailable
 from sapo_desktop.worker.membership.index_book import IndexBook
 
 
@@ -16,7 +16,9 @@ def test_indices_count_up_per_task_and_start_anew_with_each_slot(tmp_path: Path)
 
 
 def test_a_new_process_goes_on_where_the_old_one_was(tmp_path: Path) -> None:
-    IndexBook(tmp_path / "indices.json").take(5, ["gcd/easy"] * 3)
+    book = IndexBook(tmp_path / "indices.json")
+    book.take(5, ["gcd/easy"] * 3)
+    book.write()
     assert IndexBook(tmp_path / "indices.json").take(5, ["gcd/easy"]) == [3]
 
 
@@ -41,19 +43,20 @@ def test_what_was_answered_and_published_is_counted(tmp_path: Path) -> None:
     book = IndexBook(tmp_path / "indices.json")
     book.take(5, ["gcd/easy"] * 70)
     assert book.publish(5, "gcd/easy") == (56, 1)
-    assert IndexBook(tmp_path / "indices.json").publish(5, "gcd/easy") == (56, 2)
+    book.write()
     book = IndexBook(tmp_path / "indices.json")
+    assert book.publish(5, "gcd/easy") == (56, 2)
     book.take_for_person(5, "gcd/easy")
     assert book.publish(5, "gcd/easy") == (57, 3)
 
 
 def test_however_busy_a_node_is_some_indices_are_left_for_a_person(tmp_path: Path) -> None:
-    path = tmp_path / "indices.json"
-    assert IndexBook(path).take(5, ["gcd/easy"] * 58) == [*range(56), 64, 65]
-    posed = [IndexBook(path).take_for_person(5, "gcd/easy") for _ in range(9)]
+    book = IndexBook(tmp_path / "indices.json")
+    assert book.take(5, ["gcd/easy"] * 58) == [*range(56), 64, 65]
+    posed = [book.take_for_person(5, "gcd/easy") for _ in range(9)]
     assert posed == [56, 57, 58, 59, 60, 61, 62, 63, None]
-    assert IndexBook(path).take_for_person(5, "lcm/easy") == 56
-    assert IndexBook(path).take(5, ["gcd/easy"]) == [66]
+    assert book.take_for_person(5, "lcm/easy") == 56
+    assert book.take(5, ["gcd/easy"]) == [66]
 
 
 def test_of_a_forgotten_slot_a_person_is_asked_nothing(tmp_path: Path) -> None:
@@ -70,10 +73,14 @@ def test_a_damaged_book_is_not_guessed_at(tmp_path: Path) -> None:
         IndexBook(tmp_path / "indices.json")
 
 
-def test_without_room_on_disk_no_index_is_given(tmp_path: Path) -> None:
+def test_without_room_on_disk_there_is_something_to_wait_for(tmp_path: Path) -> None:
     book = IndexBook(tmp_path / "missing" / "indices.json")
-    with pytest.raises(HistoryError, match="cannot be written"):
-        book.take(5, ["gcd/easy"])
+    book.take(5, ["gcd/easy"])
+    with pytest.raises(HistoryUnavailable, match="cannot be written"):
+        book.write()
+    (tmp_path / "missing").mkdir()
+    book.write()
+    assert IndexBook(tmp_path / "missing" / "indices.json").take(5, ["gcd/easy"]) == [1]
 
 
 def test_a_book_without_a_file_counts_all_the_same() -> None:

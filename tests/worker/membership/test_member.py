@@ -5,8 +5,11 @@ The swarm's reward is worked out where it holds nothing up, and only when someth
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -88,6 +91,7 @@ class Seat:
 
 
 Seats = tuple[Mesh, Seat, Seat]
+T = TypeVar("T")
 
 
 async def test_questions_are_training_ones_under_indices_used_once(seat: Seat) -> None:
@@ -134,6 +138,40 @@ async def test_nothing_in_the_pool_is_no_reason_to_wait(seats: Seats) -> None:
     _, _, second = seats
     second.member.want(["gcd/easy"], 2)
     assert await second.member.draw(2, 8, strict=True) == []
+
+
+async def test_a_full_disk_is_waited_for_before_anything_is_asked_or_sent(seat: Seat) -> None:
+    room, waiting = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def keep(work: Callable[[], None]) -> None:
+        waiting.release()
+        await room.wait()
+        work()
+
+    async def held(done: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.create_task(done)
+        await waiting.acquire()
+        assert not task.done() and seat.outlet.published == []
+        room.set()
+        result = await task
+        room.clear()
+        assert waiting.locked(), "one write for all of a round's groups"
+        return result
+
+    seat.member.keep = keep
+    await held(seat.member.question_for_person("gcd/easy"))
+    groups = seat.answered(await held(seat.member.questions(["gcd/easy"])))
+    assert await held(seat.member.share(groups * 2)) == len(seat.outlet.published) == 2
+
+
+async def test_who_leaves_while_the_disk_is_full_sends_nothing(seat: Seat) -> None:
+    groups = seat.answered(await seat.member.questions(["gcd/easy"]))
+
+    async def keep(work: Callable[[], None]) -> None:
+        seat.member.leave()
+
+    seat.member.keep = keep
+    assert await seat.member.share(groups) == 0 and seat.outlet.published == []
 
 
 async def test_only_what_peers_take_is_shared(seat: Seat) -> None:

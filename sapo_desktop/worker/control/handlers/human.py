@@ -98,12 +98,12 @@ class HumanAnswers:
             completions = [_human(text, encoded), *beside]
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
-        shared = posed.member is not None and posed.member.publish(group)
         learned = (
             encoded is not None
             and self._node.engine.trains
             and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
+        shared = posed.member is not None and await posed.member.share([group]) > 0
         return HumanMarked(
             task=question.task,
             question=question.text,
