@@ -15,18 +15,18 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core.errors import FolderInUse
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.records import EvalReport, Mark, Question, Sampling
+from sapo_desktop.core.records import Question, Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.lab.arm import Arm, Plan, arms_of, budget_of
 from sapo_desktop.lab.folder import FORMAT, ArmFolder, Manifest, Score, commit
 from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, levels_played
 from sapo_desktop.lab.swarm import Room
 from sapo_desktop.learning.asking import Levels
-from sapo_desktop.learning.heldout import Evaluator, Subject
+from sapo_desktop.learning.heldout import Evaluator, HeldOutSet, Subject
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue
 from sapo_desktop.tasks.examiner import Examiner as Marker
-from sapo_desktop.tasks.heldout import SetName, held_out_set
+from sapo_desktop.tasks.heldout import held_out_set
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.tasks.service import Service as ExaminerService
@@ -163,7 +163,7 @@ class Lab:
         if key not in self._sets:
             counts = {level: count for order in asked.values() for level in order}
             part = _part(self._catalogue, asked)
-            self._sets[key] = held_out_set("validation", _SECRET, part, self._marker.question, counts).questions
+            self._sets[key] = held_out_set("validation", _SECRET, part, self._marker.question, counts)
         return self._sets[key]
 
     async def _base_scores(self, ground: Ground, scorer: _Scorer, nodes: Sequence[Node]) -> list[Score]:
@@ -180,7 +180,7 @@ class _Scorer:
     """Scores nodes on a few held-out questions."""
 
     def __init__(self, ground: Ground, questions: list[Question]) -> None:
-        self._ground, self._questions = ground, questions
+        self._ground, self._few = ground, HeldOutSet("validation", questions)
 
     async def base(self, node: Node) -> list[Score]:
         """Its model before any round, which is the same in every node that has it."""
@@ -195,13 +195,13 @@ class _Scorer:
         return (await self._score(node, subject, [self._ground.settings.temperature]))[0]
 
     async def _score(self, node: Node, subject: Subject, temperatures: Sequence[float]) -> list[Score]:
-        evaluator = Evaluator(node.engine, _Few(self._ground.examiner, self._questions), b"")
+        evaluator = Evaluator(node.engine, self._ground.examiner, b"")
         sampling = Sampling(max_tokens=node.max_tokens)
-        greedy = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches)
+        greedy = await evaluator.evaluate(subject, self._few, sampling, _nobody_watches)
         scores = []
         for temperature in temperatures:
             sampling = Sampling(max_tokens=node.max_tokens, temperature=temperature)
-            drawn = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches, SAMPLES)
+            drawn = await evaluator.evaluate(subject, self._few, sampling, _nobody_watches, SAMPLES)
             scores.append(
                 Score(
                     round=subject.round,
@@ -209,27 +209,12 @@ class _Scorer:
                     temperature=temperature,
                     greedy=greedy.score,
                     sampled=drawn.score,
-                    pass_at_k=_any_solved(drawn),
+                    pass_at_k=drawn.pass_at_k,
                     samples=SAMPLES,
                     questions=greedy.questions,
                 )
             )
         return scores
-
-
-class _Few:
-    """An examiner whose held-out set is this one."""
-
-    def __init__(self, examiner: Examiner, questions: list[Question]) -> None:
-        self._examiner, self._questions = examiner, questions
-
-    async def held_out(self, which: SetName, secret: bytes) -> list[Question]:
-        return self._questions
-
-    async def mark(
-        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
-    ) -> list[list[Mark]]:
-        return await self._examiner.mark(questions, texts, strict=strict)
 
 
 async def _keep(folder: ArmFolder, nodes: Sequence[Node], reached: int) -> None:
@@ -250,11 +235,6 @@ def _told(arm: Arm, plan: Plan, rows: Sequence[Played]) -> Told:
         reward=round(sum(honest) / len(honest), 6),
         cpu_seconds=round(sum(row.cpu_seconds for row in rows), 3),
     )
-
-
-def _any_solved(report: EvalReport) -> float:
-    """pass@k, k being the answers drawn to a question."""
-    return sum(rate > 0 for rate in report.rates) / max(1, len(report.rates))
 
 
 def _part(catalogue: Catalogue, levels: Levels) -> Catalogue:

@@ -104,12 +104,11 @@ class Evaluator:
         return self._sets[which]
 
     async def evaluate(
-        self, subject: Subject, which: SetName, sampling: Sampling, progress: Progress, samples: int = 0
+        self, subject: Subject, held_out: HeldOutSet, sampling: Sampling, progress: Progress, samples: int = 0
     ) -> EvalReport:
         """Answer and mark the whole set, each question once greedily or `samples` times by `sampling`. The live
         adapter is left as it was."""
         began = time.perf_counter()
-        held_out = await self.held_out(which)
         # One seed for all: two checkpoints are compared under the same chance.
         sampling = msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED)
         results, _ = await self._results(subject, held_out.questions, sampling, progress, max(samples, 1))

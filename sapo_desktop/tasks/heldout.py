@@ -3,7 +3,7 @@
 Both hold questions of the held-out side of the split only (split.py), by canonical content, so a reordered
 or reworded twin is held out with them. That side is halved again by another hash of the same content, a
 quarter for validation and the rest for test, so the two sets share nothing however small a task's space is;
-a set from a small space is smaller than wanted and says by how much. The test set is the same for
+a set from a small space is smaller than wanted. The test set is the same for
 everybody; the validation set follows from a secret of 32 bytes that never leaves the machine.
 """
 
@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
-
-import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
@@ -35,27 +33,18 @@ lies on the held-out side, and a quarter of those in validation."""
 PUBLIC_SECRET = bytes(32)
 
 
-class HeldOutSet(msgspec.Struct, frozen=True, kw_only=True):
-    """A held-out set, in its fixed order."""
-
-    questions: list[Question]
-    missing: dict[TaskKey, int]
-    """Questions that the space of a task did not yield."""
-
-
 def held_out_set(
     which: SetName,
     secret: bytes,
     catalogue: Catalogue,
     ask: AskQuestion,
     counts: Mapping[str, int] | None = None,
-) -> HeldOutSet:
-    """Make a set. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
+) -> list[Question]:
+    """A set in its fixed order. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
     TaskError; `counts`: questions of each family by level, in place of those of the product."""
     if which == "validation" and len(secret) != 32:
         raise TaskError("The secret of the held-out questions must have 32 bytes, not {count}.", count=len(secret))
     questions: list[Question] = []
-    missing: dict[TaskKey, int] = {}
     for family in catalogue.families:
         seen: set[str] = set()
         has = {level.name for level in family.levels}
@@ -63,11 +52,9 @@ def held_out_set(
             if level not in has:
                 continue
             task = f"{family.name}/{level}"
-            found = _search(which, secret if which == "validation" else PUBLIC_SECRET, family, task, wanted, ask, seen)
-            questions += found
-            if len(found) < wanted:
-                missing[task] = wanted - len(found)
-    return HeldOutSet(questions=questions, missing=missing)
+            own_secret = secret if which == "validation" else PUBLIC_SECRET
+            questions += _search(which, own_secret, family, task, wanted, ask, seen)
+    return questions
 
 
 def _search(

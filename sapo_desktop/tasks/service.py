@@ -49,15 +49,6 @@ class AnswersToMark(Part, frozen=True):
     texts: list[str]
 
 
-class TaskInfo(Part, frozen=True):
-    """One task, as lists and views show it."""
-
-    task: TaskKey
-    title: str
-    reasoning: bool
-    shared: bool
-
-
 class SetQuestions(Message, frozen=True):
     items: list[QuestionRef]
 
@@ -67,8 +58,8 @@ class MarkAnswers(Message, frozen=True):
     reward: RewardRule = "strict"
 
 
-class DescribeTasks(Message, frozen=True):
-    """All tasks of the catalogue, and what limits the examiner works under."""
+class GetLimits(Message, frozen=True):
+    """What limits the examiner works under."""
 
 
 class TaskIds(Message, frozen=True):
@@ -88,7 +79,7 @@ class Truth(Message, frozen=True):
     seed: int
 
 
-ExaminerRequest = SetQuestions | MarkAnswers | DescribeTasks | TaskIds | HeldOut | Truth
+ExaminerRequest = SetQuestions | MarkAnswers | GetLimits | TaskIds | HeldOut | Truth
 
 
 class QuestionsSet(Message, frozen=True):
@@ -103,8 +94,7 @@ class Marked(Message, frozen=True):
     marks: list[list[Mark]]
 
 
-class TaskList(Message, frozen=True):
-    tasks: list[TaskInfo]
+class LimitsAre(Message, frozen=True):
     limits: Limits
 
 
@@ -114,15 +104,13 @@ class TaskIdsAre(Message, frozen=True):
 
 class HeldOutQuestions(Message, frozen=True):
     questions: list[Question]
-    missing: dict[TaskKey, int]
-    """Questions fewer than wanted, for tasks with a small space."""
 
 
 class TruthIs(Message, frozen=True):
     text: str
 
 
-ExaminerReply = QuestionsSet | Marked | TaskList | TaskIdsAre | HeldOutQuestions | TruthIs
+ExaminerReply = QuestionsSet | Marked | LimitsAre | TaskIdsAre | HeldOutQuestions | TruthIs
 
 
 class Service:
@@ -145,13 +133,13 @@ class Service:
             case MarkAnswers(items=answered, reward=rule):
                 mark = self._examiner.mark_all
                 return Marked(marks=[mark(item.task, item.seed, item.texts, rule) for item in answered])
-            case DescribeTasks():
-                return TaskList(tasks=self._describe(), limits=self._limits)
+            case GetLimits():
+                return LimitsAre(limits=self._limits)
             case TaskIds(tasks=tasks):
                 return TaskIdsAre(ids={task: self._examiner.task_id(task) for task in tasks})
             case HeldOut(which=which, secret=secret):
-                made = held_out_set(which, secret, self._examiner.catalogue, self._examiner.question)
-                return HeldOutQuestions(questions=made.questions, missing=made.missing)
+                ask, catalogue = self._examiner.question, self._examiner.catalogue
+                return HeldOutQuestions(questions=held_out_set(which, secret, catalogue, ask))
             case Truth(task=task, seed=seed):
                 return TruthIs(text=self._examiner.truth(task, seed))
 
@@ -163,13 +151,6 @@ class Service:
             return self._examiner.question(item.task, item.seed)
         except TaskError:
             return None
-
-    def _describe(self) -> list[TaskInfo]:
-        return [
-            TaskInfo(task=f"{f.name}/{level.name}", title=f.title, reasoning=f.reasoning, shared=level.shared)
-            for f in self._examiner.catalogue.families
-            for level in f.levels
-        ]
 
 
 def create() -> Service:

@@ -554,7 +554,7 @@ class Node:
         self.show.enter("evaluate")
         report = await self.evaluator.evaluate(
             subject,
-            which,
+            await self.evaluator.held_out(which),
             Sampling(temperature=temperature or self.settings.temperature, max_tokens=self.max_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,

@@ -25,7 +25,7 @@ from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
 from sapo_desktop.tasks.service import (
     AnswersToMark,
-    DescribeTasks,
+    GetLimits,
     HeldOut,
     HeldOutQuestions,
     MarkAnswers,
@@ -35,7 +35,7 @@ from sapo_desktop.tasks.service import (
     SetQuestions,
     TaskIds,
     TaskIdsAre,
-    TaskList,
+    LimitsAre,
     Truth,
     TruthIs,
 )
@@ -140,7 +140,7 @@ class Examiner:
 
     async def limits(self) -> Limits:
         """What the examiner's process is kept from doing on this system."""
-        return (await self._asked(DescribeTasks(), TaskList)).limits
+        return (await self._asked(GetLimits(), LimitsAre)).limits
 
     async def truth(self, task: str, seed: int) -> str:
         return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text

@@ -135,7 +135,7 @@ def twins(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
     turned: Counter[str] = Counter()
     random = Random(1)
     for which in ("test", "validation"):
-        for question in held_out_set(which, bytes(range(32)), catalogue, examiner.question).questions:
+        for question in held_out_set(which, bytes(range(32)), catalogue, examiner.question):
             family = family_of(question.task)
             made = {(family, TWINS[family](question.text, random)) for _ in range(TWINS_EACH)}
             for name, text in made | set(other_families(family, question.text)):

@@ -11,7 +11,7 @@ from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.own import hand_over, parse_family
 from sapo_desktop.tasks.service import (
     AnswersToMark,
-    DescribeTasks,
+    GetLimits,
     HeldOut,
     MarkAnswers,
     QuestionRef,
@@ -46,9 +46,9 @@ async def ask(folder: Path, *requests: msgspec.Struct) -> list[Any]:
 
 async def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
     texts = ["<answer>2</answer>", "I think 2", "2", "", "__import__('os').system('touch touched')"]
-    described, questions, truth, marked, partial, ids, unknown = await ask(
+    examiner, questions, truth, marked, partial, ids, unknown = await ask(
         tmp_path,
-        DescribeTasks(),
+        GetLimits(),
         SetQuestions(items=[QuestionRef(task=GCD, seed=0), QuestionRef(task="lcm/easy", seed=2**63 - 1)]),
         Truth(task=GCD, seed=0),
         MarkAnswers(items=[AnswersToMark(task=GCD, seed=0, texts=texts)]),
@@ -56,8 +56,7 @@ async def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
         TaskIds(tasks=[GCD]),
         SetQuestions(items=[QuestionRef(task="gcd/none", seed=0)]),
     )
-    assert len(described.tasks) >= 70
-    assert described.limits.hook == "held"
+    assert examiner.limits.hook == "held"
     assert [question.task for question in questions.questions] == [GCD, "lcm/easy"]
     assert "50, 58" in questions.questions[0].text
     assert truth.text == "2"
