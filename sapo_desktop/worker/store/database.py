@@ -203,6 +203,8 @@ STEPS: tuple[str, ...] = (
 BUSY_SECONDS = 10.0
 _SUFFIXES = ("", "-wal", "-shm")
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_DAMAGE_IN_WORDS = ("decode to UTF-8", "malformed JSON")
+"""Where it has no code of its own."""
 _PASSING = {
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
@@ -370,7 +372,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
-    return _code(error) in _DAMAGE or "decode to UTF-8" in str(error)
+    return _code(error) in _DAMAGE or any(said in str(error) for said in _DAMAGE_IN_WORDS)
 
 
 def _code(error: sqlite3.Error) -> int | None:
