@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from PySide6.QtWidgets import QWidget
@@ -37,6 +38,8 @@ from sapo_desktop.worker.control.messages.requests import SetSettings
 
 _AT_START = frozenset({"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device"})
 """Settings of the model, which are read when the node is put together."""
+_FITTED = ("answers", "max_tokens", "lora_rank", "learning_rate")
+"""Settings that a way to run a model brings: those of one model are nothing for another."""
 
 
 class ModelPage(Page):
@@ -149,16 +152,16 @@ class ModelPage(Page):
         back = row.state == "at work"
         if self._checkpoints.learned and not back and not self._wants_another(row.name):
             return
-        values = {"model": self.view.settings.model if back else row.name}
         way = self._memory.chosen
-        if way is not None and way.model == row.name and not back:
-            values = way.settings
+        values = way.settings if way is not None and way.model == row.name else _defaults(_FITTED)
+        values["model"] = row.name
+        if back:
+            values |= {key: str(getattr(self.view.settings, key)) for key in ("model", "lora_rank")}
         self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
 
     def _let_it_choose(self) -> None:
         """A model that is here and fits, and of how it runs nothing but what the program finds best."""
-        free = {key: str(settings_file.describe(key).default) for key in _AT_START - {"model"}}
-        values = free | {"model": self._models.best_here}
+        values = _defaults(_AT_START.union(_FITTED)) | {"model": self._models.best_here}
         self.bridge.ask(SetSettings(values=values), lambda reply: None, of=self)
 
     def _wants_another(self, model: str) -> bool:
@@ -196,6 +199,10 @@ class ModelPage(Page):
     def _import(self, path: str) -> None:
         if path:
             self.bridge.ask(ImportModel(path=path), lambda reply: None, of=self)
+
+
+def _defaults(keys: Iterable[str]) -> dict[str, str]:
+    return {key: str(settings_file.describe(key).default) for key in keys}
 
 
 class WaysIn(QWidget):

@@ -269,7 +269,7 @@ class _Sketch:
         tokens = _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens)
         self.tokens = max(FEWEST_TOKENS, min(tokens, model.context - model.prompt_tokens))
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
-        self.rate = settings.learning_rate or tier.learning_rate
+        self.rate = (model.id == settings.model and settings.learning_rate) or tier.learning_rate
         self.method = settings.method
         self.may_overlap = (
             settings.overlap

@@ -42,6 +42,8 @@ from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import DONE, PROGRESS, REFUSED
 
+FREE = {"answers": "8", "max_tokens": "0", "lora_rank": "8", "learning_rate": "0.0"}
+"""What is chosen with a model, where its own is to hold."""
 NOTHING_LEARNED = Checkpoints(items=staged_model.checkpoints().items[:1])
 
 
@@ -245,7 +247,7 @@ def test_the_token_is_never_shown(scene: Scene, qtbot: QtBot) -> None:
 def test_another_model_waits_for_the_round_in_hand(scene: Scene) -> None:
     scene.nothing_learned()
     press(scene.choose("smollm2-135m").use_button)
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"} | FREE)]
     scene.settings(waiting=("model",), wanted=Settings(model="smollm2-135m"))
     assert "Once the round in hand is done: SmolLM2 135M Instruct." in all_texts(scene.page)
     assert cells(scene.page._models.table)[1][1] == "Once this round is done"
@@ -277,13 +279,14 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
     assert said[0].startswith("What Starter learned stays on this computer, and goes on when you choose it again.")
     monkeypatch.setattr(model_page, "confirm", lambda *args, **named: True)
     press(scene.choose("smollm2-135m").use_button)
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"} | FREE)]
 
 
 def test_one_can_stay_with_the_model_at_work(scene: Scene) -> None:
-    scene.settings(waiting=("model",))
+    scene.settings(lora_rank=16, waiting=("model",))
     press(scene.choose("starter").use_button)
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "starter"})]
+    values = {"model": "starter"} | FREE | {"lora_rank": "16"}
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values=values)]
 
 
 # -- checkpoints ----------------------------------------------------------------------------------------------

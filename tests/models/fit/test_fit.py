@@ -141,10 +141,14 @@ def test_it_takes_two_threads_of_a_processor(settings: Settings, changes: dict[s
 
 
 def test_settings_that_were_changed_are_wishes() -> None:
-    wish = Settings(answers=6, max_tokens=64, lora_rank=4, learning_rate=1e-4)
+    wish = Settings(model="qwen2.5-0.5b", answers=6, max_tokens=64, lora_rank=4, learning_rate=1e-4)
     way = chosen(8, settings=wish).chosen
     assert (way.answers, way.max_tokens, way.lora_rank, way.learning_rate) == (6, 64, 4, 1e-4)
     assert chosen(8, settings=Settings(memory_reserve=3.0)).chosen.memory.reserve == 3_000_000_000
+
+
+def test_a_learning_rate_is_a_wish_for_the_model_that_it_was_set_for() -> None:
+    assert chosen(8, settings=Settings(model="starter", learning_rate=2e-3)).chosen.learning_rate == 2e-5
 
 
 # -- what the machine has to say ---------------------------------------------------------------------------
