@@ -200,6 +200,7 @@ class Exchange:
             set(self._interest),
             lambda key: self.standing.is_new(key, now.unix),
             self._rng,
+            linked=self._open_sources(),
             most_lan=most_lan if elsewhere else None,
         )
         return self.pool.take(drawn.names), drawn.one_source
@@ -398,11 +399,14 @@ class Exchange:
         if self._counted_at != now.monotonic:  # once for all links of a tick
             self._stock = self.pool.stock(_COUNTED_OF_ONE, self._interest)
             self._counted_at = now.monotonic
-        sources = {other.source for other in self.links if other.session.is_open}
+        sources = self._open_sources()
         most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
         missing = self._appetite - sum(min(most, count) for count in self._stock.values())
         share = max(1, self._appetite // len(sources | set(self._stock))) if link.visit and not link.asked else 0
         return max(share, min(missing, most - self._stock[link.source]))
+
+    def _open_sources(self) -> set[bytes]:
+        return {link.source for link in self.links if link.session.is_open}
 
 
 def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:

@@ -37,21 +37,24 @@ def draw(
     is_new: Callable[[bytes], bool],
     rng: Random,
     *,
+    linked: Collection[bytes] = (),
     most_lan: int | None = None,
 ) -> Drawn:
-    """Up to `n` entries of these tasks, at most `most_lan` of them from the local network.
+    """Up to `n` entries of these tasks, at most `most_lan` of them from the local network. `linked`: the links that are
+    open, by Link.source.
 
-    The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other.
+    The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other:
+    who fills the pool is not alone because nothing of the others waits there.
     """
     wanted = [entry for entry in entries if entry.name.task in tasks]
-    links = {entry.path.link for entry in wanted}
+    links = {*linked, *(entry.path.link for entry in wanted)}
     of_link = n if len(links) <= 1 else max(1, int(n * LINK_SHARE))
     of_new = max(1, int(n * NEW_SHARE))
     drawn: list[Entry] = []
     of_lan = n if most_lan is None else max(0, most_lan)
     for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan)):
         _fill(drawn, wanted, n, caps, is_new, rng)
-    return Drawn([entry.name for entry in drawn], one_source=len(links) == 1)
+    return Drawn([entry.name for entry in drawn], one_source=bool(drawn) and len(links) == 1)
 
 
 class _Caps(NamedTuple):

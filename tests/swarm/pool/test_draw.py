@@ -56,6 +56,9 @@ def test_no_link_gives_more_than_half_unless_it_is_the_only_one() -> None:
     alone = draw(busy, 6, {TASK}, lambda key: False, Random(3))
     assert len(alone.names) == 6 and alone.one_source
     assert not draw(busy + quiet, 6, {TASK}, lambda key: False, Random(3)).one_source
+    beside = draw(busy, 6, {TASK}, lambda key: False, Random(3), linked=[bytes([2]) * 32])
+    assert len(beside.names) == 3 and not beside.one_source, "the other link has nothing just now"
+    assert not draw([], 6, {TASK}, lambda key: False, Random(3), linked=[bytes([2]) * 32]).one_source
 
 
 def test_newcomers_share_a_quarter_while_others_have_enough() -> None:

@@ -275,6 +275,23 @@ async def test_a_link_that_teaches_gets_only_its_share(tmp_path: Path, monkeypat
     assert [foreign.entry.name.author for foreign in right] == [keen.peer.signer.key] * 2
 
 
+async def test_a_link_gets_no_more_than_its_share_once_the_others_groups_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who floods is else alone in the pool as soon as what the others sent is drawn and does not teach."""
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    drawer, loud, dull = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
+    drawer.member.want(["gcd/easy"], 4)
+    for other, count in ((loud, 20), (dull, 1)):
+        mesh.join(drawer.peer, other.peer)
+        questions = await other.member.questions(["gcd/easy"] * count)
+        await other.member.share(other.answered(questions, solved=other is loud))
+    mesh.settle()
+    for _ in range(2):
+        right = await drawer.member.draw(4, 8, strict=True, teaches=lambda group: group.marks[0].solved)
+        assert len(right) == 2 and not drawer.member.one_source
+
+
 async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: Seats) -> None:
     mesh, first, second = seats
     questions = await first.member.questions(["gcd/easy"] * 4)
