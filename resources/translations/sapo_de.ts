@@ -5369,10 +5369,6 @@
         <translation>Der neue Schlüssel kommt dorthin, wo der alte ist: Gib die Passphrase jener Datei an.</translation>
     </message>
     <message>
-        <source>The node goes on: a window has taken it over.</source>
-        <translation>Der Knoten arbeitet weiter: Ein Fenster hat ihn übernommen.</translation>
-    </message>
-    <message>
         <source>The node of {folder} has ended.</source>
         <translation>Der Knoten von {folder} ist beendet.</translation>
     </message>
@@ -5723,6 +5719,10 @@
     <message>
         <source>The network was switched off meanwhile: nothing was looked for.</source>
         <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
+    </message>
+    <message>
+        <source>The node goes on for others.</source>
+        <translation>Der Knoten läuft für andere weiter.</translation>
     </message>
     <message>
         <source>The node starts anew, so this was given up: ask again once it has started.</source>

@@ -457,8 +457,9 @@ class Worker:
     # -- the control channel's side ------------------------------------------------------------------------
 
     async def _handle(self, client: Client, request: Request) -> Reply:
-        if isinstance(request, Quit) and client.owner and self._adopted and self._only_served:
-            raise UsageError(sentence("The node goes on: a window has taken it over."))
+        taken = self._adopted or self._server.others(client)
+        if isinstance(request, Quit) and client.owner and taken and self._only_served:
+            raise UsageError(sentence("The node goes on for others."))
         if isinstance(request, StartRounds):
             self._only_served = False
         if isinstance(request, Quit) and not self._ready.done():
@@ -486,7 +487,7 @@ class Worker:
         if client.stay:
             self._adopted = True
             self._take_up()
-        if (owner or client.stay) and self._owner_left is not None:
+        if (owner or client.stay or self._only_served) and self._owner_left is not None:
             self._owner_left.cancel()
             self._owner_left = None
 
@@ -502,10 +503,12 @@ class Worker:
 
     def _detached(self, client: Client, owner: bool) -> None:
         self._owners -= owner
-        goes_on = self._in_force().when_window_closes == "continue"
+        others = self._server.others(client)
         # A window is no owner: what it leaves behind goes on. But nothing is, before there is a node.
-        forsaken = client.stay and self._served() is None and not self._server.attended
-        if not goes_on and (forsaken or (owner and self._owners == 0 and not self._adopted)):
+        forsaken = client.stay and self._served() is None and not others
+        goes_on = self._in_force().when_window_closes == "continue"
+        alone = self._found and not others if self._only_served else owner and self._owners == 0 and not goes_on
+        if (forsaken and not goes_on) or (alone and not self._adopted):
             self._end_soon()
 
     def _let_go(self) -> None:

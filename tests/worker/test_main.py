@@ -172,6 +172,26 @@ async def test_a_window_takes_over_from_a_command(worker: Worker, served: Served
         await window.call(Quit())
 
 
+async def test_what_served_a_command_goes_on_for_others_until_the_last_is_gone(
+    worker: Worker, served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main, "OWNER_GRACE", 0.1)
+    worker._open(served)  # type: ignore[arg-type]
+    first = await connect(tmp_path, owner=True)
+    await first.call(GetStatus())
+    async with asyncio.timeout(20), await connect(tmp_path) as second:
+        await second.call(GetStatus())
+        with pytest.raises(UsageError, match="goes on"):
+            await first.call(Quit())
+        await first.close()
+        while worker._owners:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.3)
+        assert not worker._quit.is_set()
+    async with asyncio.timeout(20):
+        await worker._quit.wait()
+
+
 async def test_who_asked_for_rounds_may_end_the_node(worker: Worker, served: Served, tmp_path: Path) -> None:
     worker._open(served)  # type: ignore[arg-type]
     async with await connect(tmp_path, stay=True), await connect(tmp_path, owner=True) as run:

@@ -171,7 +171,7 @@ async def _quit_if_idle(node: Node) -> bool:
         try:
             await node.call(Quit())
         except UsageError:
-            return False  # a window has come meanwhile and keeps it
+            return False  # a window has come meanwhile and keeps it, or another command works on it
     return True
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sapo_desktop.commands.line.context import Attached, Context, Node, call
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.why import Ending
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
@@ -196,7 +196,8 @@ class Watch:
 
     async def _quit(self, *, finish_round: bool) -> None:
         # A node that has ended meanwhile did what was asked; that it ended is seen in the stream of events.
-        with contextlib.suppress(NotRunning, ControlError):
+        # One that serves others, too, says so.
+        with contextlib.suppress(NotRunning, ControlError, UsageError):
             await self.node.call(Quit(finish_round=finish_round))
             self.told_to_end = True
 

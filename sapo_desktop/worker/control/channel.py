@@ -167,10 +167,9 @@ class ControlServer:
             self._server.close()
             raise
 
-    @property
-    def attended(self) -> bool:
-        """Whether any client is attached."""
-        return bool(self._clients)
+    def others(self, client: Client) -> bool:
+        """Whether any beside this one is attached."""
+        return bool(self._clients - {client})
 
     def publish(self, event: Event) -> None:
         """Tell every client that wants events. Returns at once."""

@@ -93,7 +93,7 @@ async def test_a_window_that_goes_before_there_is_a_node_leaves_none(tmp_path: P
     async with starting.channel():
         async with await connect(tmp_path, stay=True) as window:
             await window.call(GetStatus(wait=False))
-        while starting._server.attended:
+        while starting._server._clients:
             await asyncio.sleep(0)
         for _ in range(20):  # what is told of its leave
             await asyncio.sleep(0)
