@@ -61,7 +61,8 @@ class Latest(Record, frozen=True):
     rounds: int = 0
     answers_own: int = 0
     validation: float | None = None
-    """The newest score, of however many questions were asked again since the one before."""
+    """The newest round's score, of however many questions were asked again since the one before."""
+    validation_round: int = 0
     base_validation: float | None = None
     learned: Learned | None = None
 
@@ -76,7 +77,10 @@ class Latest(Record, frozen=True):
         if report.which != "validation" or report.samples:
             return now
         base = report.score if report.round == 0 else self.base_validation
-        return msgspec.structs.replace(now, base_validation=base, validation=report.score)
+        now = msgspec.structs.replace(now, base_validation=base)
+        if report.round < self.validation_round:  # an older checkpoint, which somebody wished to see scored
+            return now
+        return msgspec.structs.replace(now, validation=report.score, validation_round=report.round)
 
 
 class History:
@@ -255,12 +259,14 @@ class History:
     def latest(self) -> Latest:
         """The last round and the scores that count."""
         totals, last = self.totals(), self.last_rounds(1)
+        reached, score = self._validation()
         return Latest(
             last=last[0] if last else None,
             rounds=totals.rounds,
             answers_own=totals.answers_own,
-            validation=self._validation(),
-            base_validation=self._validation("AND round = 0"),
+            validation=score,
+            validation_round=reached,
+            base_validation=self._validation("AND round = 0")[1],
             learned=self._learned(),
         )
 
@@ -321,13 +327,14 @@ class History:
             ).fetchall()
             return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
 
-    def _validation(self, of: str = "") -> float | None:
-        """The newest validation score, of those that this condition names."""
+    def _validation(self, of: str = "") -> tuple[int, float | None]:
+        """The newest round with a validation score, of those that this condition names, and its newest score."""
         with self._database.reading() as db:
             row = db.execute(
-                f"SELECT score FROM evals WHERE lost = 0 AND which = 'validation' {of} ORDER BY id DESC LIMIT 1"
+                f"SELECT round, score FROM evals WHERE lost = 0 AND which = 'validation' {of} "
+                "ORDER BY round DESC, id DESC LIMIT 1"
             ).fetchone()
-            return None if row is None else msgspec.convert(row[0], float)
+            return (0, None) if row is None else msgspec.convert(row, tuple[int, float])
 
     def checkpoint_scores(self) -> dict[str, float]:
         """Validation scores that count, the newest of each checkpoint; those between two checkpoints left out."""

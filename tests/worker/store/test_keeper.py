@@ -132,6 +132,11 @@ def test_the_latest_results_are_those_that_were_told(history: History) -> None:
     latest = latest.after_round(report)
     assert latest == history.latest()
     assert (latest.base_validation, latest.validation, latest.answers_own) == (0.3, 0.4, 8)
+    for score in (evaluation(1, 0.4), evaluation(0, 0.2)):
+        history.record_eval(run, score)
+        latest = latest.after_eval(score)
+    assert latest == history.latest()
+    assert (latest.base_validation, latest.validation) == (0.2, 0.4), "an older checkpoint scored is not how it is now"
 
 
 # -- how often checkpoints are written --------------------------------------------------------------------------------
