@@ -196,7 +196,7 @@ class JoinSheet(Sheet):
             self._before = before
             self._begin(goal)
 
-        self._bridge.ask(SetSettings(values=values), kept, self._refused, of=self)
+        self._bridge.ask(SetSettings(values=values, for_good=True), kept, self._refused, of=self)
 
     def _begin(self, goal: Goal) -> None:
         self._said.say("")
@@ -212,16 +212,16 @@ class JoinSheet(Sheet):
     def _undo(self) -> None:
         """Back to the questions, and to silo, swarm, addresses and sharing as they were."""
         self._ask_again()
-        self._bridge.ask(SetSettings(values=self._before), lambda reply: None, self._refused, of=self)
+        back = SetSettings(values=self._before, for_good=True)
+        self._bridge.ask(back, lambda reply: None, self._refused, of=self)
 
     def _try_again(self) -> None:
         goal = self._under_way.goal
         if goal is None:
             return
         if self._view.silo:  # switched on while joining was under way
-            self._bridge.ask(
-                SetSettings(values={"silo": "off"}), lambda reply: self._begin(goal), self._failed, of=self
-            )
+            leave = SetSettings(values={"silo": "off"}, for_good=True)
+            self._bridge.ask(leave, lambda reply: self._begin(goal), self._failed, of=self)
         else:
             self._begin(goal)
 

@@ -142,7 +142,8 @@ class LinkSheet(Sheet):
             self.accept()
 
     def _keep(self, view: View, bridge: Asks, address: str) -> None:
-        bridge.ask(SetSettings(values={"peers": with_item(view.settings.peers, address)}), of=self._owner)
+        peers = with_item(view.settings.peers, address)
+        bridge.ask(SetSettings(values={"peers": peers}, for_good=True), of=self._owner)
         self.accept()
 
 

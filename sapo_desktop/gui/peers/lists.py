@@ -122,7 +122,7 @@ class AddressesCard(ListCard):
     def _remove(self) -> None:
         if self.chosen:
             value = without_item(self._view.settings.peers, self.chosen)
-            self._bridge.ask(SetSettings(values={"peers": value}), lambda reply: None, of=self)
+            self._bridge.ask(SetSettings(values={"peers": value}, for_good=True), lambda reply: None, of=self)
             self._result.say("")
 
 

@@ -138,10 +138,10 @@ class SharingCard(Card):
         if on:
             ConsentSheet(self, self._share).open()
         else:
-            self._bridge.ask(SetSettings(values={"share": "off"}), _quietly, of=self)
+            self._bridge.ask(SetSettings(values={"share": "off"}, for_good=True), _quietly, of=self)
 
     def _share(self) -> None:
-        self._bridge.ask(SetSettings(values={"share": "on"}), _quietly, of=self)
+        self._bridge.ask(SetSettings(values={"share": "on"}, for_good=True), _quietly, of=self)
 
     def _read(self) -> None:
         ConsentSheet(self, None).open()

@@ -74,7 +74,7 @@ def test_an_address_is_joined_in_one_act(qtbot: QtBot) -> None:
     assert "This leaves silo" in scene.said and "see its internet address" in scene.said
     press(scene.sheet.ok)
     values = {"silo": "off", "share": "off", "peers": f"wss://a.example:1, {ADDRESS}"}
-    assert scene.asked(SetSettings) == [SetSettings(values=values)]
+    assert scene.asked(SetSettings) == [SetSettings(values=values, for_good=True)]
     assert scene.sheet.isVisible() and "16 of 19 tasks compared" in scene.said
     assert (scene.sheet._under_way._bar.value(), scene.sheet._under_way._bar.maximum()) == (16, 19)
     scene.linked(dialled=ADDRESS)
@@ -109,7 +109,7 @@ def test_back_undoes_what_joining_changed_under_way_and_after_it_failed(qtbot: Q
     assert scene.sheet.back.isVisible()
     press(scene.sheet.back)
     before = {"silo": "on", "share": "off", "peers": "wss://a.example:1"}
-    assert scene.asked(SetSettings)[-1] == SetSettings(values=before)
+    assert scene.asked(SetSettings)[-1] == SetSettings(values=before, for_good=True)
     scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
     scene.bridge.replies[DialPeer] = UsageError("Nobody answers at wss://b.example:2.")
     press(scene.sheet.ok)
@@ -171,7 +171,7 @@ def test_silo_switched_on_meanwhile_ends_the_wait_and_trying_again_leaves_it(qtb
     assert "Silo was switched on meanwhile" in scene.said
     scene.linked(dialled=ADDRESS)
     press(scene.sheet.again)
-    assert scene.asked(SetSettings)[-1] == SetSettings(values={"silo": "off"})
+    assert scene.asked(SetSettings)[-1] == SetSettings(values={"silo": "off"}, for_good=True)
     assert scene.sheet.cancel.text() == "Done"
 
 
@@ -237,7 +237,7 @@ def test_an_invite_is_explained_and_followed_before_silo_is_left(qtbot: QtBot) -
     assert "private swarm cdcdcdcd" in scene.said
     press(scene.sheet.ok)
     assert scene.asked(JoinSwarm) == [JoinSwarm(link=staged_peers.LINK)]
-    assert scene.asked(SetSettings) == [SetSettings(values={"silo": "off", "share": "off"})]
+    assert scene.asked(SetSettings) == [SetSettings(values={"silo": "off", "share": "off"}, for_good=True)]
     assert "Tell its founder the key of this node" in scene.said
     scene.linked(dialled="wss://home.example:8765")
     scene.look()

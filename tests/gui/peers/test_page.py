@@ -127,7 +127,9 @@ def test_its_address_can_be_kept_where_it_is_not(scene: Scene) -> None:
     sheet = scene.sheet(LinkSheet)
     keep = next(button for button in sheet.findChildren(peers_links.Button) if button.text() == "Keep its address")
     press(keep)
-    assert scene.bridge.asked_for(SetSettings)[0].values == {"peers": "wss://relay0.example:8765"}
+    assert scene.bridge.asked_for(SetSettings) == [
+        SetSettings(values={"peers": "wss://relay0.example:8765"}, for_good=True)
+    ]
 
 
 def test_without_a_link_it_says_what_brings_one(scene: Scene) -> None:
@@ -214,7 +216,7 @@ def test_sharing_takes_consent(scene: Scene, qtbot: QtBot) -> None:
     assert scene.bridge.asked_for(SetSettings) == []
     qtbot.keyClick(switch, Qt.Key.Key_Space)
     scene.sheet(ConsentSheet).accept()
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"share": "on"})]
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"share": "on"}, for_good=True)]
     scene.settings(share=True)
     assert switch.isChecked()
 
@@ -222,7 +224,7 @@ def test_sharing_takes_consent(scene: Scene, qtbot: QtBot) -> None:
 def test_sharing_ends_at_once(qtbot: QtBot) -> None:
     scene = Scene(qtbot, share=True)
     qtbot.keyClick(scene.page._sharing.switch, Qt.Key.Key_Space)
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"share": "off"})]
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"share": "off"}, for_good=True)]
 
 
 # -- addresses ------------------------------------------------------------------------------------------------
@@ -236,7 +238,7 @@ def test_kept_addresses_are_tested_and_removed(qtbot: QtBot) -> None:
     press(card.test)
     assert "answers there" in all_texts(card)
     press(card.remove)
-    assert scene.bridge.asked_for(SetSettings)[0].values == {"peers": "wss://b.example:2"}
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"peers": "wss://b.example:2"}, for_good=True)]
     scene.settings(peers="")
     assert "None yet" in all_texts(card) and not card.test.isVisible()
 

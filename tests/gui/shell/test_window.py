@@ -493,8 +493,9 @@ def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot, wizard
     with qtbot.waitSignal(wizard.finished_well):
         qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
         idle.tell(AT_WORK)
-    settings = idle.asked_for(SetSettings)[0].values
-    assert (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
+    (asked,) = idle.asked_for(SetSettings)
+    settings = asked.values
+    assert asked.for_good and (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
     assert idle.asked_for(StartRounds)
 
 

@@ -159,19 +159,19 @@ class SettingsRequests:
 
     async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
         """Keep these settings, whatever this run's command line said; returns those now in force."""
-        before = self._overrides.copy()
-        for key in values:
-            self._overrides.pop(key, None)
-        try:
-            await self.change(SetSettings(values=dict(values)))
-        except SapoError:
-            self._overrides.update(before)  # refused: this run goes on as it was
-            raise
+        await self.change(SetSettings(values=dict(values), for_good=True))
         return self._node.settings
 
     async def change(self, request: SetSettings) -> Ok:
         async with self._one_change:  # else two at once would each write what it began with
-            return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
+            said = self._overrides.copy()
+            for key in request.values if request.for_good else ():
+                self._overrides.pop(key, None)
+            try:
+                return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
+            except SapoError:
+                self._overrides.update(said)  # refused: this run goes on as it was
+                raise
 
     async def reset(self, request: ResetSettings) -> Ok:
         keys = request.keys or settings_file.known_keys()

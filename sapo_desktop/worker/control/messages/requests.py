@@ -116,6 +116,8 @@ class SetSettings(Message, frozen=True):
     """Values as text, as a person types them; all are checked before any is taken."""
 
     values: dict[str, str]
+    for_good: bool = False
+    """They hold in this run too where its command line said otherwise."""
 
 
 class ResetSettings(Message, frozen=True):

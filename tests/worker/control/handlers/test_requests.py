@@ -132,6 +132,17 @@ async def test_a_setting_that_does_not_go_with_the_command_line_is_refused(tmp_p
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.private_addresses
 
 
+async def test_what_is_set_for_good_holds_whatever_the_command_line_of_this_run_said(tmp_path: Path) -> None:
+    it, served = requests(tmp_path, overrides={"questions": "3", "answers": "5"})
+    values = {"questions": "7", "answers": "6"}
+    await served.handle(SetSettings(values=values))
+    assert (it.node.settings.questions, it.node.settings.answers) == (3, 5)
+    with pytest.raises(SettingsError):
+        await served.handle(SetSettings(values={"questions": "no number"}, for_good=True))
+    reply = await served.handle(SetSettings(values={"questions": "8"}, for_good=True))
+    assert (str(reply.text), it.node.settings.questions, it.node.settings.answers) == ("Saved.", 8, 5)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
