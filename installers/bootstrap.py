@@ -25,6 +25,7 @@ python3 installers/bootstrap.py test             set up, then lint, type check a
 python3 installers/bootstrap.py test --slow      the tests that take minutes
 python3 installers/bootstrap.py setup [relay]    set up for `run`, or for `relay`, and stop
 python3 installers/bootstrap.py llama            build llama.cpp (optional; a C++ compiler is needed)
+On Windows it is `py installers\\bootstrap.py`.
 """
 
 
@@ -32,6 +33,12 @@ def main(arguments: List[str]) -> int:
     """Returns the exit code: 0 done, 1 failed with a reason, 2 wrong usage."""
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         return start_again(arguments)
+    if "WindowsApps" in sys.base_prefix:
+        sys.stderr.write(
+            "Python from the Microsoft Store hides what its programs keep, and deletes it when it is removed.\n"
+            "Install the one from python.org, then type `py installers\\bootstrap.py run`.\n"
+        )
+        return 1
     sys.path.insert(0, ROOT)
     from installers.commands import run_command
 

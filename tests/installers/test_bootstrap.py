@@ -145,6 +145,17 @@ def test_an_old_python_alone(
     assert "this is Python 3.9" in said and "apt install python3.11" in said
 
 
+def test_pythons_of_the_microsoft_store_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        sys, "base_prefix", r"C:\Program Files\WindowsApps\PythonSoftwareFoundation.Python.3.11_qbz5n2kfra8p0"
+    )
+    assert bootstrap.main(["help"]) == 1
+    said = capsys.readouterr().err
+    assert "python.org" in said and "py installers" in said
+
+
 @unix_only
 def test_a_ctrl_c_that_both_get_is_heeded_by_the_command_alone() -> None:
     interrupt = f"import os, signal, sys; os.kill(os.getppid(), signal.{signal.SIGINT.name}); sys.exit(3)"
