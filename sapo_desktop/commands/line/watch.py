@@ -89,7 +89,9 @@ class Watch:
         self.in_charge = self.attached.started or status.state == "idle"
         self.dashboard.greet(status, settings)
         self._announce(status)
-        if status.state not in _BUSY or rounds is not None:
+        if rounds is None and status.state == "paused" and not self.attached.started:
+            self.view.said(f"It is paused; go on: sapo-desktop resume{self.context.data_option}")
+        elif status.state not in _BUSY or rounds is not None:
             await call(self.node, StartRounds(rounds=rounds), Ok)
         else:
             self._seen_working = True
