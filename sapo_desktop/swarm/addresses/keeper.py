@@ -88,7 +88,8 @@ class Links:
         """Part of the internet -> when a found link there ended, monotonic seconds."""
         self._visit_due = time.monotonic() + VISIT_SECONDS
         self._rng = SystemRandom()
-        self._greeted = self._kept = float("-inf")
+        self._greeted = float("-inf")
+        self._kept = time.monotonic()
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
         book.restore(memory.anchors, time.time())
 
@@ -170,11 +171,11 @@ class Links:
     def remember(self, at: Now) -> None:
         """Keep on disk what the next start is better off knowing; a full disk costs only that."""
         self._kept = at.monotonic
-        seen = self._network.exchange.standing.first_seen()
+        seen = self._network.exchange.standing.first_seen(MOST_KEPT)
         memory = Memory(
             anchors=self._book.anchors([link.dialled for link in self._open_found() if link.dialled is not None]),
             pins={url: key.hex() for url, key in list(self._network.pins.items())[-MOST_KEPT:]},
-            first_seen={key.hex(): since for key, since in list(seen.items())[-MOST_KEPT:]},
+            first_seen={key.hex(): since for key, since in seen.items()},
         )
         try:
             write_atomically(self._path, msgspec.json.encode(memory))

@@ -15,7 +15,7 @@ from sapo_desktop.swarm.addresses.book import Anchor
 log = logging.getLogger(__name__)
 
 MOST_KEPT = 5000
-"""Pins, and identities with a history."""
+"""Pins, and identities."""
 KeyText = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
@@ -27,7 +27,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     pins: Annotated[dict[str, KeyText], Meta(max_length=MOST_KEPT)] = {}
     """URL of a peer without a key in its address -> the key that it proved first."""
     first_seen: Annotated[dict[KeyText, float], Meta(max_length=MOST_KEPT)] = {}
-    """Key -> Unix time, of identities with a history."""
+    """Key -> Unix time, of identities; the least worth keeping first."""
 
     @classmethod
     def read(cls, path: Path) -> Memory:

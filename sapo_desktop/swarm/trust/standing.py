@@ -37,6 +37,7 @@ class Standing:
 
     def __init__(self, first_seen: Mapping[bytes, float] | None = None) -> None:
         self._first_seen = dict(first_seen or {})
+        """Of those not heard since the start; the least worth keeping first."""
         self._new: OrderedDict[bytes, _Record] = OrderedDict()
         self._known: OrderedDict[bytes, _Record] = OrderedDict()
 
@@ -79,15 +80,18 @@ class Standing:
         record = self._known.get(key) or self._new.get(key)
         return record is None or unix_time - record.first_seen < NEW_SECONDS
 
-    def first_seen(self) -> dict[bytes, float]:
-        """What is worth keeping for the next start: the identities with a history, the latest active last."""
-        return {key: record.first_seen for key, record in self._known.items()}
+    def first_seen(self, most: int) -> dict[bytes, float]:
+        """What is worth keeping for the next start, at most so many, the worthiest last: those that are new now, a fifth
+        of it and the first that came; those that were not heard since the start; and the latest active."""
+        new = sorted((record.first_seen, key) for key, record in self._new.items())[: most // 5]
+        known = [*self._first_seen.items(), *((key, record.first_seen) for key, record in self._known.items())]
+        return dict([*((key, since) for since, key in reversed(new)), *known[len(new) - most :]])
 
     def _record(self, key: bytes, now: float, unix_time: float) -> _Record:
         record = self._known.pop(key, None) or self._new.pop(key, None)
         if record is None:
             record = _Record(
-                first_seen=min(unix_time, self._first_seen.get(key, unix_time)),
+                first_seen=min(unix_time, self._first_seen.pop(key, unix_time)),
                 groups=Bucket(GROUPS_AT_ONCE, GROUPS_PER_SECOND, now),
                 faults=Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now),
             )

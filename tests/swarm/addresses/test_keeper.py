@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 
 from sapo_desktop.swarm.addresses import keeper
@@ -121,6 +122,15 @@ async def test_links_that_held_are_dialled_first_after_a_restart(tmp_path: Path)
         await until(lambda: again.linked() == {bob.signer.key})
         assert [link.dialled for link in again.network.exchange.links] == [bob.address()]
         await again.close()
+
+
+async def test_a_start_does_not_forget_whom_the_last_one_knew(tmp_path: Path) -> None:
+    seen = {bytes([7] * 32).hex(): 1.0}
+    (tmp_path / "1.json").write_bytes(msgspec.json.encode(Memory(first_seen=seen)))
+    async with open_nodes(tmp_path, False):
+        await asyncio.sleep(0.05)
+        assert Memory.read(tmp_path / "1.json").first_seen == seen
+    assert Memory.read(tmp_path / "1.json").first_seen == seen
 
 
 async def test_the_first_key_of_an_address_without_one_is_pinned(tmp_path: Path) -> None:

@@ -54,10 +54,38 @@ def test_who_was_seen_a_day_ago_is_known_and_stays_so_over_a_restart() -> None:
     admitted(it)
     assert it.is_new(KEY, DAY - 1) and not it.is_new(KEY, DAY)
     admitted(it, DAY)
-    again = Standing(it.first_seen())
+    again = Standing(it.first_seen(10))
     assert again.is_new(KEY, DAY)  # not heard of yet since the restart
     admitted(again, DAY)
     assert not again.is_new(KEY, DAY)
+
+
+def test_who_comes_every_day_becomes_known_on_a_node_that_is_on_for_a_few_hours_a_day() -> None:
+    it = Standing()
+    for day in range(3):
+        it = Standing(it.first_seen(10))
+        for hour in range(8):
+            admitted(it, DAY * day + 3600 * hour)
+    assert not it.is_new(KEY, 3 * DAY)
+
+
+def test_a_start_without_a_word_from_them_forgets_nobody_and_a_flood_pushes_no_history_out() -> None:
+    histories = {bytes([n]) * 32: -2.0 * DAY for n in range(8)}
+    it = Standing(histories)
+    assert it.first_seen(10) == histories
+    admitted(it, key=bytes(32))
+    for n in range(1, 1000):
+        admitted(it, n, key=n.to_bytes(32, "big"))
+    kept = it.first_seen(10)
+    assert histories.items() <= kept.items() and list(kept)[-1] == bytes(32), "who was heard just now goes last"
+    assert set(kept.values()) == {-2.0 * DAY, 1.0, 2.0}, "of the others those that came first"
+
+
+def test_those_that_come_no_more_leave_room_for_others() -> None:
+    it = Standing({n.to_bytes(32, "big"): -2 * DAY for n in range(1, 11)})
+    for n in range(10):
+        admitted(it, key=b"fresh" + bytes([n]) * 27)
+    assert len(it.first_seen(10)) == 10 and len([1 for since in it.first_seen(10).values() if since == 0]) == 2
 
 
 def test_a_first_sighting_in_the_future_is_none() -> None:
