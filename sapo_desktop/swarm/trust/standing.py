@@ -81,8 +81,8 @@ class Standing:
         return record is None or unix_time - record.first_seen < NEW_SECONDS
 
     def first_seen(self, most: int) -> dict[bytes, float]:
-        """What is worth keeping for the next start, at most so many, the worthiest last: those that are new now, a fifth
-        of it and the first that came; those that were not heard since the start; and the latest active."""
+        """What is worth keeping for the next start, at most so many, the worthiest last: the first of those that are
+        new, a fifth of all; those that were not heard since the start; those with a history, the latest active last."""
         new = sorted((record.first_seen, key) for key, record in self._new.items())[: most // 5]
         known = [*self._first_seen.items(), *((key, record.first_seen) for key, record in self._known.items())]
         return dict([*((key, since) for since, key in reversed(new)), *known[len(new) - most :]])
