@@ -261,7 +261,6 @@ async def _beginning(keeper: Keeper, settings: Settings, newest: Checkpoint | No
 async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None:
     """Make what this model begins with the newest checkpoint, which all goes back to. Raises CheckpointError."""
     await node.keeper.write(node.counters, node.engine)
-    await node.keeper.call(node.keeper.store.follow, node.counters.guard)
     node.show.notice(
         "info",
         sentence(

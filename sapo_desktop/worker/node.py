@@ -133,6 +133,7 @@ class Node:
             not_read=self._wishes_not_read,
         )
         keeper.waits = self._waits_for_disk
+        keeper.stays = lambda reason: self.show.notice("warning", reason)
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0

@@ -61,7 +61,7 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
     assert again.counters == msgspec.structs.replace(learned, round=9), "no number of a round is used twice"
     node.counters = again.counters
     await _keep_beginning(node, "a", again)
-    assert keeper.store.best() is None, "the best of the other model is none of this one's"
+    assert node.counters.guard.best_checkpoint is None, "the best of the other model is none of this one's"
     assert scene.notices() == [
         "b begins at its base. What the model before it learned is kept, for when that is chosen again.",
         "a goes on where it was left. What the model before it learned is kept, for when that is chosen again.",

@@ -401,6 +401,24 @@ async def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, mon
 
 
 async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -> None:
+async def test_a_checkpoint_counts_where_an_old_one_cannot_be_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def held(path: Path, target: Path) -> Path:
+        if ".gone-" in str(target):
+            raise PermissionError(13, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", held)
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=6) as it:
+        await it.until_state(NodeState.IDLE)
+        assert [one.report.checkpoint for one in it.events if isinstance(one, RoundFinished)] == [1, 2, 3, 4, 5, 6]
+        assert it.node.counters.guard.best_checkpoint == it.keeper.newest.counters.guard.best_checkpoint is not None
+        assert sum("could not be deleted" in text for text in it.notices()) == 1
+
+
     async with playing(tmp_path, rounds=3) as it:
         await it.until_state(NodeState.IDLE)
         assert (await it.node.evaluate("base", "test")).score == 1 / 8

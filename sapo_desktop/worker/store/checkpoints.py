@@ -3,7 +3,6 @@
 ```
 checkpoints/
 ├── 00000025/          what the engine saved, state.msgpack (counters), manifest.json (sizes and hashes)
-├── best.json          which of them scored best on validation
 ├── damaged/           what did not verify, moved aside, never deleted
 ├── .new-…             being written; removed at the next start
 └── .gone-…            being deleted; likewise
@@ -27,20 +26,17 @@ import msgspec
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.files.durable import (
     disk_errors_as,
-    remove_leftovers,
     remove_tree,
     sync_folder,
     sync_tree,
-    write_atomically,
 )
-from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes, read_json
+from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.guard import GuardState
 from sapo_desktop.worker.store.sealed import FORMAT, MANIFEST, Contents, Unsound, check, fingerprints, seal, unseal
 
-STATE, BEST, DAMAGED = "state.msgpack", "best.json", "damaged"
+STATE, DAMAGED = "state.msgpack", "damaged"
 _NEW, _GONE = ".new-", ".gone-"
 _BROKEN = (
     *UNREADABLE,
@@ -91,11 +87,6 @@ class Summary(Record, frozen=True):
     """Hash of the base model that it belongs to; empty where its counters cannot be read."""
 
 
-class Best(Record, frozen=True):
-    number: int
-    score: float
-
-
 class CheckpointStore:
     """The checkpoints of one data folder. `folder` is made if need be; leftovers of a killed run are
     removed.
@@ -106,8 +97,10 @@ class CheckpointStore:
         self._clock = clock
         folder.mkdir(parents=True, exist_ok=True)
         for leftover in [*folder.glob(f"{_NEW}*"), *folder.glob(f"{_GONE}*")]:
-            remove_tree(leftover)
-        remove_leftovers(folder / BEST)
+            shutil.rmtree(leftover, ignore_errors=True)  # what cannot be deleted is in nobody's way
+        (folder / "best.json").unlink(missing_ok=True)  # of an older version; each checkpoint's guard names the best
+        self.stuck: Text = ""
+        """Why a checkpoint that was to be deleted is still there."""
 
     def begin(self, round_number: int) -> Path:
         """Make an empty folder for the engine to write into; ends in `commit` or `discard`."""
@@ -208,7 +201,8 @@ class CheckpointStore:
             ) from error
 
     def get(self, name: str) -> Checkpoint | None:
-        """The checkpoint that `base`, `best`, `last` or a number names; None: the base, the untrained adapter.
+        """The checkpoint that `base`, `last` or a number names; None: the base, the untrained adapter. Which is `best`
+        the guard says, once there is one.
 
         Raises:
             CheckpointError: no such checkpoint, a damaged one, or a name that is none of these.
@@ -219,72 +213,46 @@ class CheckpointStore:
             numbers = self.numbers()
             return self.read(numbers[-1]) if numbers else None
         if name == "best":
-            best = self.best()
-            if best is None:
-                raise CheckpointError(
-                    sentence(
-                        "There is no best checkpoint yet: it is chosen at the first held-out score (setting "
-                        "validate_every). Use `last` or `base`."
-                    )
+            raise CheckpointError(
+                sentence(
+                    "There is no best checkpoint yet: it is chosen at the first held-out score (setting "
+                    "validate_every). Use `last` or `base`."
                 )
-            return self.read(best.number)
+            )
         if not (name.isascii() and name.isdigit()):
             raise CheckpointError("There is no checkpoint '{name}'; say base, best, last or a number.", name=name)
         return self.read(int(name))
 
     def newest_valid(self) -> Newest:
-        """The newest checkpoint that verifies; newer, damaged ones are moved to `damaged/` and reported.
-
-        The best mark follows its guard state: a kill may have come between writing the one and the other.
-        """
+        """The newest checkpoint that verifies; newer, damaged ones are moved to `damaged/` and reported."""
         damaged: list[Damaged] = []
         for number in reversed(self.numbers()):
             try:
-                found = self._verified(number)
-                self.follow(found.counters.guard)
-                return Newest(checkpoint=found, damaged=damaged)
+                return Newest(checkpoint=self._verified(number), damaged=damaged)
             except Unsound as error:
                 damaged.append(Damaged(number=number, reason=error.text, moved_to=self._set_aside(number)))
         return Newest(checkpoint=None, damaged=damaged)
 
-    def best(self) -> Best | None:
-        """Which checkpoint is marked best, if it still exists."""
-        try:
-            best = read_json(self.folder / BEST, Best)
-        except _BROKEN:
-            return None  # only a pointer: the guard's state inside the newest checkpoint names it too
-        return best if self._path(best.number).is_dir() else None
-
-    def mark_best(self, number: int, score: float) -> None:
-        """Remember that this checkpoint has the best validation score; pruning keeps it."""
-        with disk_errors_as(
-            CheckpointError, sentence("Checkpoint {number} could not be marked as the best", number=str(number))
-        ):
-            write_atomically(self.folder / BEST, msgspec.json.encode(Best(number=number, score=score)))
-
-    def follow(self, guard: GuardState) -> None:
-        """Mark the best that this guard's state names, and none where it names none that is there."""
-        number, marked = guard.best_checkpoint, self.best()
-        if number is None or number not in self.numbers():
-            with disk_errors_as(CheckpointError, sentence("The name best could not be taken from its checkpoint")):
-                (self.folder / BEST).unlink(missing_ok=True)
-        elif marked is None or marked.number != number:
-            self.mark_best(number, guard.best_score)
-
     def prune(self, keep: int) -> list[int]:
-        """Delete all but the newest `keep`, the best, and of every other base model the newest and its best: what was
-        learned on that goes on where it is chosen again. Returns the numbers deleted."""
-        best = self.best()
-        kept = self._last_of_each_model() | ({best.number} if best else set())
-        gone = [number for number in self.numbers()[: -keep or None] if number not in kept]
-        for number in gone:
+        """Delete all but the newest `keep`, and of each base model the newest and its best: what was learned on another
+        one goes on where that is chosen again. Returns the numbers deleted; where others stay, `stuck` says why the
+        oldest of them does."""
+        kept, gone = self._last_of_each_model(), list[int]()
+        self.stuck = ""
+        for number in self.numbers()[: -keep or None]:
+            if number in kept:
+                continue
             # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
             doomed = self.folder / f"{_GONE}{number:08d}-{time.monotonic_ns()}"
-            with disk_errors_as(
-                CheckpointError, sentence("Old checkpoint {number} could not be deleted", number=str(number))
-            ):
-                self._path(number).rename(doomed)
-                remove_tree(doomed)
+            try:
+                with disk_errors_as(
+                    CheckpointError, sentence("Old checkpoint {number} could not be deleted", number=str(number))
+                ):
+                    self._path(number).rename(doomed)
+                    remove_tree(doomed)
+                gone.append(number)
+            except CheckpointError as error:
+                self.stuck = self.stuck or error.text
         return gone
 
     def _last_of_each_model(self) -> set[int]:

@@ -52,7 +52,7 @@ def bytes_in(places: Sequence[Path]) -> int:
 def tidy(store: CheckpointStore, history: History, keep: int, most: int, places: Sequence[Path]) -> int:
     """Delete until `places` hold at most `most` bytes, or nothing can be spared; returns what they hold then.
 
-    `keep`: checkpoints that are there now beside the best. Raises CheckpointError, HistoryError.
+    `keep`: checkpoints that are there now beside the best. Raises HistoryError.
     """
     held = bytes_in(places)
     while held > most and keep > 1:
@@ -201,6 +201,9 @@ class Keeper:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
         self.waits: Callable[[Text | None], None] = lambda reason: None
         """Told when something finished cannot be written and waits, with the reason; and None once it is written."""
+        self.stays: Callable[[Text], None] = lambda reason: None
+        """Told why an old checkpoint cannot be deleted; once, until it can be."""
+        self._stuck: Text = ""
         self.latest = Latest()
         """As clients were told; whoever tells them changes it."""
         self.lasting = Lasting(history, self._later)
@@ -227,14 +230,20 @@ class Keeper:
         self.newest = written
         self._budget.spend(written.bytes, time.time())
         await self.patiently(self.history.record_checkpoint, written.number, written.round, written.bytes)
-        if counters.guard.best_checkpoint == written.number:
-            await self.call(self.store.mark_best, written.number, counters.guard.best_score)
         await self.call(self.store.prune, self._keep)
+        self._tell_stuck()
         return written
 
     async def tidy(self, most: int, places: Sequence[Path]) -> int:
         """Delete what can be spared until `places` hold at most `most` bytes; returns what they hold then."""
-        return await self.call(tidy, self.store, self.history, self._keep, most, places)
+        held = await self.call(tidy, self.store, self.history, self._keep, most, places)
+        self._tell_stuck()
+        return held
+
+    def _tell_stuck(self) -> None:
+        if self.store.stuck and self.store.stuck != self._stuck:
+            self.stays(self.store.stuck)
+        self._stuck = self.store.stuck
 
     async def allow(self, bytes_a_day: float) -> None:
         """Let checkpoints write so much a day from now on, counted with what they wrote before."""

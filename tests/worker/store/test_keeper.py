@@ -20,7 +20,7 @@ from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import DAY, History, Latest, Totals, Written
 from sapo_desktop.worker.store.keeper import KEEP_SECONDS, MOST_AT_ONCE, Lasting, WriteBudget, bytes_in, tidy
 from tests.builders import round_report, run_manifest
-from tests.worker.store.test_checkpoints import write
+from tests.worker.store.test_checkpoints import write_of
 from tests.worker.store.test_history import Clock, database_of_before, evaluation, record
 
 ANNA, BERT = "aa" * 32, "bb" * 32
@@ -256,8 +256,7 @@ def test_a_folder_inside_another_is_counted_once_and_what_cannot_be_seen_hides_n
 def test_older_checkpoints_go_and_the_best_and_the_newest_stay(tmp_path: Path) -> None:
     store, history = CheckpointStore(tmp_path / "checkpoints"), History(tmp_path / "history.sqlite")
     for number in range(1, 7):
-        write(store, number)
-    store.mark_best(2, 0.5)
+        write_of(store, number, "a", best=2)
     places = [tmp_path / "checkpoints"]
     each = bytes_in(places) // 6
     assert tidy(store, history, 5, bytes_in(places), places) <= 6 * each + 5
