@@ -4777,10 +4777,6 @@
         <translation>Kettenrechnung</translation>
     </message>
     <message>
-        <source>Checkpoint {number} could not be marked as the best</source>
-        <translation>Checkpoint {number} konnte nicht als bester vermerkt werden</translation>
-    </message>
-    <message>
         <source>Checkpoint {number} could not be written</source>
         <translation>Checkpoint {number} konnte nicht geschrieben werden</translation>
     </message>
@@ -5713,10 +5709,6 @@
         <translation>Allein die Modelle belegen {size}, und kein Modell wird gelöscht: entfern selbst eines, oder erlaub mehr.</translation>
     </message>
     <message>
-        <source>The name best could not be taken from its checkpoint</source>
-        <translation>Der Name best konnte seinem Checkpoint nicht genommen werden</translation>
-    </message>
-    <message>
         <source>The network was switched off meanwhile: nothing was looked for.</source>
         <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
     </message>
@@ -6101,6 +6093,10 @@
     <message>
         <source>What was measured of the processor could not be kept ({reason}): the next start measures again.</source>
         <translation>Was am Prozessor gemessen wurde, konnte nicht aufbewahrt werden ({reason}): Der nächste Start misst neu.</translation>
+    </message>
+    <message>
+        <source>What was trained before could not be copied</source>
+        <translation>Was zuvor trainiert wurde, konnte nicht kopiert werden</translation>
     </message>
     <message>
         <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>

@@ -132,7 +132,7 @@ class Node:
             not_kept=self._wishes_not_kept,
             not_read=self._wishes_not_read,
         )
-        keeper.waits = self._waits_for_disk
+        keeper.waits = self.wait_for
         keeper.stays = lambda reason: self.show.notice("warning", reason)
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
@@ -156,8 +156,9 @@ class Node:
         self._may_begin = asyncio.Event()
         self._may_begin.set()
         self._leaving_off = False
-        self._put_away = False
-        """Whether the engine was ended to give its memory back, and is to be started before the next round."""
+        self.is_put_away = False
+        """Whether the engine is to be started before the next round: it was ended to give its memory back, or did not
+        come back so far."""
         self.concluding = asyncio.Lock()
         """Held while counters, checkpoints and the engine's state must be changed together."""
         self._settled = True
@@ -260,7 +261,7 @@ class Node:
             try:
                 async with self._without_round():
                     await self._keep_unkept_rounds()
-                    self._put_away = True
+                    self.is_put_away = True
                     others = [host.stop() for host in self.gate.others()]
                     await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
             finally:
@@ -328,7 +329,7 @@ class Node:
                     async with self.concluding:
                         await self._conclude(result)
                     self._recovery.succeeded()
-            except HostError as error:
+            except (HostError, CheckpointError) as error:
                 await self._recovery.after(error)
 
     async def close(self) -> None:
@@ -341,10 +342,9 @@ class Node:
 
     async def _take_up(self) -> None:
         """Load again what was put away."""
-        if self._put_away:
+        if self.is_put_away:
             async with self.concluding:
                 await self._revive()
-            self._put_away = False
 
     async def _put_in(self, target: Checkpoint | None) -> Checkpoint:
         async with self._one_roll_back, self.awake(), self._without_round():
@@ -363,7 +363,7 @@ class Node:
 
     async def _revive(self) -> None:
         """Start an engine again that ended, at the newest checkpoint."""
-        if not self.engine.running:
+        if self.is_put_away or not self.engine.running:
             await self._recovery.back_to_newest()
 
     @property
@@ -475,10 +475,10 @@ class Node:
             ),
         )
 
-    def _waits_for_disk(self, reason: Text | None) -> None:
-        """Nothing is computed while what was computed before cannot be kept."""
+    def wait_for(self, reason: Text | None, *, told: bool = False) -> None:
+        """Nothing is computed while what was computed before cannot be kept. `told`: a person knows already."""
         self.orders.hold(None if reason is None else NotKept(text=reason))
-        if reason is not None:
+        if reason is not None and not told:
             self.show.notice(
                 "error",
                 sentence("{reason} What was learned waits, and the node goes on by itself.", reason=reason),
@@ -519,6 +519,9 @@ class Node:
             own = asyncio.current_task()
             if own is None or own.cancelling():
                 raise
+            return unscored
+        except CheckpointError as error:  # an adapter could not be handed to what answers
+            self.show.notice("error", sentence("{reason} Training goes on.", reason=error.text))
             return unscored
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:

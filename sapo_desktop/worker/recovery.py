@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import asking, guard
@@ -28,6 +28,8 @@ _MOST_FAILURES = 5
 """Host failures in a row, without a finished round between them, before the node gives up."""
 _LONGEST_BACK_OFF = 30.0
 _FEWEST_TOKENS = 16
+LOOK_AGAIN_SECONDS = 60.0
+"""After which what ends by itself may have ended."""
 
 
 class Recovery:
@@ -36,17 +38,21 @@ class Recovery:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._failures = 0
+        self._waits = False
         self._deaths = Deaths()
 
     def succeeded(self) -> None:
         """A round was finished: failures before it no longer count."""
-        self._failures = 0
+        self._failures, self._waits = 0, False
 
-    async def after(self, error: HostError) -> None:
+    async def after(self, error: HostError | CheckpointError) -> None:
         """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
-        until someone resumes."""
+        until someone resumes. Where only a file could not be written, it holds what it should: wait for the disk."""
         node = self._node
         while True:
+            if isinstance(error, CheckpointError):
+                await self._wait(error.text)
+                return
             self._failures += 1
             short_of_memory = self._is_short_of_memory(error)
             if short_of_memory:  # ends by itself: less can be asked a few times only
@@ -66,8 +72,17 @@ class Recovery:
                 async with node.concluding:
                     await self.back_to_newest()
                 return
-            except HostError as another:
+            except (HostError, CheckpointError) as another:
                 error = another
+
+    async def _wait(self, reason: Text) -> None:
+        """Compute nothing for a while: what is in the way ends by itself."""
+        self._node.wait_for(reason, told=self._waits)
+        self._waits = True
+        try:
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        finally:
+            self._node.wait_for(None)
 
     def _is_short_of_memory(self, error: HostError) -> bool:
         if isinstance(error, HostDied):
@@ -81,10 +96,12 @@ class Recovery:
     async def back_to_newest(self) -> None:
         """Start the engine again at the newest checkpoint that verifies. The caller holds `node.concluding`."""
         node = self._node
+        node.is_put_away = True
         newest = await node.keeper.back_to_newest()
         node.show.damaged(newest.damaged)
         node.go_back(self._counters(newest.checkpoint))
         await node.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
+        node.is_put_away = False
 
     def _counters(self, checkpoint: Checkpoint | None) -> Counters:
         """Those of the checkpoint, or of the beginning; run and micro-batch stay as they are."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import HostDied, HostError
+from sapo_desktop.core.errors import HostDied, SapoError
 from sapo_desktop.core.records import (
     Completion,
     Confined,
@@ -92,7 +92,7 @@ class FakeEngine:
         self.skill = skill
         self.batches: list[list[TrainingSequence]] = []
         self.steps = 0
-        self.errors: list[HostError] = []
+        self.errors: list[SapoError] = []
         self.hold: asyncio.Event | None = None
         self.restoring: asyncio.Event | None = None
         self.stepping: asyncio.Event | None = None

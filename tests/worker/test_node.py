@@ -25,6 +25,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Subject
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.worker import recovery
 from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import (
     CheckpointsChanged,
@@ -400,7 +401,6 @@ async def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, mon
         assert "The disk is full. Training goes on." in it.notices()
 
 
-async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -> None:
 async def test_a_checkpoint_counts_where_an_old_one_cannot_be_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -419,6 +419,7 @@ async def test_a_checkpoint_counts_where_an_old_one_cannot_be_deleted(
         assert sum("could not be deleted" in text for text in it.notices()) == 1
 
 
+async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -> None:
     async with playing(tmp_path, rounds=3) as it:
         await it.until_state(NodeState.IDLE)
         assert (await it.node.evaluate("base", "test")).score == 1 / 8
@@ -504,6 +505,39 @@ async def test_a_round_waits_for_room_on_the_disk_and_is_not_lost(
         await it.until(RoundFinished, count=played)
         assert [r.round for r in it.keeper.history.rounds().rounds][:played] == list(range(1, played + 1))
         assert sum("goes on by itself" in notice for notice in it.notices()) == 1
+
+
+async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "LOOK_AGAIN_SECONDS", 0.01)
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        await it.until(RoundFinished, count=2)
+        it.engine.errors += [CheckpointError("The disk is full.")] * 9
+        await it.until_state(NodeState.PAUSED)
+        assert it.gate.reason == "Waiting: The disk is full."
+        played = it.node.counters.round
+        await it.until(RoundFinished, count=played + 2)
+        assert [r.round for r in it.keeper.history.rounds().rounds][:played] == list(range(1, played + 1))
+        assert it.engine.host.restarts == 0, "it holds rounds that no checkpoint has"
+        assert it.notices() == ["The disk is full. What was learned waits, and the node goes on by itself."]
+
+
+async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
+        refresh, errors = it.node.evaluator.refresh, [CheckpointError("The disk is full.")]
+
+        async def full_once(*about: Any) -> Any:
+            if errors:
+                raise errors.pop()
+            return await refresh(*about)
+
+        monkeypatch.setattr(it.node.evaluator, "refresh", full_once)
+        await it.until_state(NodeState.IDLE)
+        assert [r.round for r in it.keeper.history.rounds().rounds] == [1, 2]
+        assert it.notices() == ["The disk is full. Training goes on."]
 
 
 async def test_a_node_that_waits_for_room_can_be_ended(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import AdapterRefused, TooBig
+from sapo_desktop.core.errors import AdapterRefused, CheckpointError, TooBig
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
@@ -23,7 +23,7 @@ from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, RemoteEngine
-from tests.worker.hosts.test_split import LOADED, Recorder
+from tests.worker.hosts.test_split import LOADED, Recorder, full
 from tests.worker.test_node import SETTINGS, Scene
 
 LOAD = p.LoadRemote(url="http://gpu:8000", model="", folder="model")
@@ -83,6 +83,14 @@ def remote(tmp_path: Path) -> Remote:
 def test_the_first_adapter_goes_over_at_once(remote: Remote) -> None:
     assert remote.server.kinds() == ["LoadRemote", "UseAdapter"]
     assert remote.trainer.kinds() == ["Load", "Save"]
+
+
+async def test_a_full_disk_is_said_where_an_adapter_is_handed_over(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(CheckpointError, match="the disk is full"):
+        await remote.engine.restart(None)
 
 
 def test_a_server_that_takes_no_adapter_is_found_out_before_the_trainer_loads(tmp_path: Path) -> None:

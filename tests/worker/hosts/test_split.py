@@ -2,13 +2,14 @@
 
 import asyncio
 import dataclasses
+import errno
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sapo_desktop.core.errors import HostDied, HostError, UsageError
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostError, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
@@ -335,3 +336,25 @@ async def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchan
     (before / "adapter").unlink()  # pruned meanwhile
     await engine.save(after)
     assert [path.name for path in after.iterdir()] == ["adapter"]
+
+
+async def test_a_full_disk_is_said_where_what_was_trained_before_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, _ = answering(tmp_path)
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(CheckpointError, match="the disk is full"):
+        await engine.save(tmp_path)
+
+
+def test_a_full_disk_is_said_where_an_adapter_is_handed_over(split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    split.answer()
+    split.step()
+    monkeypatch.setattr(Path, "unlink", full)
+    with pytest.raises(CheckpointError, match="the disk is full"):
+        split.answer()
+
+
+def full(*_: object, **__: object) -> None:
+    """What every write meets on a disk without room."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
