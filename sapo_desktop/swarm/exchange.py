@@ -117,15 +117,16 @@ class Exchange:
     def attach(
         self,
         session: Session,
-        tag: bytes,
+        part: bytes,
         dialled: Address | None = None,
         *,
+        tag: bytes = b"",
         lan: bool = False,
         visit: bool = False,
     ) -> Link:
         """A connection was made; its session is still to shake hands. `visit`: it is made to meet somebody else, so
         the peer is asked for groups even where there are enough."""
-        link = Link(session, tag, dialled=dialled, lan=lan, visit=visit)
+        link = Link(session, part, tag, dialled=dialled, lan=lan, visit=visit)
         self.links.append(link)
         return link
 
@@ -136,8 +137,8 @@ class Exchange:
             self.past.add(link.traffic)
         if not any(other.key == link.key for other in self.links):
             self.clock.closed(link.key)
-        if not any(other.dialled is None and other.tag == link.tag for other in self.links):
-            self.clock.closed(link.tag, dialled=False)
+        if not any(other.dialled is None and other.part == link.part for other in self.links):
+            self.clock.closed(link.part, dialled=False)
         same_key.closed(link, self.links)
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
@@ -218,7 +219,7 @@ class Exchange:
                 same_key.opened(link, self.links, now.monotonic)
                 self._follow_rotation(link, event, now)
                 dialled = link.dialled is not None
-                self.clock.heard(event.key if dialled else link.tag, event.time, now.unix, dialled=dialled)
+                self.clock.heard(event.key if dialled else link.part, event.time, now.unix, dialled=dialled)
                 self.giving.begin(link, oldest_slot=self.clock.slot(now.unix) + limits.OLDEST_SLOT)
                 self._compare_catalogues(link, event, now)
                 return False

@@ -58,8 +58,10 @@ class Link:
     """A session and what the exchange knows beside."""
 
     session: Session
-    tag: bytes
-    """Our name for the part of the internet that the peer is in."""
+    part: bytes
+    """Our name for the part of the internet that the peer is in; for ourselves."""
+    tag: bytes = b""
+    """What others are told of it: another name each day."""
     key: bytes = b""
     """The peer's, once it proved it."""
     told: events.Opened | None = None
@@ -128,4 +130,4 @@ class Link:
         number they would leave little of a draw to those who stay."""
         if self.visit:
             return VISITS
-        return self.key if self.dialled is not None or self.lan else b"in" + self.tag
+        return self.key if self.dialled is not None or self.lan else b"in" + self.part

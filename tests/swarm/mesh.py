@@ -72,7 +72,7 @@ class Mesh:
     _nonces: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def join(self, client: Peer, server: Peer, tag: bytes = b"", *, visit: bool = False) -> Wire:
-        """Connect, and let them shake hands. `tag`: the server's for the client. `visit`: the client pays one."""
+        """Connect, and let them shake hands. `tag`: the server's for the client, told to others or not. `visit`: the client pays one."""
         ends = []
         for role, peer, name in (("client", client, b""), ("server", server, tag)):
             nonce = next(self._nonces).to_bytes(32, "big")
@@ -84,7 +84,7 @@ class Mesh:
                 now=self.now.monotonic,
             )
             dialled = Address("mesh", 1) if role == "client" else None
-            link = peer.exchange.attach(session, name, dialled, visit=visit and dialled is not None)
+            link = peer.exchange.attach(session, name, dialled, tag=name, visit=visit and dialled is not None)
             ends.append((peer, link))
         wire = Wire((ends[0], ends[1]))
         self.wires.append(wire)

@@ -364,7 +364,7 @@ class Network:
             key = address.key or self.pins.get(address.url)
             session = self._session("client", peer_certificate(connection), key)
             return await self._converse(
-                connection, session, host, self._tag(host), dialled=address, only_greet=only_greet, visit=visit
+                connection, session, host, self._part(host), dialled=address, only_greet=only_greet, visit=visit
             )
 
     async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
@@ -374,7 +374,7 @@ class Network:
             session = self._session("client", peer_certificate(connection), key)
             host = remote_host(connection)
             return await self._converse(
-                connection, session, host, self._tag(host), dialled=address, lan=True, only_greet=only_greet
+                connection, session, host, self._part(host), dialled=address, lan=True, only_greet=only_greet
             )
 
     async def _welcome(self, connection: ServerConnection) -> None:
@@ -384,7 +384,7 @@ class Network:
                 read.headers.clear()  # nobody asks for them again: 3 KiB of each link
         session = self._session("server", self._certificate, None)
         host = remote_host(connection)
-        tag = self._tag(host)
+        part = self._part(host)
         peer = connection.remote_address
         was_seen = self._door.has(peer)
         connection.when_flooded = lambda: self._door.distrust(peer)
@@ -392,26 +392,26 @@ class Network:
             session.close("busy", retry_after=10)
         elif self._turns_away:
             session.close("going away")
-        elif len(self._wires) >= self._most_links and not self._make_room(tag):
+        elif len(self._wires) >= self._most_links and not self._make_room(part):
             session.close("no room for another link", retry_after=60)
         lan = self.lan_is_open and is_private(host)
         try:
-            await self._converse(connection, session, host, tag, lan=lan)
+            await self._converse(connection, session, host, part, lan=lan)
         finally:
             if not was_seen:  # else its socket says when it is closed
                 self._door.leave(peer)
 
-    def _make_room(self, tag: bytes) -> bool:
+    def _make_room(self, part: bytes) -> bool:
         """End the youngest link of the part of the internet that has most, where that is not the newcomer's own.
 
         Only of those that were dialled by their peers: whoever fills our places must not choose whom we talk to.
         """
         inbound = [link for link in self._wires if link.dialled is None and not link.session.is_closed]
-        counts = Counter(link.tag for link in inbound)
+        counts = Counter(link.part for link in inbound)
         largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
-        if count <= counts[tag] + 1:
+        if count <= counts[part] + 1:
             return False
-        youngest = max((link for link in inbound if link.tag == largest), key=lambda link: link.opened)
+        youngest = max((link for link in inbound if link.part == largest), key=lambda link: link.opened)
         youngest.goodbye = youngest.session.close("making room for others", retry_after=60)
         self._flush(youngest)
         self._wires[youngest].end_soon()
@@ -433,7 +433,7 @@ class Network:
         connection: Connection,
         session: Session,
         host: str,
-        tag: bytes,
+        part: bytes,
         *,
         dialled: Address | None = None,
         lan: bool = False,
@@ -442,7 +442,7 @@ class Network:
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
         read_into(connection, self._tls_buffer)
-        link = self.exchange.attach(session, tag, dialled, lan=lan, visit=visit)
+        link = self.exchange.attach(session, part, dialled, tag=self._tag(part), lan=lan, visit=visit)
         link.host = host
         wire = self._wires[link] = Wire(connection, session, self.upload)
         writer = asyncio.create_task(wire.write())
@@ -456,7 +456,7 @@ class Network:
                 if (overdue := session.overdue(time.monotonic())) and await _ended(connection, overdue):
                     break
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
-                if not await self._gate.turn(tag, connection.wait_closed, is_new=is_new):
+                if not await self._gate.turn(part, connection.wait_closed, is_new=is_new):
                     break
                 began = time.thread_time()
                 if isinstance(frame, str):
@@ -568,10 +568,14 @@ class Network:
             for link in links:
                 link.session.pace(self.load.ms_per_group, self.load.together, at)
 
-    def _tag(self, host: str) -> bytes:
-        """Our name of the day for the part of the internet that the peer is in."""
+    def _part(self, host: str) -> bytes:
+        """Our name for the part of the internet that the peer is in."""
+        return hmac.digest(self._tag_secret, part_of_internet(host), "sha256")[:8]
+
+    def _tag(self, part: bytes) -> bytes:
+        """What others are told of it today."""
         day = int(time.time() // 86400).to_bytes(4, "big")
-        return hmac.digest(self._tag_secret, day + part_of_internet(host), "sha256")[:8]
+        return hmac.digest(self._tag_secret, day + part, "sha256")[:8]
 
     def _keep(self, work: object) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[call-overload]

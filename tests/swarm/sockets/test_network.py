@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import time
 from collections.abc import AsyncIterator, Callable
 from random import Random
 from typing import Any
@@ -302,7 +303,7 @@ async def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
 async def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
     async with nodes(5, most_links=3) as (host, *others):
         places = iter([b"one", b"one", b"one", b"two", b"one"])
-        monkeypatch.setattr(host.network, "_tag", lambda name: next(places))
+        monkeypatch.setattr(host.network, "_part", lambda name: next(places))
         for other in others[:3]:
             other.network.dial(host.address())
             await until(lambda other=other: any(link.key == other.signer.key for link in host.network.exchange.links))
@@ -311,6 +312,19 @@ async def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pyt
         assert link is not None and link.key, "there is room for somebody from elsewhere"
         left = {link.key for link in host.network.exchange.links}
         assert first[2] not in left and set(first[:2]) <= left, "the youngest of the crowd made it"
+
+
+async def test_one_part_of_the_internet_stays_one_source_from_day_to_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are told another name of it each day."""
+    real, days = time.time, 0
+    monkeypatch.setattr(network.time, "time", lambda: real() + 86400 * days)
+    async with nodes(3) as (host, *others):
+        for other in others:
+            other.network.dial(host.address())
+            await until(lambda other=other: any(link.key == other.signer.key for link in host.network.exchange.links))
+            days += 1
+        links = host.network.exchange.links
+        assert len({link.source for link in links}) == 1 and len({link.tag for link in links}) == 2
 
 
 async def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,7 +430,7 @@ async def test_making_room_never_ends_a_link_that_we_dialled() -> None:
         # Ours is the youngest of that part of the internet, and two came from there.
         dialled.opened = now().monotonic + 1
         for link in alice.network.exchange.links:
-            link.tag = b"crowd"
+            link.part = b"crowd"
         another = alice.network.exchange.links[1]
         alice.network._wires[Link(another.session, b"crowd")] = alice.network._wires[another]
         assert alice.network._make_room(b"elsewhere")
