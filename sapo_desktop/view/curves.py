@@ -6,14 +6,14 @@ rounds, and no zoom reads more than it draws.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.records import EvalReport, Gain, RoundReport
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 
 Column: TypeAlias = npt.NDArray[np.float64]
@@ -26,20 +26,23 @@ _HARDLY = 0.01
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores by round, from 0 on. `low`, `high`: the base's score plus the 95% interval of the gain over it on
-    the same questions, NaN where it is not known: where the base lies outside, something was learned, or lost."""
+    """Held-out scores by round, from 0 on, of the model that was scored last, with the gains over its base. `low`,
+    `high`: the base's score plus the 95% interval of the gain on the same questions, NaN where it is not known: where
+    the base lies outside, something was learned, or lost."""
 
     rounds: Column
     scores: Column
+    gains: list[Gain | None]
     low: Column
     high: Column
     base: float | None
 
     def level_since(self, span: int) -> int | None:
         """The round since which the score has hardly risen, where something had been learned before; None while it
-        rises, or where that is `span` rounds or fewer. `span`: rounds after which all questions were asked anew."""
+        rises, or where that is `span` rounds or fewer. `span`: rounds after which all questions were asked anew; 0:
+        they never are."""
         learned = np.flatnonzero(self.low > (1.0 if self.base is None else self.base))
-        if not len(learned):
+        if not span or not len(learned):
             return None
         at = int(np.argmax(self.scores >= self.scores[-1] - _HARDLY))
         since = int(self.rounds[max(at, learned[0])])
@@ -93,9 +96,7 @@ class Curves:
         self._append(np.array(_numbers(row)).reshape(-1, 1))
 
     def add_eval(self, report: EvalReport) -> None:
-        """A score was taken; of the same checkpoint and kind, it replaces the one before."""
-        key = (report.round, report.kind, report.checkpoint)
-        self.evals = [point for point in self.evals if (point.round, point.which, point.checkpoint) != key]
+        """A score was taken."""
         self.evals.append(
             EvalPoint(
                 round=report.round,
@@ -121,19 +122,7 @@ class Curves:
         """The validation scores of greedy answers, the untrained model's first."""
         key = (len(self.evals), self.evals[-1] if self.evals else None)
         if self._held_out is None or self._held_out[0] != key:
-            points = sorted((p for p in self.evals if p.which == "validation"), key=lambda point: point.round)
-            base = next((point.score for point in points if not point.round), None)
-            gains = [(point.gain, base) for point in points]
-            self._held_out = (
-                key,
-                HeldOut(
-                    rounds=np.array([point.round for point in points], dtype=np.float64),
-                    scores=np.array([point.score for point in points], dtype=np.float64),
-                    low=_numbers([None if gain is None or of is None else of + gain.low for gain, of in gains]),
-                    high=_numbers([None if gain is None or of is None else of + gain.high for gain, of in gains]),
-                    base=base,
-                ),
-            )
+            self._held_out = key, _held_out(point for point in self.evals if point.which == "validation")
         return self._held_out[1]
 
     def _append(self, rows: npt.NDArray[np.float64]) -> None:
@@ -145,6 +134,33 @@ class Curves:
         self._room[:, self._count : wanted] = rows
         self._count = wanted
         self.revision += 1
+
+
+def _held_out(points: Iterable[EvalPoint]) -> HeldOut:
+    """Of these, in the order in which they were taken. Models are told apart by their bases' scores, and so are other
+    questions or ways to answer: a new base is scored then, and each gain is one over the own base. Of a checkpoint the
+    newest score counts, and one that was taken by hand keeps the gain that is known."""
+    base: float | None = None
+    lines: dict[float | None, dict[tuple[int, str], tuple[float, Gain | None]]] = {base: {}}
+    for point in points:
+        if not point.round:
+            base = round(point.score, 9)
+        elif point.gain is not None:
+            base = round(point.score - point.gain.value, 9)
+        line = lines.setdefault(base, {})
+        at = (point.round, point.checkpoint)
+        _, known = line.pop(at, (0.0, None))
+        line[at] = (point.score, point.gain or known)
+    found = sorted(lines[base].items(), key=lambda item: item[0][0])
+    gains = [gain for _, (_, gain) in found]
+    return HeldOut(
+        rounds=_numbers([number for (number, _), _ in found]),
+        scores=_numbers([score for _, (score, _) in found]),
+        gains=gains,
+        low=_numbers([None if gain is None or base is None else base + gain.low for gain in gains]),
+        high=_numbers([None if gain is None or base is None else base + gain.high for gain in gains]),
+        base=base,
+    )
 
 
 def smoothed(values: Column, window: int) -> Column:

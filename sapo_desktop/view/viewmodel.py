@@ -393,19 +393,19 @@ class View:
     @property
     def held_out(self) -> float | None:
         """The validation score after the newest round that has one, greedily."""
-        own = [point for point in self.curves.evals if point.which == "validation" and point.round]
-        return max(own, key=lambda point: point.round).score if own else None
+        found = self.curves.held_out()
+        return float(found.scores[-1]) if found.rounds.any() else None
 
     @property
     def held_out_gain(self) -> Gain | None:
         """Of that score over the untrained model's."""
-        own = [point for point in self.curves.evals if point.which == "validation" and point.round]
-        return max(own, key=lambda point: point.round).gain if own else None
+        found = self.curves.held_out()
+        return found.gains[-1] if found.rounds.any() else None
 
     @property
     def held_out_base(self) -> float | None:
         """The untrained model's."""
-        return next((p.score for p in self.curves.evals if p.which == "validation" and not p.round), None)
+        return self.curves.held_out().base
 
     @property
     def answers_given(self) -> int:

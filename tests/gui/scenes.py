@@ -103,6 +103,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
         curve.silo.append(alone)
     for number in range(0, rounds + 1, 40):
         score = 0.65 + 0.1 * (1 - math.exp(-number / 400)) + draw.gauss(0, 0.008)
+        gain = score - (curve.evals[0].score if number else score)
         curve.evals.append(
             EvalPoint(
                 round=number,
@@ -111,7 +112,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
                 score=score,
                 low=score - 0.03,
                 high=score + 0.03,
-                gain=Gain(value=score - 0.65, low=score - 0.68, high=score - 0.62) if number else None,
+                gain=Gain(value=gain, low=gain - 0.03, high=gain + 0.03) if number else None,
             )
         )
     return curve

@@ -9,9 +9,16 @@ import pytest
 from sapo_desktop.core.records import Gain, SwarmReward
 from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
-from tests.builders import round_report
+from tests.builders import eval_report, round_report
 
 NAN = math.nan
+
+
+def score(number: int, value: float, base: float | None = None) -> EvalPoint:
+    """After this round; the margin of its gain is .05."""
+    gain = None if base is None else Gain(value=value - base, low=value - base - 0.05, high=value - base + 0.05)
+    name = str(number) if number else "base"
+    return EvalPoint(round=number, which="validation", checkpoint=name, score=value, low=0.1, high=0.9, gain=gain)
 
 
 def history(rounds: int, silo: bool | None = True) -> Curve:
@@ -101,30 +108,37 @@ def test_a_bucket_without_values_is_a_gap() -> None:
 
 def test_held_out_scores_stand_in_the_order_of_their_rounds() -> None:
     curves = Curves()
-    curves.load(history(10))
-    for number, score in ((8, 0.6), (0, 0.3), (4, 0.5)):
-        curves.evals.append(
-            EvalPoint(round=number, which="validation", checkpoint=str(number), score=score, low=0.1, high=0.9)
-        )
+    curves.evals = [score(number, value) for number, value in ((0, 0.3), (8, 0.6), (4, 0.5))]
     found = curves.held_out()
-    assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 4, 8, 10], [0.3, 0.5, 0.6, 0.4], 0.3)
+    assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 4, 8], [0.3, 0.5, 0.6], 0.3)
     assert np.isnan(found.low).all(), "no gain is known"
+
+
+def test_the_line_is_that_of_the_model_that_was_scored_last() -> None:
+    curves = Curves()
+    starter = [score(0, 0.1), score(5, 0.2, base=0.1), score(9, 0.25, base=0.1)]
+    larger = [score(0, 0.3), score(12, 0.4, base=0.3)]
+    curves.evals = [*starter, *larger]
+    found = curves.held_out()
+    assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 12], [0.3, 0.4], 0.3)
+    curves.evals.append(score(15, 0.28, base=0.1))
+    back = curves.held_out()
+    assert (back.rounds.tolist(), back.base) == ([0, 5, 9, 15], 0.1), "the starter goes on where it was left"
+
+
+def test_a_checkpoint_that_is_scored_by_hand_keeps_its_gain() -> None:
+    curves = Curves()
+    curves.evals = [score(0, 0.3), score(5, 0.4, base=0.3)]
+    curves.add_eval(eval_report("5", 0.45))
+    curves.add_eval(eval_report("base", 0.3))
+    found = curves.held_out()
+    assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 5], [0.3, 0.45], 0.3)
+    assert (found.low[1], found.high[1]) == (pytest.approx(0.35), pytest.approx(0.45))
 
 
 def test_a_gain_is_drawn_around_the_base() -> None:
     curves = Curves()
-    curves.evals = [
-        EvalPoint(round=0, which="validation", checkpoint="base", score=0.3, low=0.2, high=0.4),
-        EvalPoint(
-            round=5,
-            which="validation",
-            checkpoint="",
-            score=0.4,
-            low=0.3,
-            high=0.5,
-            gain=Gain(value=0.1, low=0.05, high=0.15),
-        ),
-    ]
+    curves.evals = [score(0, 0.3), score(5, 0.4, base=0.3)]
     found = curves.held_out()
     assert (found.low[1], found.high[1]) == (pytest.approx(0.35), pytest.approx(0.45))
 
@@ -142,21 +156,11 @@ def test_a_gain_is_drawn_around_the_base() -> None:
 )
 def test_a_line_that_became_level_says_since_when(scores: list[float], since: int | None) -> None:
     """The base solves a tenth, and the margin of a gain is .05. All questions are asked anew within 160 rounds."""
-    points = [
-        EvalPoint(
-            round=100 * at,
-            which="validation",
-            checkpoint=str(at),
-            score=score,
-            low=score - 0.05,
-            high=score + 0.05,
-            gain=Gain(value=score - 0.1, low=score - 0.15, high=score - 0.05) if at else None,
-        )
-        for at, score in enumerate(scores)
-    ]
+    points = [score(100 * at, value, base=0.1 if at else None) for at, value in enumerate(scores)]
     curves = Curves()
     curves.load(msgspec.structs.replace(history(500), evals=points))
     assert curves.held_out().level_since(160) == since
+    assert curves.held_out().level_since(0) is None, "nothing is scored any more"
 
 
 def test_an_empty_line_is_not_level() -> None:

@@ -197,13 +197,12 @@ def words_at(curves: Curves, at: int) -> str:
                 high=numbers.number(value["swarm_high"]),
             )
         )
-    until = [point for point in curves.evals if point.which == "validation" and point.round <= value["round"]]
-    score = max(until, key=lambda point: point.round, default=None)
-    if score is not None:
+    found = curves.held_out()
+    until = int(np.searchsorted(found.rounds, value["round"], side="right"))
+    if until:
+        score, scored = float(found.scores[until - 1]), int(found.rounds[until - 1])
         parts.append(
-            tr("held-out {value} (round {round})").format(
-                value=numbers.number(score.score), round=numbers.count(score.round)
-            )
+            tr("held-out {value} (round {round})").format(value=numbers.number(score), round=numbers.count(scored))
         )
     return " · ".join(parts)
 
