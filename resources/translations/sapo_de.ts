@@ -7083,6 +7083,10 @@
         <translation>{reason} Es geht mit {model} weiter: Wähle es, um dabei zu bleiben.</translation>
     </message>
     <message>
+        <source>{reason} Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes.</source>
+        <translation>{reason} Für disk_gigabytes konnte nicht alles gelöscht werden; der Knoten versucht es in 5 Minuten noch einmal.</translation>
+    </message>
+    <message>
         <source>{reason} Settings that depend on it do nothing.</source>
         <translation>{reason} Einstellungen, die davon abhängen, tun nichts.</translation>
     </message>
@@ -7093,10 +7097,6 @@
     <message>
         <source>{reason} So memory_most is watched here, not held.</source>
         <translation>{reason} Deshalb wird memory_most hier überwacht, nicht erzwungen.</translation>
-    </message>
-    <message>
-        <source>{reason} So nothing was deleted for disk_gigabytes; the node tries again in 5 minutes.</source>
-        <translation>{reason} Deshalb wurde für disk_gigabytes nichts gelöscht; der Knoten versucht es in 5 Minuten noch einmal.</translation>
     </message>
     <message>
         <source>{reason} So this node only answers, until it is started with more free memory.</source>

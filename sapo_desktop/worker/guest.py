@@ -411,7 +411,7 @@ class Guest:
         except SapoError as error:
             if str(error) != self._not_tidied:
                 text = sentence(
-                    "{reason} So nothing was deleted for disk_gigabytes; the node tries again in 5 minutes.",
+                    "{reason} Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes.",
                     reason=error.text,
                 )
                 self._node.show.notice("warning", text)

@@ -263,7 +263,7 @@ async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_late
         await it.guest._look()
     said = it.scene.notices()
     assert [text for text in said if text.startswith("The history")] == [
-        "The history cannot be written. So nothing was deleted for disk_gigabytes; the node tries again in 5 minutes."
+        "The history cannot be written. Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes."
     ]
     assert len(tries) == 3 and "raise it, or remove a model" in said[-1]
     await it.close()

@@ -30,6 +30,8 @@ MOST_PEERS = 4096
 """Whose last number is kept; whoever told it longest ago is forgotten first."""
 WHOLE_ROUNDS = 200
 MOST_BYTES = 1_000_000_000
+_WORTH_COPYING = 8
+"""A file is made smaller where that brings what is asked for, or this part of it."""
 ALL_ROLLOUTS = GetRollouts()
 
 
@@ -151,18 +153,17 @@ class History:
 
     def shrink(self, by: int) -> bool:
         """Forget the oldest kept answers until the file can be so many bytes smaller, and make it so; the newest
-        round's stay. False where nothing could go."""
-        most, shrunk = self._database.path.stat().st_size - by, False
-        more = True
+        round's stay. False where that would give too little back."""
+        size, more = self._database.path.stat().st_size, True
         while more:
             with self._database.writing() as db:
-                more = rows.prune_large(db, most)
-            shrunk |= more
-        if shrunk:
-            with self._database.reading() as db:
-                db.execute("VACUUM")
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return shrunk
+                more = rows.prune_large(db, size - by)
+        with self._database.reading() as db:
+            if rows.free_bytes(db) < min(by, size // _WORTH_COPYING):
+                return False
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return True
 
     def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
         """Note that a checkpoint of `size` bytes was written after that round."""

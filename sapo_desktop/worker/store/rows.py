@@ -122,10 +122,8 @@ def prune_old(db: sqlite3.Connection, newest: int) -> None:
 def prune_large(db: sqlite3.Connection, most_bytes: int) -> bool:
     """Above `most_bytes` the oldest kept answers go, those of some rounds at a time; their space is used again, the
     file does not shrink. False where none go."""
-    (page,), (pages,), (free,) = (
-        db.execute(f"PRAGMA {name}").fetchone() for name in ("page_size", "page_count", "freelist_count")
-    )
-    if page * (pages - free) <= most_bytes:
+    (held,) = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
+    if held - free_bytes(db) <= most_bytes:
         return False
     gone = db.execute(
         "DELETE FROM questions WHERE round_id IN (SELECT DISTINCT round_id FROM questions "
@@ -133,6 +131,12 @@ def prune_large(db: sqlite3.Connection, most_bytes: int) -> bool:
         (_ROUNDS_A_STEP,),
     )
     return gone.rowcount > 0
+
+
+def free_bytes(db: sqlite3.Connection) -> int:
+    """Of the file: left by what was deleted, and used again."""
+    found = db.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size").fetchone()
+    return int(found[0])
 
 
 def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None) -> RoundReport:

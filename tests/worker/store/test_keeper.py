@@ -276,3 +276,19 @@ def test_then_the_oldest_answers_go_and_the_file_shrinks(tmp_path: Path) -> None
     assert tidy(store, history, 5, before // 2, [tmp_path]) <= before // 2
     assert len(history.rounds().rounds) == 40 and history.rollouts().items, "the rounds' results stay"
     assert not history.shrink(10**9) or not history.shrink(10**9), "in the end nothing can go"
+
+
+def test_room_that_was_freed_before_is_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    history = History(path)
+    run = history.begin_run(run_manifest())
+    for number in range(1, 31):
+        record(history, run, number, text="x" * 20_000)
+    history.close()
+    before = path.stat().st_size
+    history = History(path, most_bytes=before // 2)
+    record(history, run, 31)
+    assert path.stat().st_size >= before and len(history.rollouts().items) > 1
+    kept = history.rollouts()
+    assert history.shrink(before // 4) and path.stat().st_size < before * 3 / 4
+    assert history.rollouts() == kept, "that was enough"
