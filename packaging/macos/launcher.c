@@ -20,6 +20,7 @@ int main(int argc, char **argv) {
     char program[PATH_MAX], home[PATH_MAX + sizeof PYTHON], library[sizeof home + sizeof LIBRARY], given[PATH_MAX];
     uint32_t size = sizeof given;
     if (_NSGetExecutablePath(given, &size) != 0 || realpath(given, program) == NULL) return fail("its own path");
+    setenv("SAPO_DESKTOP_PROGRAM", program, 1);
     for (int up = 0; up < 2; up++) { /* from Contents/MacOS/sapo-desktop to Contents */
         char *slash = strrchr(program, '/');
         if (slash == NULL) return fail(program);

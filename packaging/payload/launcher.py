@@ -27,6 +27,7 @@ import os, sys
 for name in ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP"):
     os.environ.pop(name, None)  # for the processes that this one starts
 os.environ.update(PYTHONNOUSERSITE="1", PYTHONSAFEPATH="1", PYTHONDONTWRITEBYTECODE="1")
+os.environ["SAPO_DESKTOP_PROGRAM"] = os.path.join(os.path.dirname(sys.argv[0]), "sapo-desktop.exe")
 from sapo_desktop.cli import main
 sys.exit(main())
 """

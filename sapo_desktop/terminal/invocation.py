@@ -26,11 +26,13 @@ def as_started(text: str) -> str:
 @functools.cache
 def program() -> str:
     """What is typed for the program itself."""
-    started = getattr(sys.modules.get("__main__"), "__spec__", None)
-    if started is None or started.name != "sapo_desktop.__main__" or shutil.which(PROGRAM):
+    if shutil.which(PROGRAM):
         return PROGRAM
     if launcher := os.environ.get("SAPO_DESKTOP_PROGRAM"):
         return _shortest(launcher)
+    started = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if started is None or started.name != "sapo_desktop.__main__":
+        return PROGRAM
     return f"{_shortest(sys.executable)} -m sapo_desktop"
 
 

@@ -1,6 +1,7 @@
 """What the recipe of the application's folder does for systems that it does not run on."""
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -73,6 +74,20 @@ def test_windows_programs_name_our_python_beside_them(tmp_path: Path) -> None:
         assert content.startswith(b"MZ") and b'#!"<launcher_dir>\\python\\' + python + b'" -I' in content
         with zipfile.ZipFile(tmp_path / name) as archive:
             compile(archive.read("__main__.py"), "__main__.py", "exec")
+
+
+@pytest.mark.usefixtures("scripts")
+def test_windows_programs_say_by_which_of_them_people_start_commands(tmp_path: Path) -> None:
+    import launcher
+    from platforms import PLATFORMS
+
+    launcher.write(tmp_path, PLATFORMS["windows"])
+    (tmp_path / "sapo_desktop").mkdir()
+    said = "import os\ndef main(): print(os.environ['SAPO_DESKTOP_PROGRAM'])\n"
+    (tmp_path / "sapo_desktop" / "cli.py").write_text(said)
+    for name in launcher.WINDOWS:  # Python runs the zip at their end
+        line, environment = [sys.executable, tmp_path / name], os.environ | {"PYTHONPATH": str(tmp_path)}
+        assert subprocess.check_output(line, env=environment, text=True) == f"{tmp_path / 'sapo-desktop.exe'}\n"
 
 
 @pytest.mark.usefixtures("scripts")

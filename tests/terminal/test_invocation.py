@@ -36,8 +36,11 @@ def test_where_the_command_is_there_it_is_named(monkeypatch: pytest.MonkeyPatch,
     assert invocation.as_started(SAID) == SAID
 
 
-def test_an_installed_application_is_named_by_its_launcher(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["sapo_desktop.__main__", "__main__"])  # the latter where Windows' is a zip
+def test_an_installed_application_is_named_by_its_launcher(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
     monkeypatch.chdir(tmp_path)
-    started(monkeypatch, "sapo_desktop.__main__", "/opt/sapo-desktop/python/bin/python")
+    started(monkeypatch, name, "/opt/sapo-desktop/python/bin/python")
     monkeypatch.setenv("SAPO_DESKTOP_PROGRAM", "/opt/s/sapo-desktop")
     assert invocation.as_started("sapo-desktop run") == "/opt/s/sapo-desktop run"
