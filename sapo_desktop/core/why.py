@@ -125,7 +125,7 @@ class InUse(HeldBack, frozen=True, kw_only=True):
 
 
 class NotKept(Reason, frozen=True, kw_only=True):
-    """What was learned cannot be written now: the disk is full, say. It goes on by itself."""
+    """What was learned cannot be written, or loaded, now: the disk is full, say. It goes on by itself."""
 
     text: Text
     """What is in the way."""

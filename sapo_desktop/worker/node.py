@@ -476,7 +476,7 @@ class Node:
         )
 
     def wait_for(self, reason: Text | None, *, told: bool = False) -> None:
-        """Nothing is computed while what was computed before cannot be kept. `told`: a person knows already."""
+        """Nothing is computed while the disk, or the memory, has no room for it. `told`: a person knows already."""
         self.orders.hold(None if reason is None else NotKept(text=reason))
         if reason is not None and not told:
             self.show.notice(

@@ -47,11 +47,11 @@ class Recovery:
 
     async def after(self, error: HostError | CheckpointError) -> None:
         """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
-        until someone resumes. Where only a file could not be written, it holds what it should: wait for the disk."""
+        until someone resumes. Where only a file could not be written, or others hold the memory, wait for room."""
         node = self._node
         while True:
             if isinstance(error, CheckpointError):
-                await self._wait(error.text)
+                await self._wait(error)
                 return
             self._failures += 1
             short_of_memory = self._is_short_of_memory(error)
@@ -59,6 +59,11 @@ class Recovery:
                 gives_up = not await self._relieve(error)
             else:
                 gives_up = self._failures >= _MOST_FAILURES
+            if gives_up and isinstance(error, TooBig):
+                node.is_put_away = True
+                await node.engine.stop()
+                await self._wait(error)
+                return
             if gives_up:
                 node.orders.fail(Failed(text=error.text, failures=self._failures))
                 node.show.notice("error", given_up(error.text, self._failures))
@@ -75,10 +80,10 @@ class Recovery:
             except (HostError, CheckpointError) as another:
                 error = another
 
-    async def _wait(self, reason: Text) -> None:
+    async def _wait(self, error: CheckpointError | TooBig) -> None:
         """Compute nothing for a while: what is in the way ends by itself."""
-        self._node.wait_for(reason, told=self._waits)
-        self._waits = True
+        self._node.wait_for(error.text, told=self._waits)
+        self._failures, self._waits = 0, True
         try:
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
         finally:

@@ -273,12 +273,29 @@ async def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_i
         assert "Going on with starter" in said and "settings set model starter" in said
 
 
-async def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
+async def test_a_model_with_checkpoints_waits_until_it_fits_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "LOOK_AGAIN_SECONDS", 0.01)
+    restart, looks = FakeEngine.restart, list[bool]()
+
+    async def another_program_has_the_memory(engine: FakeEngine, checkpoint: Path | None) -> None:
+        looks.append(engine.running)
+        if len(looks) < 5:
+            engine.host.pid = 1
+            raise TooBig("It does not fit.")
+        await restart(engine, checkpoint)
+
+    monkeypatch.setattr(FakeEngine, "restart", another_program_has_the_memory)
     async with playing(tmp_path) as it:
-        await it.until(RoundFinished, count=1)
-        it.engine.errors.append(TooBig("It does not fit."))
-        await it.until_state(NodeState.FAILED)
-        assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
+        await it.until(RoundFinished, count=2)
+        it.node.orders.pause(None)
+        await it.node.put_away()
+        it.events.clear()
+        it.node.orders.resume()
+        await it.until(RoundFinished)
+        assert it.engine.plan.model == Path("model") and not any(looks), "what does not fit gives its memory back"
+        assert it.notices() == ["It does not fit. What was learned waits, and the node goes on by itself."]
 
 
 async def test_an_engine_that_keeps_dying_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
