@@ -140,8 +140,10 @@ class IdentityRequests:
         return msgspec.structs.replace(_identity_is(held), sealed=sealed)
 
     async def _protect(self, request: ChangeIdentity) -> IdentityIs:
-        held = await self._own.known()
-        return await self._be(held.seed if held else identity.fresh_seed(), request.passphrase or "", renewed=not held)
+        held, given = await self._own.known(), request.passphrase or ""
+        if held is None:
+            return await self._be(identity.fresh_seed(), given, renewed=True)
+        return await self._be(held.seed, given, self._own.rotation)
 
     async def _import(self, request: ChangeIdentity) -> IdentityIs:
         seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
