@@ -83,7 +83,8 @@ def test_windows_programs_say_by_which_of_them_people_start_commands(tmp_path: P
 
     launcher.write(tmp_path, PLATFORMS["windows"])
     (tmp_path / "sapo_desktop").mkdir()
-    said = "import os\ndef main(): print(os.environ['SAPO_DESKTOP_PROGRAM'])\n"
+    (tmp_path / "sapo_desktop" / "__init__.py").touch()
+    said = "import os\ndef main(): print(os.environ.get('SAPO_DESKTOP_PROGRAM'))\n"
     (tmp_path / "sapo_desktop" / "cli.py").write_text(said)
     for name in launcher.WINDOWS:  # Python runs the zip at their end
         line, environment = [sys.executable, tmp_path / name], os.environ | {"PYTHONPATH": str(tmp_path)}
