@@ -72,7 +72,8 @@ class Mesh:
     _nonces: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def join(self, client: Peer, server: Peer, tag: bytes = b"", *, visit: bool = False) -> Wire:
-        """Connect, and let them shake hands. `tag`: the server's for the client, told to others or not. `visit`: the client pays one."""
+        """Connect, and let them shake hands. `tag`: the server's for the client's part of the internet, for itself and
+        for others. `visit`: the client pays one."""
         ends = []
         for role, peer, name in (("client", client, b""), ("server", server, tag)):
             nonce = next(self._nonces).to_bytes(32, "big")

@@ -206,9 +206,9 @@ class AddressBook:
 
     def anchors(self, linked: Collection[Address] = ()) -> list[Anchor]:
         """Addresses to begin with after a restart: of open links, the longest held first as `linked` gives them, then
-        the latest reached. On the local network they will be others."""
+        the latest reached. On the local network they will be others, and typed ones the settings say."""
         places = {str(address): place for place, address in enumerate(linked)}
-        reached = [(name, one) for name, one in self._known.items() if one.reached and one.source != "lan"]
+        reached = [(name, one) for name, one in self._known.items() if one.reached and one.source in ("seed", "peer")]
         reached.sort(key=lambda item: (places.get(item[0], len(places)), -(item[1].reached or 0)))
         return [
             Anchor(address=str(one.address), reached=one.reached or 0.0, strangers=one.source == "peer")

@@ -107,13 +107,13 @@ async def test_a_peer_that_is_linked_already_is_not_dialled_again(tmp_path: Path
         alice.links.keep([bob.address()])
         await until(lambda: len(alice.book) == len(bob.book) == 1 and bob.book.to_pass_on(Random(0), time.time()))
         busy = [alice.links._found, bob.links._found, alice.links._greetings, bob.links._greetings]
-        await until(lambda: alice.book.anchors() and not any(busy))
+        await until(lambda: alice.linked() and not any(busy))
         assert len(alice.network.exchange.links) == len(bob.network.exchange.links) == 1
 
 
 async def test_links_that_held_are_dialled_first_after_a_restart(tmp_path: Path) -> None:
     async with open_nodes(tmp_path, False, False) as (alice, bob):
-        alice.links.keep([bob.address()])
+        alice.links.seed([bob.address()])
         await until(alice.linked)
         await until(lambda: alice.book.anchors())
         alice.links.remember(now())
@@ -121,6 +121,18 @@ async def test_links_that_held_are_dialled_first_after_a_restart(tmp_path: Path)
         again = await Node(1, tmp_path).open()
         await until(lambda: again.linked() == {bob.signer.key})
         assert [link.dialled for link in again.network.exchange.links] == [bob.address()]
+        await again.close()
+
+
+async def test_who_is_no_longer_named_after_a_restart_is_not_dialled(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False) as (alice, bob):
+        alice.links.keep([bob.address()])
+        await until(alice.linked)
+        alice.links.remember(now())
+        again = await Node(1, tmp_path).open()
+        again.links.keep([])
+        await asyncio.sleep(0.1)
+        assert not again.network.exchange.links and not len(again.book)
         await again.close()
 
 
