@@ -58,7 +58,7 @@ def test_a_claim_is_told_once_a_minute() -> None:
     ],
 )
 def test_what_is_no_claim_of_the_peers_own_is_refused(body: StatsBody, reason: Reason) -> None:
-    link = Link(session=None, tag=b"", key=BOB.key)  # type: ignore[arg-type]
+    link = Link(session=None, part=b"", key=BOB.key)  # type: ignore[arg-type]
     signer = ALICE if body.key == ALICE.key else BOB
     assert claims.hear(link, seal(signer, body), NETWORK, None) is reason
     assert link.claim is None
