@@ -296,6 +296,8 @@ async def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_
     assert (await one.handle(GetIdentity())) == new
     shown = (tmp_path / "control" / "rotation").read_bytes()
     assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
+    await one.handle(ChangeIdentity(action="protect", passphrase="eight signs"))
+    assert (tmp_path / "control" / "rotation").read_bytes() == shown, "it is the same key"
     await one.handle(ChangeIdentity(action="new"))
     assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
 

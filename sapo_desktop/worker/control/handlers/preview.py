@@ -73,9 +73,10 @@ class Preview:
         """Raises SapoError where no answer can be had that may travel."""
         settings = self._node.settings
         signer, signed = await self._signer()
-        group = await self._group(signer, settings)
-        task = group.question.task
-        ids = await self._node.examiner.task_ids([task])
+        async with self._node.gate.awake():
+            group = await self._group(signer, settings)
+            task = group.question.task
+            ids = await self._node.examiner.task_ids([task])
         me = _membership(signer, settings, self._instance(), {task: ids[task]})
         envelope = seal(signer, group_body(me, group, answered=1, published=1))
         frame = codec.encode(wire.Publish(batch=codec.pack_published([envelope])))
@@ -144,8 +145,7 @@ class Preview:
         def following(asked: Sequence[TaskKey]) -> list[Place]:
             return [shared_place(me, task, _SLOT, next(indices)) for task in asked]
 
-        async with node.gate.awake():
-            (question,) = await training_questions(node.examiner, [task], following, tries=len(SHARED_INDICES))
+        (question,) = await training_questions(node.examiner, [task], following, tries=len(SHARED_INDICES))
         return question
 
     async def _completions(self, question: Question) -> list[Completion]:

@@ -34,6 +34,7 @@ OWN = Identity(SEED, "keyring")
 
 class Examiner(test_human.Examiner):
     async def task_ids(self, tasks: Sequence[str]) -> dict[str, bytes]:
+        assert not self.host.suspended, "it would never answer"
         return {task: question_hash(task) * 4 for task in tasks}
 
 
@@ -65,7 +66,8 @@ class Shown:
         self.scene = Scene(folder, settings, 1e9)
         node = self.scene.node
         node.engine = engine or Engine()  # type: ignore[assignment]
-        node.examiner = Examiner()  # type: ignore[assignment]
+        host, node.examiner = node.examiner.host, Examiner()  # type: ignore[assignment]
+        node.examiner.host = host
         self.preview = Preview(node, CATALOGUE, self._known, lambda: b"\xab" * 16)
         self._who = who
 
@@ -115,6 +117,15 @@ def test_answers_that_may_not_travel_are_not_shown_as_if_they_did(tmp_path: Path
     assert "owned" not in Shown(tmp_path, Engine("\x1b]0;owned\x07")).show().text
     with pytest.raises(SapoError, match="peers refuse"):
         Shown(tmp_path, Engine(*["\u202e"] * 4)).show()
+
+
+async def test_a_paused_node_is_woken_for_it(tmp_path: Path) -> None:
+    it = Shown(tmp_path)
+    it.scene.node.orders.start(None)
+    it.scene.node.orders.pause(None)
+    assert it.scene.node.examiner.host.suspended
+    assert (await it.preview.show(PreviewEnvelope())).signed
+    assert it.scene.node.examiner.host.suspended
 
 
 @pytest.mark.parametrize("why", ["gone", "busy"])
