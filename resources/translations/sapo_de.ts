@@ -6455,10 +6455,6 @@
         <translation>on oder off</translation>
     </message>
     <message>
-        <source>one of the two blocks the other</source>
-        <translation>einer von beiden sperrt den anderen</translation>
-    </message>
-    <message>
         <source>one of the two was silent for too long; this node tries again by itself</source>
         <translation>einer von beiden hat zu lange geschwiegen; dieser Knoten versucht es von selbst wieder</translation>
     </message>
@@ -6605,6 +6601,10 @@
     <message>
         <source>this name is taken: give the file another one</source>
         <translation>dieser Name ist vergeben: Gib der Datei einen anderen</translation>
+    </message>
+    <message>
+        <source>this node blocks its key; unblock it, or take its address out of the list</source>
+        <translation>dieser Knoten sperrt seinen Schlüssel; entsperre ihn, oder nimm seine Adresse aus der Liste</translation>
     </message>
     <message>
         <source>this one cannot be read: {error}.</source>

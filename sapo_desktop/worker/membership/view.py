@@ -66,7 +66,7 @@ _PARTINGS = (
     ("going away", sentence("it ends or starts anew; this node tries again by itself")),
     ("no room for another link", sentence("it has no room now; this node tries again by itself")),
     ("busy", sentence("it is busy; this node tries again by itself")),
-    ("blocked", sentence("one of the two blocks the other")),
+    ("blocked", sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")),
     ("still shut out", _SHUT_OUT),
     ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
     ("shut out", _SHUT_OUT),
@@ -83,6 +83,7 @@ _PARTINGS = (
     ("handshake: ", sentence("the two do not understand each other; the older of the two needs an update")),
 )
 """How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
+_BLOCKED_HERE = sentence("this node blocks its key; unblock it, or take its address out of the list")
 _NO_REASON = sentence("it hung up, for no reason that this node knows; this node tries again by itself")
 
 
@@ -233,9 +234,6 @@ def parting_words(reason: str) -> Text:
     return next((words for begin, words in _PARTINGS if reason.startswith(begin)), _NO_REASON)
 
 
-REFUSES_US = sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")
-
-
 def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> dict[str, Text]:
     """Why peers that this node dials sent it away, by address, but for those `dialled` now."""
     return {
@@ -245,7 +243,8 @@ def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | 
 
 def takes_no_link(address: Address, goodbye: Closed) -> Text:
     """What to say of a peer that answers, and of how its greeting ended."""
-    why = REFUSES_US if goodbye.reason.startswith("blocked") else parting_words(goodbye.reason)
+    blocked_here = goodbye.reason.startswith("blocked") and not goodbye.by_peer
+    why = _BLOCKED_HERE if blocked_here else parting_words(goodbye.reason)
     where = address.url.rstrip("/")
     return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
 

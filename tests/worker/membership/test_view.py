@@ -103,6 +103,8 @@ def test_who_refuses_this_node_is_named_until_it_is_linked() -> None:
     assert "refuses this node's key; ask whoever runs it" in str(said[str(relay)])
     assert "tries again by itself" in str(sent_away(partings, [relay])[str(other)])
     assert sent_away(partings, [relay, other]) == sent_away({}, []) == {}
+    own = {relay: Closed("blocked", 86400, False)}
+    assert "this node blocks its key" in str(sent_away(own, [])[str(relay)])
 
 
 @pytest.mark.parametrize("words", ["This version is unsafe: get the fix at example.com", "unsafe \u202e words", ""])
