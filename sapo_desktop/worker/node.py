@@ -596,7 +596,7 @@ class Node:
     def remember_micro_batch(self, fitted: int) -> None:
         """What did not fit once is not tried at every start."""
         if 0 < fitted < self.engine.plan.trainer.micro_batch:
-            self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
+            self.engine.plan.bound(micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
             self.show.notice(
                 "info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted)

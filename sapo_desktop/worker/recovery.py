@@ -142,7 +142,7 @@ class Recovery:
         if plan.trainer.micro_batch <= 1 and plan.batch <= 1:
             return False
         if plan.batch > 1:
-            plan.batch //= 2
+            plan.bound(batch=plan.batch // 2)
             node.show.notice(
                 "info", sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
             )

@@ -258,7 +258,7 @@ async def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(
         it.engine.plan.batch = 2
         it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=True))
         await it.until(RoundFinished, count=2)
-        assert it.engine.plan.batch == 1 and it.node.max_tokens == 512
+        assert it.engine.plan.batch == it.engine.plan.most_batch == 1 and it.node.max_tokens == 512
         it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=True))
         await it.until(RoundFinished, count=4)
         assert it.node.max_tokens == 256

@@ -77,6 +77,9 @@ class EnginePlan:
     """The file that llama.cpp answers with."""
     batch: int = 0
     """Most answers under way at once; 0: as many as the engine takes."""
+    most_batch: int = 0
+    most_micro_batch: int = 0
+    """Of both, whatever is free: what was asked, less where that once was too much; 0: no bound so far."""
     cache_bytes: int = 0
     """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
     scratch: Path | None = None
@@ -91,6 +94,14 @@ class EnginePlan:
     """Whether the next round may be answered beside this one's step: there is memory for both."""
     card_memory: int = 0
     """Bytes of the graphics card's memory that PyTorch's tensors may take; 0: as much as there is."""
+
+    def bound(self, *, batch: int = 0, micro_batch: int = 0) -> None:
+        """From now on no more of them at once: it was too much. 0: as before."""
+        if batch:
+            self.batch = self.most_batch = batch
+        if micro_batch:
+            self.trainer = msgspec.structs.replace(self.trainer, micro_batch=micro_batch)
+            self.most_micro_batch = micro_batch
 
 
 class Engine:
@@ -176,7 +187,16 @@ class Engine:
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
         """Load another model from now on."""
-        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer, batch=0, cache_bytes=0, dtype="")
+        self.plan = dataclasses.replace(
+            self.plan,
+            model=model.path,
+            trainer=trainer,
+            batch=0,
+            most_batch=0,
+            most_micro_batch=0,
+            cache_bytes=0,
+            dtype="",
+        )
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
         """Start the host again after it died and bring it back to a checkpoint."""

@@ -153,17 +153,17 @@ class Fitting:
 
 def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
     """No more at once than fits, and no more than was asked."""
-    batch = min(asked.batch, way.batch) if asked.batch else way.batch
+    batch = min(asked.most_batch, way.batch) if asked.most_batch else way.batch
     trainer = asked.trainer
+    most = asked.most_micro_batch or trainer.micro_batch
     if asked.choice.trains:
-        trainer = msgspec.structs.replace(
-            trainer, micro_batch=min(trainer.micro_batch, way.micro_batch), recompute=way.recompute
-        )
+        trainer = msgspec.structs.replace(trainer, micro_batch=min(most, way.micro_batch), recompute=way.recompute)
     cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
     return dataclasses.replace(
         asked,
         trainer=trainer,
         batch=batch,
+        most_micro_batch=most,
         cache_bytes=cache_bytes,
         dtype=way.precision or asked.dtype,
         rounded=way.rounded,

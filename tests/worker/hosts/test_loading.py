@@ -79,8 +79,8 @@ class Scene:
         self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
 
 
-def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
-    return EnginePlan(STARTER, TrainerSettings(micro_batch=micro_batch), threads=1, device="cpu", batch=batch)
+def asked(micro_batch: int = 16, most_batch: int = 0) -> EnginePlan:
+    return EnginePlan(STARTER, TrainerSettings(micro_batch=micro_batch), threads=1, device="cpu", most_batch=most_batch)
 
 
 @pytest.fixture
@@ -143,8 +143,22 @@ def test_with_little_less_is_asked_at_once() -> None:
 
 
 def test_what_did_not_fit_before_is_an_upper_bound() -> None:
-    plan = Scene(6000).fit(asked(micro_batch=2, batch=8))
+    scene = Scene(6000)
+    plan = scene.fit(asked(micro_batch=2, most_batch=8))
     assert (plan.trainer.micro_batch, plan.batch) == (2, 8)
+    plan.bound(batch=4, micro_batch=1)
+    plan = scene.fit(plan)
+    assert (plan.trainer.micro_batch, plan.batch) == (1, 4)
+
+
+def test_what_only_a_moment_had_no_room_for_is_asked_at_once_again_at_the_next_load() -> None:
+    scene = Scene(6000)
+    whole = scene.fit(asked())
+    scene.look = machine(75)
+    little = scene.fit(whole)
+    assert little.trainer.micro_batch < 16
+    scene.look = machine(6000)
+    assert scene.fit(little) == whole
 
 
 def test_memory_is_looked_at_anew_before_each_load() -> None:
@@ -250,7 +264,9 @@ def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:
 
 def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
     plan = dataclasses.replace(asked(), choice=ANSWERS)
-    assert Scene(6000).fit(dataclasses.replace(plan, batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
+    assert (
+        Scene(6000).fit(dataclasses.replace(plan, most_batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
+    )
 
 
 def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
