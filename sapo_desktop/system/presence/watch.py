@@ -5,6 +5,8 @@ Only what the settings ask for is looked at. What costs more than a glance is lo
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -20,6 +22,8 @@ AWAY = ("threads_away", "processor_percent_away", "upload_kilobytes_away", "down
 """Settings that hold while nobody uses the computer; 0 in each: the same as otherwise."""
 SLOW_SECONDS = 10.0
 """Between looks at programs, sensors, cards and the link."""
+LINK_SECONDS = 60.0
+"""The same of the link on Windows, which starts a program for it that takes seconds."""
 
 
 class Presence(Record, frozen=True, kw_only=True):
@@ -48,6 +52,8 @@ class Watch:
         self._clock = clock
         self._idle = Idle()
         self._slow: tuple[float, Settings, Presence] | None = None
+        self._metered, self._asked = False, 0.0
+        self._asking: threading.Thread | None = None
 
     def look(self, settings: Settings) -> Presence:
         """As things are now; may take some seconds where a service does not answer."""
@@ -73,11 +79,26 @@ class Watch:
 
     def _look_slowly(self, settings: Settings) -> Presence:
         return Presence(
-            metered=not settings.silo and settings.on_metered == "pause" and sensors.is_metered() is True,
+            metered=not settings.silo and settings.on_metered == "pause" and self._is_metered(),
             program=programs.first_of(between_commas(settings.pause_for)),
             card_share=taken_by_others(self._own()) if settings.card_share and settings.device != "cpu" else 0.0,
             degrees=sensors.degrees() if settings.hottest else None,
         )
+
+    def _is_metered(self) -> bool:
+        if sys.platform == "win32":
+            first, now = self._asking is None, self._clock()
+            if self._asking is None or (not self._asking.is_alive() and now - self._asked >= LINK_SECONDS):
+                self._asked, self._asking = now, threading.Thread(target=self._ask_for_link, daemon=True)
+                self._asking.start()
+            if first:  # no node is to begin on a link that it has to leave; later none is to wait with who comes back
+                self._asking.join()
+        else:
+            self._ask_for_link()
+        return self._metered
+
+    def _ask_for_link(self) -> None:
+        self._metered = sensors.is_metered() is True
 
     def _look_for_somebody(self) -> tuple[float | None, Text]:
         try:

@@ -1,5 +1,8 @@
 """What is looked at, how often, and what a system that cannot tell says."""
 
+import queue
+import sys
+
 import msgspec
 import pytest
 
@@ -47,6 +50,33 @@ def test_what_costs_more_is_looked_at_seldom_and_anew_with_new_settings(monkeypa
     looked.now += watch.SLOW_SECONDS
     looked.watch.look(msgspec.structs.replace(ALL, hottest=70))
     assert looked.found.count("heat") == 3
+
+
+def test_windows_is_asked_for_the_link_once_a_minute_and_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts a program for it."""
+    looked, answers = Looked(monkeypatch), queue.SimpleQueue[bool]()
+
+    def is_metered() -> bool:
+        looked.found.append("link")
+        return answers.get(timeout=30)
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(watch.sensors, "is_metered", is_metered)
+    answers.put(True)
+    assert looked.watch.look(ALL).metered, "the first answer is waited for"
+    looked.now = watch.LINK_SECONDS - 1
+    assert looked.watch.look(ALL).metered and looked.found.count("link") == 1
+    looked.now += watch.SLOW_SECONDS
+    assert looked.watch.look(ALL).metered, "the last one"
+    looked.now += watch.LINK_SECONDS
+    assert looked.watch.look(ALL).metered
+    answers.put(False)
+    assert looked.watch._asking is not None
+    looked.watch._asking.join(30)
+    assert looked.found.count("link") == 2, "one at a time"
+    looked.now += watch.SLOW_SECONDS
+    answers.put(False)
+    assert not looked.watch.look(ALL).metered
 
 
 def test_nothing_is_looked_at_that_no_setting_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
