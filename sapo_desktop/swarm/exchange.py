@@ -145,11 +145,15 @@ class Exchange:
         """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
-        return [event for event in link.session.receive(frame, now.monotonic) if not self._handled(link, event, now)]
+        return self._told(link, link.session.receive(frame, now.monotonic), now)
 
     def flooded(self, link: Link, now: Now) -> list[events.Event]:
         """The peer sent more PINGs, PONGs or parts of messages than any needs; its connection is cut off already."""
-        return [event for event in link.session.flooded() if not self._handled(link, event, now)]
+        return self._told(link, link.session.flooded(), now)
+
+    def charge(self, link: Link, reason: Reason, now: Now, detail: str = "") -> list[events.Event]:
+        """Count a fault of the link, found by whoever looked at what came over it; returns the same as `receive`."""
+        return self._told(link, link.session.fault(reason, now.monotonic, detail), now)
 
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
@@ -207,6 +211,9 @@ class Exchange:
         return self.pool.take(drawn.names), drawn.one_source
 
     # -- what sessions tell ------------------------------------------------------------------------------------
+
+    def _told(self, link: Link, told: list[events.Event], now: Now) -> list[events.Event]:
+        return [event for event in told if not self._handled(link, event, now)]
 
     def _handled(self, link: Link, event: events.Event, now: Now) -> bool:
         match event:
@@ -369,8 +376,7 @@ class Exchange:
             if refused.author == link.key and self.standing.is_shut_out(link.key, now.monotonic):
                 self._handled(link, link.session.close(f"shut out: {refused.reason}", retry_after=3600), now)
             return
-        for event in link.session.fault(refused.reason, now.monotonic, str(refused)):
-            self._handled(link, event, now)
+        self.charge(link, refused.reason, now, str(refused))
 
     # -- what is asked for -------------------------------------------------------------------------------------
 

@@ -326,10 +326,11 @@ class Links:
             self._refuse(link, refused.reason, at)
 
     def _refuse(self, link: Link, reason: Reason, at: Now) -> None:
-        self._network.exchange.refusals.add(reason)
-        link.refused.add(reason)
         if reason is Reason.BAD_SIGNATURE:
-            link.session.fault(reason, at.monotonic)
+            self._network.exchange.charge(link, reason, at)
+        else:
+            self._network.exchange.refusals.add(reason)
+            link.refused.add(reason)
 
     async def close(self) -> None:
         """Give up every link that was made here, and keep what was learned."""

@@ -460,7 +460,7 @@ class Network:
                     break
                 began = time.thread_time()
                 if isinstance(frame, str):
-                    told = session.fault(Reason.NOT_A_MESSAGE, time.monotonic(), "text")
+                    told = self.exchange.charge(link, Reason.NOT_A_MESSAGE, now(), "text")
                 else:
                     told = self.exchange.receive(link, frame, now())
                 self._tell(link, told)

@@ -102,6 +102,19 @@ async def test_a_record_that_nobody_answers_to_is_never_passed_on(tmp_path: Path
         assert node.book.to_pass_on(Random(0), time.time()) == []
 
 
+async def test_who_passes_on_records_with_bad_signatures_is_shut_out_for_a_while(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (node, liar):
+        liar.network.dial(node.address())
+        await until(node.linked)
+        (link,) = node.network.exchange.links
+        signer = Signer(bytes([7]) * 32)
+        record = seal(signer, PeerBody(network=NETWORK, key=signer.key, time=int(time.time()), address="wss://a:8765"))
+        for _ in range(9):
+            node.links._take_in(link, record[:-1] + bytes([record[-1] ^ 1]), now())
+        assert node.network.exchange.refusals[Reason.BAD_SIGNATURE] == link.refused[Reason.BAD_SIGNATURE] == 9
+        assert link.goodbye is not None and liar.signer.key in node.network.exchange._barred
+
+
 async def test_a_peer_that_is_linked_already_is_not_dialled_again(tmp_path: Path) -> None:
     async with open_nodes(tmp_path, True, True) as (alice, bob):
         alice.links.keep([bob.address()])

@@ -387,6 +387,20 @@ async def test_a_proven_peer_that_floods_is_shut_out_for_a_while() -> None:
         assert bob.network._door._left_of.total() == 1, "and its part of the internet has one place less"
 
 
+async def test_who_sends_text_is_counted_and_shut_out_like_whoever_sends_other_rubbish() -> None:
+    async with nodes(2) as (alice, bob):
+        link = asyncio.ensure_future(alice.network.link(bob.address()))
+        await until(lambda: bob.heard and alice.heard)
+        (out,) = alice.network._wires.values()
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(9):
+                await out._connection.send("text")
+        await link
+        await until(lambda: not bob.network.exchange.links)
+        assert bob.network.exchange.refusals[Reason.NOT_A_MESSAGE] == 9
+        assert alice.signer.key in bob.network.exchange._barred
+
+
 async def test_a_few_pings_of_a_library_with_a_keepalive_are_no_flood() -> None:
     async with nodes(1) as (node,), knock(node, ping_interval=None) as stranger:
         for _ in range(20):
