@@ -106,7 +106,8 @@ async def _show_sources(context: Context, node: Node) -> None:
         theirs = [item for item in items if (item.origin, item.author) == (origin, author)]
         most = ", ".join(item.task for item in theirs[:3]) + (" ..." if len(theirs) > 3 else "")
         groups = f"{sum(item.groups for item in theirs):,}"
-        rows.append([author[:16] or "this node", origin, groups, percent(weights[origin, author] / total), most])
+        name = author[:16] or ("others" if origin == "peer" else "this node")
+        rows.append([name, origin, groups, percent(weights[origin, author] / total), most])
     headers = ["from", "kind", "groups", "weight", "most on"]
     context.out.table(headers, rows, right=headers[2:4])
 

@@ -16,6 +16,8 @@ from sapo_desktop.core.records import Gain, Group, RoundReport, TaskMark
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, Source
 
 Checked = TypeVar("Checked", bound=msgspec.Struct)
+MOST_SOURCES = 20_000
+"""A message to a client holds some five times as many."""
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""
 
@@ -150,16 +152,21 @@ def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: 
 
 
 def read_sources(db: sqlite3.Connection) -> list[Source]:
-    """What training was fed from whom, by author and task; groups made here have no author. The most weight first."""
+    """What training was fed from whom, by author and task; groups made here have no author. The most weight first;
+    those beyond MOST_SOURCES together, by origin, under no name and no task."""
     rows = db.execute(
         "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), coalesce(sum(g.weight), 0.0) "
         "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "
         "LEFT JOIN names u ON u.id = g.author WHERE r.lost = 0 "
         "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"
     ).fetchall()
+    named, rest = rows[:MOST_SOURCES], rows[MOST_SOURCES:]
+    for origin in sorted({row[1] for row in rest}):
+        sums = map(sum, zip(*(row[3:] for row in rest if row[1] == origin), strict=True))
+        named.append(("", origin, "", *sums))
     return [
         checked(Source(task=task, origin=origin, author=author, groups=groups, answers=answers, weight=weight))
-        for task, origin, author, groups, answers, weight in rows
+        for task, origin, author, groups, answers, weight in named
     ]
 
 

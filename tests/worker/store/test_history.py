@@ -20,6 +20,7 @@ from sapo_desktop.core.records import (
     TaskMark,
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
+from sapo_desktop.worker.store import rows
 from sapo_desktop.worker.store.database import STEPS, Database
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
 from tests import builders
@@ -369,6 +370,17 @@ def test_it_says_from_whom_how_much_was_learned_and_forgets_lost_rounds(run: int
     own, peer = history.sources()
     assert (own.origin, own.author, own.task, own.groups, own.answers, own.weight) == ("own", "", "gcd/easy", 2, 4, 4.0)
     assert (peer.origin, peer.author, peer.groups, peer.weight) == ("peer", "ab" * 32, 2, 1.0)
+
+
+def test_of_very_many_sources_the_heaviest_are_named(
+    run: int, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = [group(number, "peer", bytes([number]).hex() * 32) for number in (1, 2, 3)]
+    history.record_round(run, report(1), groups, [[weight, -weight] for weight in (1.0, 2.0, 0.5)])
+    monkeypatch.setattr(rows, "MOST_SOURCES", 1)
+    heaviest, rest = history.sources()
+    assert (heaviest.author[:2], heaviest.task, heaviest.weight) == ("02", "gcd/easy", 4.0)
+    assert (rest.author, rest.task, rest.origin, rest.groups, rest.weight) == ("", "", "peer", 2, 3.0)
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:

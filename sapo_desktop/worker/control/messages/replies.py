@@ -274,7 +274,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     """own, peer, or human."""
     author: str
-    """Hex key; empty for groups made here."""
+    """Hex key; empty for groups made here, and for the rest of very many sources, which has no task either."""
     groups: int
     answers: int
     weight: float
