@@ -173,7 +173,7 @@ def _in_sandbox(writes: Sequence[Path], programs: bool) -> Confined:
 
 def profile_of(writes: Sequence[Path], programs: bool) -> str:
     """The same in the language of macOS's sandbox."""
-    quoted = (str(folder).replace("\\", "\\\\").replace('"', '\\"') for folder in (*writes, Path("/dev")))
+    quoted = (str(folder.resolve()).replace("\\", "\\\\").replace('"', '\\"') for folder in (*writes, Path("/dev")))
     places = " ".join(f'(subpath "{folder}")' for folder in quoted)
     lines = ["(version 1)", "(allow default)", "(deny network*)", "(deny file-write*)", f"(allow file-write* {places})"]
     return "\n".join([*lines, *([] if programs else ["(deny process-exec)"])])

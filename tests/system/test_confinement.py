@@ -70,3 +70,10 @@ def test_a_sandbox_profile_names_where_it_may_write() -> None:
     assert '(allow file-write* (subpath "/a \\"b\\"") (subpath "/dev"))' in profile
     assert "(deny network*)" in profile and "(deny process-exec)" in profile
     assert "process-exec" not in profile_of([], programs=True)
+
+
+def test_a_sandbox_profile_names_the_places_that_links_lead_to(tmp_path: Path) -> None:
+    """The kernel compares with those."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there")
+    assert f'(subpath "{tmp_path.resolve() / "there"}")' in profile_of([tmp_path / "link"], programs=False)
