@@ -176,10 +176,10 @@ class Exchange:
         self.giving.publish(group, self.links, now)
 
     def shut_out(self, keys: frozenset[bytes]) -> None:
-        """From now on take nothing from these authors and relays, draw none of theirs and serve none."""
+        """From now on take nothing from these authors, relays and links, draw none of theirs and serve none."""
         self.blocked = keys
         for pool in (self.pool, self.giving.shelf):
-            pool.take([entry.name for entry in pool if keys & {entry.name.author, entry.path.relay}])
+            pool.take([entry.name for entry in pool if keys & {entry.name.author, entry.path.relay, entry.path.link}])
 
     @property
     def held_bytes(self) -> int:

@@ -14,7 +14,7 @@ from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
-from tests.swarm.peers import NETWORK, TASK, group, group_body
+from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
 
 
 def pair() -> tuple[Mesh, Peer, Peer, Wire]:
@@ -445,6 +445,15 @@ def test_groups_that_nobody_here_draws_do_not_keep_us_from_asking() -> None:
     victim.exchange.want([TASK], 32)
     mesh.wait(5)
     assert set(theirs) <= set(victim.held())
+
+
+def test_of_a_peer_that_a_person_blocks_nothing_is_drawn_whoever_it_says_had_it_first() -> None:
+    mesh, victim, blocked = Mesh(), Peer(1), Peer(2)
+    (_, link), _ = mesh.join(victim, blocked).ends
+    victim.exchange._take_in(link, m.Sourced(envelope=group(ALICE), relay=b"r" * 32), mesh.now, published=False)
+    assert victim.held()
+    victim.exchange.shut_out(frozenset({blocked.signer.key}))
+    assert not victim.held()
 
 
 @pytest.mark.parametrize("held_up", [1, 5, 8])
