@@ -27,7 +27,7 @@ from sapo_desktop.engines.torch.llama.passes import can_be_written_out
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.files.folder import read_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
-from tests.engines.export_models import CORPUS, llama, torch_greedy, torch_logits
+from tests.engines.export_models import CORPUS, llama, torch_logits
 from tests.engines.real_models import KINDS, QUESTION, save_real_model, trained_tokenizer
 from tests.engines.tiny import loaded_engine
 
@@ -256,21 +256,6 @@ def test_logits_in_llama_cpp_equal_transformers_with_base_merged_and_adapter(fol
             close(cpp.logits(tokens), trained)
         with llama(files["merged"]) as cpp:
             close(cpp.logits(tokens), trained)
-
-
-@needs_llama
-@pytest.mark.slow
-def test_twenty_of_twenty_greedy_answers_are_equal_with_and_without_adapter(folder: Path, tmp_path: Path) -> None:
-    engine = trained_engine(folder)
-    write_folder(folder, tmp_path / "base.gguf", "F32")
-    files = written(engine, tmp_path)
-    prompts = [engine.lm.prompt_tokens(f"What is {7 * i} and {i * i}?") for i in range(20)]
-    with llama(files["base"]) as cpp, engine.policy.as_base():
-        for prompt in prompts:
-            assert cpp.greedy(prompt, 20) == torch_greedy(engine.policy.model, prompt, 20)
-    with llama(files["base"], files["adapter"]) as cpp:
-        for prompt in prompts:
-            assert cpp.greedy(prompt, 20) == torch_greedy(engine.policy.model, prompt, 20)
 
 
 def written(engine: Any, to: Path) -> dict[str, Path]:

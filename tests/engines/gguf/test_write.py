@@ -12,18 +12,16 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import MistralConfig
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.engines.exporting.export import MergedWeights, lora_factors
+from sapo_desktop.engines.exporting.export import MergedWeights
 from sapo_desktop.engines.gguf.vocabulary import _BY_REGEX
-from sapo_desktop.engines.gguf.write import write_adapter, write_model
+from sapo_desktop.engines.gguf.write import write_model
 from tests.engines.export_models import (
     ARCHITECTURES,
     CORPUS,
     PHRASES,
-    adapted,
     llama,
     starter_like_tokenizer,
     tiny_model,
-    torch_greedy,
     torch_logits,
     with_added_tokens,
 )
@@ -151,41 +149,12 @@ def test_scaled_embeddings_are_kept(tmp_path: Path, tokenizer: Any, architecture
 
 
 @needs_llama
-@pytest.mark.slow
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_twenty_of_twenty_greedy_answers_are_equal(tmp_path: Path, tokenizer: Any, architecture: str) -> None:
-    model = tiny_model(architecture, ROWS)
-    path = write(tmp_path / "m.gguf", model, tokenizer)
-    questions = [f"<q>What is {7 * i} and {i * i}?<a>" for i in range(20)]
-    with llama(path) as cpp:
-        for question in questions:
-            tokens = encode(tokenizer, question)
-            assert cpp.greedy(tokens, 24) == torch_greedy(model, tokens, 24)
-
-
-@needs_llama
 def test_half_the_bits_stay_close(tmp_path: Path, tokenizer: Any) -> None:
     model = tiny_model("llama", ROWS)
     path = write(tmp_path / "m.gguf", model, tokenizer, "F16")
     tokens = encode(tokenizer, CORPUS[2])
     with llama(path) as cpp:
         assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < 0.05
-
-
-@needs_llama
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_base_with_adapter_equals_merged(tmp_path: Path, tokenizer: Any, architecture: str) -> None:
-    base = write(tmp_path / "base.gguf", tiny_model(architecture, ROWS), tokenizer)
-    model = adapted(tiny_model(architecture, ROWS))
-    factors, scaling = lora_factors(model)
-    write_adapter(tmp_path / "adapter.gguf", model.config, factors, scaling)
-    merged = write(tmp_path / "merged.gguf", model, tokenizer)
-    tokens = encode(tokenizer, CORPUS[2])
-    with llama(base, tmp_path / "adapter.gguf") as with_adapter, llama(merged) as whole, llama(base) as bare:
-        ours = with_adapter.logits(tokens)
-        assert np.abs(ours - whole.logits(tokens)).max() < 1e-4
-        assert np.abs(ours - torch_logits(model, tokens)).max() < 1e-4
-        assert np.abs(ours - bare.logits(tokens)).max() > 0.1
 
 
 def trained_bpe(pre_tokenizer: Any) -> Any:

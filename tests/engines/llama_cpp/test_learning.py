@@ -171,39 +171,6 @@ def test_the_gradient_points_as_the_torch_samplers(samplers: dict[str, Sampler],
     assert min(found[name] for name in FOUR_BITS) > chance - 0.1 > 0
 
 
-@pytest.fixture(scope="module")
-def sought(samplers: dict[str, Sampler], chosen: list[tuple[str, str]]) -> torch.Tensor:
-    """The gradient [P] of many of torch's own answers."""
-    own = samplers["torch"]
-    return mean_gradient(own, batches(own, chosen, range(10, 14)))
-
-
-def batches(sampler: Sampler, chosen: list[tuple[str, str]], seeds: range) -> list[list[TrainingSequence]]:
-    """What the sampler answers under each seed, marked; four groups to each question."""
-    texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
-    made = [sampler.answer(texts, seed) for seed in seeds]
-    return [batch(one, rewards(one, truths)) for one in made]
-
-
-def mean_gradient(own: Sampler, parts: list[list[TrainingSequence]]) -> torch.Tensor:
-    return torch.stack([own.gradient(part) for part in parts]).mean(0)
-
-
-@pytest.mark.parametrize("name", FOUR_BITS)
-def test_weights_bring_the_gradient_of_a_4_bit_sampler_nearer(
-    samplers: dict[str, Sampler], chosen: list[tuple[str, str]], sought: torch.Tensor, name: str
-) -> None:
-    """The same 4-bit answers with and without weights, against the gradient of many of torch's own."""
-    own, parts = samplers["torch"], batches(samplers[name], chosen, range(20, 24))
-    bare = [[msgspec.structs.replace(one, sampler_logprobs=None) for one in part] for part in parts]
-    weighed, plain = mean_gradient(own, parts), mean_gradient(own, bare)
-    print(
-        f"{name}: cosine with the reference: weighed {cosine(sought, weighed):.3f}, plain {cosine(sought, plain):.3f}"
-    )
-    assert cosine(sought, weighed) > cosine(sought, plain) - 0.05
-    assert cosine(sought, weighed) > 0.3
-
-
 def test_short_runs_learn_alike(samplers: dict[str, Sampler], chosen: list[tuple[str, str]]) -> None:
     texts, truths = [text for text, _ in chosen], [truth for _, truth in chosen]
     curves: dict[str, list[float]] = {}
