@@ -146,6 +146,12 @@ def test_nor_where_it_is_refused(path: Path, value: str) -> None:
     assert "s3cret" not in str(refused.value)
 
 
+def test_an_editor_may_mark_its_encoding(path: Path) -> None:
+    """Windows' editors may; TOML knows no such mark."""
+    path.write_bytes(b"\xef\xbb\xbftemperature = 2.0\r\n")
+    assert read(path).settings.temperature == 2.0
+
+
 def test_a_whole_number_will_do_for_a_number(path: Path) -> None:
     path.write_text("temperature = 2")
     assert read(path, 0.0).settings.temperature == 2.0

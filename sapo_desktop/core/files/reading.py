@@ -81,8 +81,9 @@ def read_json(path: Path, kind: type[T], most: int = MOST_OF_OUR_OWN) -> T:
 
 
 def read_text(path: Path, most: int = MOST_OF_OUR_OWN) -> str:
-    """As `read_bytes`, decoded as UTF-8, with every line end as `\\n`. UnicodeDecodeError where it is none."""
-    return read_bytes(path, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    """As `read_bytes`, decoded as UTF-8, without its mark, which Windows' editors may add, and with every line end as
+    `\\n`. UnicodeDecodeError where it is none."""
+    return read_bytes(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def create_like(source: BufferedReader, target: Path) -> BufferedRandom:
