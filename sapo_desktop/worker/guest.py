@@ -333,11 +333,12 @@ class Guest:
             text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
             node.show.notice("info", text)
         self._not_held = str(self._ceiling.refused)
-        if not node.engine.running:
-            return
-        if minutes and node.gate.asleep_for >= 60 * minutes:
+        long_ago = minutes and node.gate.asleep_for >= 60 * minutes
+        if long_ago and any(host.pid is not None for host in node.hosts):
             log.info("Paused for %d min: the memory is given back.", minutes)
             await node.put_away()
+        elif not node.engine.running:
+            return
         elif most and held > most:
             text = sentence(
                 "This node holds {held} of memory, and memory_most allows {most}.",

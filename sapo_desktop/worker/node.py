@@ -241,7 +241,8 @@ class Node:
         patient = grace_of_caller.set(PATIENCE)
         try:
             async with self.gate.awake():
-                if self.gate.state in (NodeState.IDLE, NodeState.PAUSED) and not self.engine.running:
+                idle = self.gate.state in (NodeState.IDLE, NodeState.PAUSED)
+                if idle and (self.is_put_away or not self.engine.running):
                     async with self._without_round():
                         await self._revive()
                 yield

@@ -139,14 +139,16 @@ class Recovery:
     def _fewer_at_once(self) -> bool:
         node = self._node
         plan = node.engine.plan
-        if plan.trainer.micro_batch <= 1 and plan.batch <= 1:
+        micro_batch = plan.trainer.micro_batch if node.engine.trains else 1
+        if micro_batch <= 1 and plan.batch <= 1:
             return False
         if plan.batch > 1:
             plan.bound(batch=plan.batch // 2)
             node.show.notice(
                 "info", sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
             )
-        node.remember_micro_batch(max(1, plan.trainer.micro_batch // 2))
+        if micro_batch > 1:
+            node.remember_micro_batch(micro_batch // 2)
         return True
 
     def _shorter_answers(self) -> bool:

@@ -225,6 +225,10 @@ async def test_a_long_pause_gives_memory_back(tmp_path: Path, monkeypatch: pytes
     it.scene.gate._asleep_since -= 61  # type: ignore[operator]
     await it.guest._look()
     assert not it.scene.engine.running
+    it.scene.examiner.host.pid = os.getpid()  # somebody asked for a question meanwhile
+    it.scene.gate._asleep_since -= 61  # type: ignore[operator]
+    await it.guest._look()
+    assert it.scene.examiner.host.pid is None
     await it.close()
 
 

@@ -19,6 +19,7 @@ from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine,
 from tests.builders import loaded, step_report
 from tests.models.small_models import gguf
 from tests.worker.fakes import generated
+from tests.worker.test_node import SETTINGS, Scene
 
 LOADED = loaded(parameters=7, dtype="F16", context=99, versions={"it": "1"})
 
@@ -336,6 +337,31 @@ async def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchan
     (before / "adapter").unlink()  # pruned meanwhile
     await engine.save(after)
     assert [path.name for path in after.iterdir()] == ["adapter"]
+
+
+async def test_a_node_that_only_answers_and_holds_too_much_is_loaded_anew_with_less_at_once(tmp_path: Path) -> None:
+    engine, recorder = answering(tmp_path)
+    scene = Scene(tmp_path, SETTINGS, 1e9)
+    scene.node.engine, engine.plan.batch = engine, 8
+
+    async def fit(asked: EnginePlan, held: int, measure: Measure) -> EnginePlan:
+        return dataclasses.replace(asked, cache_bytes=(asked.most_batch or 8) * 2**20)
+
+    engine.fitting = fit
+    await engine.load(None)
+    scene.node.orders.start(None)
+    scene.node.orders.pause(None)
+    await scene.node.shrink("Too much.")
+    async with scene.node.awake(), scene.node.awake():
+        await engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
+    loads = [one.cache_bytes for one in recorder.asked if isinstance(one, p.LoadGguf)]
+    assert loads == [8 * 2**20, 4 * 2**20]
+    assert scene.notices() == [
+        "At most 4 answers are given at once, as memory allows.",
+        "Too much. The model is loaded anew, with less at once.",
+    ]
+    assert scene.node.counters.micro_batch == 0
+    await scene.node.close()
 
 
 async def test_a_full_disk_is_said_where_what_was_trained_before_is_kept(
