@@ -16,6 +16,7 @@ from sapo_desktop.core.errors import SettingsError, TooBig
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import TimeProducts
 from sapo_desktop.models.describe import describe
@@ -253,8 +254,9 @@ async def test_questions_about_memory_are_answered_with_and_without_a_process(tm
 
 async def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("version = 99\n")
-    with pytest.raises(SettingsError, match="newer"):
+    with pytest.raises(SettingsError, match="newer") as caught:
         await appraise_apart(tmp_path, GetFit())
+    assert isinstance(caught.value.text, Sentence), "said in the window's language"
 
 
 def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:

@@ -29,6 +29,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.installation import can_learn
 from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.parent import last_words
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 NOT_BUILT = sentence(
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = settings_file.read(path).settings if path.exists() else Settings()
         sys.stdout.buffer.write(msgspec.json.encode(appraise(request, settings, folder)))
     except SapoError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(last_words(error), file=sys.stderr)
         return error.exit_code
     return 0
 

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.network.ranges import ip_of
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.swarm.protocol.limits import MOST_CLOCK_ERROR
@@ -46,27 +47,20 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
         )
     if info.state == "failed":
         return Check(name, "bad", str(info.reason), f"Do what the sentence says. {_ANOTHER_PORT}")
-    if error := _taken(settings.listen):
+    try:
+        host, port = host_and_port(settings.listen)
+        if ip_of(host) is None:
+            return Check(name, "good", f"{settings.listen} is closed now; its name is not looked up for this check.")
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except (SapoError, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
         return Check(
             name,
             "bad",
-            f"{settings.listen} cannot be opened: {error}.",
+            f"{settings.listen} cannot be opened: {reason}.",
             f"End the program that has the port. {_ANOTHER_PORT}",
         )
     return Check(name, "good", f"{settings.listen} is closed now, and can be opened.")
-
-
-def _taken(listen: str) -> str:
-    """Why it cannot be opened; nothing is sent for it."""
-    try:
-        host, port = host_and_port(listen)
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, port), family=family):
-            return ""
-    except SapoError as error:
-        return str(error).rstrip(".")
-    except OSError as error:
-        return error.strerror or str(error)
 
 
 def clock(info: SwarmInfo) -> Check:

@@ -106,3 +106,9 @@ def test_in_silo_it_is_looked_whether_the_port_can_be_had() -> None:
         assert check.state == "bad" and "End the program" in check.advice
     assert listening(Settings(listen=where), SILO).state == "good"
     assert listening(Settings(listen="nonsense"), SILO).state == "bad"
+
+
+def test_a_host_name_to_listen_at_is_looked_up_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "create_server", lambda *_, **__: pytest.fail("it asks a name server"))
+    check = listening(Settings(listen="node.example:8765"), SILO)
+    assert check.state == "good" and "not looked up" in check.found
