@@ -25,7 +25,8 @@ log = logging.getLogger(__name__)
 
 SERVICE = "_sapo._tcp.local."
 MOST_SERVICES = 32
-"""Services known at a time; what else is there is not looked at."""
+"""Services known at a time; what else is there waits until one goes."""
+_MOST_WAITING = 256
 MOST_ADDRESSES = 4
 """Addresses taken from one service."""
 _ASK_MILLISECONDS = 3000.0
@@ -54,6 +55,8 @@ class Lan:
         self._browser: AsyncServiceBrowser | None = None
         self._services: dict[str, frozenset[Address]] = {}
         """By name; empty until its addresses are known."""
+        self._waiting: dict[str, None] = {}
+        """Names of services to be asked, the first first."""
         self._asking: set[asyncio.Task[None]] = set()
         self._is_crowded = False
 
@@ -101,17 +104,24 @@ class Lan:
     def _changed(
         self, *, zeroconf: zeroconf.Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
     ) -> None:
-        """A service came or went. The names of the arguments are the library's."""
+        """A service came or went, or said more of itself. The names of the arguments are the library's."""
         if state_change is ServiceStateChange.Removed:
             self._forget(name)
-        elif state_change is ServiceStateChange.Added and name != self._name and name not in self._services:
-            if len(self._services) >= MOST_SERVICES:
-                self._say_crowded()
-                return
+        elif name != self._name and name not in self._services and len(self._waiting) < _MOST_WAITING:
+            self._waiting[name] = None
+        self._ask_waiting(zeroconf)
+
+    def _ask_waiting(self, network: zeroconf.Zeroconf) -> None:
+        while self._waiting and len(self._services) < MOST_SERVICES:
+            name = next(iter(self._waiting))
+            del self._waiting[name]
             self._services[name] = frozenset()
-            task = asyncio.ensure_future(self._ask(zeroconf, name))
+            task = asyncio.ensure_future(self._ask(network, name))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
+        if self._waiting and not self._is_crowded:
+            log.warning("More than %d nodes show themselves on the local network: further ones wait.", MOST_SERVICES)
+            self._is_crowded = True
 
     async def _ask(self, network: zeroconf.Zeroconf, name: str) -> None:
         """Learn the addresses of a service; one without any that we take gives its place back."""
@@ -128,6 +138,7 @@ class Lan:
         self._services[name] = addresses
         if not addresses:
             del self._services[name]
+            self._ask_waiting(network)
         for address in addresses - known:
             self._found(address)
 
@@ -147,14 +158,10 @@ class Lan:
         return is_of_a_home(ip)
 
     def _forget(self, name: str) -> None:
+        self._waiting.pop(name, None)
         gone = self._services.pop(name, frozenset())
         for address in gone - frozenset().union(*self._services.values()):
             self._lost(address)
-
-    def _say_crowded(self) -> None:
-        if not self._is_crowded:
-            log.warning("More than %d nodes show themselves on the local network: further ones wait.", MOST_SERVICES)
-            self._is_crowded = True
 
 
 def _silence() -> None:

@@ -146,11 +146,33 @@ def test_a_network_at_home_is_no_loopback() -> None:
 
 async def test_of_a_flood_of_services_a_few_are_looked_at(caplog: pytest.LogCaptureFixture) -> None:
     async with looking(None) as (one,), stranger() as other:
-        await show(other, *(service(f"n{n}", 41000 + n, HERE) for n in range(2 * MOST_SERVICES)))
+        shown = [service(f"n{n}", 41000 + n, HERE) for n in range(2 * MOST_SERVICES)]
+        await show(other, *shown)
         await until(lambda: one.lan._is_crowded and not one.lan._asking)
         assert len(one.there) == len(one.lan._services) == MOST_SERVICES
+        first = list(one.there)
+        for gone in [gone for gone in shown if gone.name in one.lan._services][:4]:
+            await other.async_unregister_service(gone)
+        await until(lambda: len(set(one.there) - set(first)) == 4)  # those that waited have their places
+        assert len(one.there) == MOST_SERVICES
     assert [record.getMessage() for record in caplog.records if "More than 32" in record.getMessage()] != []
     assert HERE not in caplog.text
+
+
+async def test_whose_answer_was_lost_is_asked_again_when_it_says_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, asked = AsyncServiceInfo.async_request, []
+
+    async def lost_once(self: AsyncServiceInfo, *more: Any) -> bool:
+        asked.append(self.name)
+        return len(asked) > 1 and await real(self, *more)
+
+    monkeypatch.setattr(AsyncServiceInfo, "async_request", lost_once)
+    async with looking(None) as (one,), stranger() as other:
+        await show(other, service("late", 40007, HERE))
+        await until(lambda: asked and not one.lan._asking)
+        assert not one.lan._services
+        await other.async_update_service(service("late", 40007, HERE, properties={"another": "one"}))
+        await until(lambda: one.there == [Address(HERE, 40007)])
 
 
 async def test_a_network_that_cannot_be_used_is_an_error_with_a_reason() -> None:
