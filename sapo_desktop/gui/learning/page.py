@@ -67,7 +67,7 @@ class LearningPage(Page):
 
     @cached_property
     def tasks(self) -> PractisedCard:
-        part = PractisedCard(self.view, self.bridge, lambda: self.wanted.emit("try"))
+        part = PractisedCard(self.view, self.bridge, lambda family: self.wanted.emit(f"try/{family}"))
         part.own.changed.connect(self._ask_tasks)
         return self._placed("tasks", part)
 

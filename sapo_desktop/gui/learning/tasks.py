@@ -30,6 +30,8 @@ from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
 
 CanEnd = Callable[[str, str | None], bool]
 """Whether a family, or one level of it, may be switched off."""
+TryOut = Callable[[str], object]
+"""Leads to where one tries a question of a family."""
 
 
 class FamilyPane(Card):
@@ -43,10 +45,11 @@ class FamilyPane(Card):
     family_switched = Signal(str, bool)
     level_switched = Signal(str, str, bool)
 
-    def __init__(self, view: View, try_out: Callable[[], object]) -> None:
+    def __init__(self, view: View, try_out: TryOut) -> None:
         super().__init__(role="well")
         self.body.setContentsMargins(grid(2), grid(1.5), grid(2), grid(2))
         self._view = view
+        self._try_out = try_out
         self._shown: FamilyRow | None = None
         self.title = Label("", "subtitle")
         self.switch = Switch(tr("Practise this task"))
@@ -58,7 +61,7 @@ class FamilyPane(Card):
         self._trend = Label("", "caption")
         self._chart = SmallChart(tr("Share solved, round by round"))
         self._last = Label(tr("The last task stays on: with none there is nothing to learn."), "caption")
-        self._try = Button(tr("Try a question"), try_out, icon="try")
+        self._try = Button(tr("Try a question"), self._try_question, icon="try")
         self._nothing = Label(tr("Pick a task to see its levels."), "muted")
         self._parts = holding(
             column(
@@ -122,6 +125,10 @@ class FamilyPane(Card):
         if self._shown is not None:
             self.family_switched.emit(self._shown.family, on)
 
+    def _try_question(self) -> None:
+        if self._shown is not None:
+            self._try_out(self._shown.family)
+
     def _level_switched(self, level: str, on: bool) -> None:
         if self._shown is not None:
             self.level_switched.emit(self._shown.family, level, on)
@@ -161,9 +168,9 @@ class LevelLine(QWidget):
 
 
 class PractisedCard(Card):
-    """All families; the picked one beside them. `try_out`: leads to where one tries a question."""
+    """All families; the picked one beside them."""
 
-    def __init__(self, view: View, bridge: Asks, try_out: Callable[[], object]) -> None:
+    def __init__(self, view: View, bridge: Asks, try_out: TryOut) -> None:
         super().__init__(
             tr("Tasks"), tr("A program makes up every question and marks every answer. Pick a task to change it.")
         )

@@ -15,7 +15,7 @@ class Page(PageColumn):
     """A page. The window calls `opened` when it comes into sight and `refresh` when the view changes meanwhile.
 
     Signals:
-        wanted: another page, by its name.
+        wanted: another page, by its name; behind a slash what it is to show of itself.
     """
 
     name: ClassVar[str]
@@ -33,6 +33,9 @@ class Page(PageColumn):
 
     def opened(self) -> None:
         """It came into sight: ask the worker for what no event tells. `refresh` with everything follows."""
+
+    def turn_to(self, part: str) -> None:
+        """Show this of it: another page leads here."""
 
     def closed(self) -> None:
         """It went out of sight."""

@@ -137,8 +137,9 @@ class MainWindow(QMainWindow):
         assert isinstance(page, Page)
         return page
 
-    def go(self, name: str) -> None:
-        """Show this page."""
+    def go(self, where: str) -> None:
+        """Show this page, and of it what stands behind a slash."""
+        name, _, part = where.partition("/")
         before = self._stack.currentWidget()
         page = self._pages.get(name) or self._make(name)
         if before is not page:
@@ -147,6 +148,8 @@ class MainWindow(QMainWindow):
             self._stack.setCurrentWidget(page)
             if self.isVisible():
                 self._open(page)
+        if part:
+            page.turn_to(part)
         self._side.show_page(name)
 
     def join_others(self, link: str = "") -> None:

@@ -19,7 +19,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import task_name
-from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.view.viewmodel import ALL, Section, View
 from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tried
 
 DRAW_MS = 250
@@ -73,9 +73,13 @@ class TryPage(Page):
             self._question.fill_in(typed)
             self._draw()
 
+    def turn_to(self, part: str) -> None:
+        """Choose this task to draw a question of."""
+        self._question.choose_task(part)
+
     def refresh(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state"}:
-            self._question.refresh()
+            self._question.refresh(anew=changed == ALL)
             self._answers.set_ready(self.view.attached)
         self._draw()
 

@@ -66,15 +66,15 @@ class QuestionCard(Card):
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self._stop, self.stop.emit)
         self._switch("own")
 
-    def refresh(self) -> None:
-        """The link or the state changed."""
+    def refresh(self, *, anew: bool) -> None:
+        """The link or the state changed. `anew`: tasks may have come or gone."""
         self._banner.say(
             ""
             if self._view.attached
             else tr("The node is not running just now: it cannot answer. The page Home says why.")
         )
         if self._view.attached:
-            self._task.load()
+            self._task.load(anew=anew)
         self._task.setEnabled(self._view.attached)
         self._enable()
 
@@ -102,6 +102,10 @@ class QuestionCard(Card):
         """Draw a question of a task, to be looked at and asked."""
         self._switch("task")
         self._task.draw()
+
+    def choose_task(self, family: str) -> None:
+        self._switch("task")
+        self._task.choose(family)
 
     def _switch(self, source: str) -> None:
         self._source.show_choice(source)
@@ -148,6 +152,8 @@ class TaskQuestion(QWidget):
         super().__init__()
         self._bridge = bridge
         self._families: dict[str, Family] = {}
+        self._awaited = ""
+        """The family to choose once it is known."""
         self.question: QuestionSet | None = None
         self._family = Choice(tr("Task"))
         self._family.setMinimumContentsLength(18)
@@ -163,10 +169,19 @@ class TaskQuestion(QWidget):
         self.setLayout(column(choose, self._about, self._banner, self._text, self._form))
         self._show_question()
 
-    def load(self) -> None:
+    def load(self, *, anew: bool = False) -> None:
         """Ask for the tasks, where they are not known yet."""
-        if not self._families:
+        if anew or not self._families:
             self._bridge.ask(ListTasks(examples=False), self._tasks_are, self._failed, of=self)
+
+    def choose(self, family: str) -> None:
+        """This one, now or once the tasks are known."""
+        found = self._families.get(family)
+        self._awaited = "" if found else family
+        if found is not None:
+            first = first_choice(found.levels)
+            self._family.show_choice(family)
+            self._choose_family(family, first.level if first else "")
 
     def draw(self) -> None:
         """Another question of the task that is chosen."""
@@ -180,11 +195,14 @@ class TaskQuestion(QWidget):
     def _tasks_are(self, reply: Tasks) -> None:
         self._banner.say("")
         self._families = {family.name: family for family in families(reply.items)}
-        first = first_choice(reply.items)
-        choices = [(family.name, family.title) for family in self._families.values()]
-        self._family.set_choices(choices, first.family if first else "")
-        if first is not None:
-            self._choose_family(first.family, first.level)
+        before, first = self._family.current, first_choice(reply.items)
+        self._family.set_choices([(family.name, family.title) for family in self._families.values()])
+        if self._awaited in self._families:
+            self.choose(self._awaited)
+        elif before in self._families:
+            self._choose_family(before, self._level.current)
+        elif first is not None:
+            self.choose(first.family)
 
     def _choose_family(self, name: str, level: str = "") -> None:
         family = self._families.get(name)
@@ -195,7 +213,7 @@ class TaskQuestion(QWidget):
     def _choose_level(self) -> None:
         info = self._chosen()
         self._about.setText(_about(info) if info else "")
-        if self.question is not None:
+        if self.question is not None and (info is None or self.question.task != f"{info.family}/{info.level}"):
             self.question = None
             self._show_question()
 

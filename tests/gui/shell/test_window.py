@@ -20,6 +20,7 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.app import Desktop
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
+from sapo_desktop.gui.try_it.page import TryPage
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layers import Line
 from sapo_desktop.gui.widgets.layout import Figure
@@ -35,6 +36,7 @@ from sapo_desktop.worker.control.messages.requests import (
     Finish,
     GetAhas,
     JoinSwarm,
+    ListTasks,
     Pause,
     Quit,
     Resume,
@@ -43,6 +45,7 @@ from sapo_desktop.worker.control.messages.requests import (
     StartRounds,
 )
 from tests.builders import eval_report
+from tests.gui import staged_try
 from tests.gui.driving import all_texts
 from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, empty_curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
@@ -581,6 +584,13 @@ def test_leaving_the_first_run_changes_nothing(qtbot: QtBot, wizard: Wizard, idl
     with qtbot.waitSignal(wizard.left):
         qtbot.keyClick(wizard, Qt.Key.Key_Escape)
     assert not idle.asked_for(SetSettings)
+
+
+def test_a_page_is_told_what_to_show_of_it(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(), {ListTasks: staged_try.tasks()})
+    window.go("try/gcd")
+    page = window.page
+    assert isinstance(page, TryPage) and page._question._task._family.current == "gcd"
 
 
 def test_the_focus_follows_to_another_page(qtbot: QtBot) -> None:

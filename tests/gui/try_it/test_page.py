@@ -13,9 +13,11 @@ from sapo_desktop.gui.try_it.trying import Side
 from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
-from sapo_desktop.view.viewmodel import View
+from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
+from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks
+from tests.builders import task_info
 from tests.gui import scenes, staged_try
 from tests.gui.driving import button, press, shown, texts
 from tests.gui.late import LateBridge
@@ -205,6 +207,30 @@ def test_tasks_that_cannot_be_had_are_asked_for_again(bridge: StageBridge, qtbot
     assert "The node is not running just now." not in texts(page)
     press(page, "Draw a question")
     assert QUESTION in texts(page)
+
+
+def test_a_task_that_came_is_offered_and_what_is_chosen_stays(page: TryPage, bridge: StageBridge) -> None:
+    page._question.propose()
+    task = page._question._task
+    before = (task._family.current, task._level.current)
+    bridge.replies[ListTasks] = Tasks(items=[*staged_try.tasks().items, task_info("mine", title="Mine")])
+    page.refresh(ALL)
+    assert task._family.findData("mine") >= 0
+    assert (task._family.current, task._level.current) == before and QUESTION in texts(page)
+    bridge.replies[ListTasks] = Tasks(items=[task_info("mine", title="Mine")])
+    page.refresh(ALL)
+    assert (task._family.current, task.question) == ("mine", None), "the one that was chosen is gone"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_it_turns_to_the_task_that_was_picked_elsewhere(qtbot: QtBot, known: bool) -> None:
+    bridge = late(ListTasks)
+    page = a_page(qtbot, bridge)
+    bridge.deliver(1 if known else 0)
+    page.turn_to("gcd")
+    bridge.deliver()
+    task = page._question._task
+    assert task.isVisible() and (task._family.current, task._level.current) == ("gcd", "easy")
 
 
 def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:
