@@ -3,8 +3,8 @@
 Who connects has five seconds to prove that it can read the data folder (proof.py); requests with an Origin
 (web pages) or another Host (rebound names) are refused before that. Each call runs as a task of its own, so
 that `pause` gets through while an evaluation runs. What a client does not read waits in a bounded queue:
-progress is left out first, then the client is cut off; it never holds up the worker. What calls mean is the
-business of `handle`.
+progress is left out first, then answers, then the client is cut off; it never holds up the worker. What calls
+mean is the business of `handle`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from sapo_desktop.worker.control.messages.envelopes import (
     ToWorker,
     Watch,
 )
-from sapo_desktop.worker.control.messages.events import Answered, Event, Progressed
+from sapo_desktop.worker.control.messages.events import Answered, Event, PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.models import CancelModelWork
 from sapo_desktop.worker.control.messages.replies import Reply
 from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Request, Resume, SetSilo
@@ -78,9 +78,11 @@ MAX_WAITING = 256
 ORDERS = (Pause, Resume, Finish, Quit, SetSilo, CancelModelWork)
 """What never waits for other calls."""
 QUEUE_FOR_PROGRESS = 64
-QUEUE = 4096
-"""Messages waiting for one client: above the first number progress is left out, at the second it is cut
-off."""
+QUEUE_FOR_ANSWERS = 4096
+QUEUE = 65_536
+"""Messages waiting for one client: from the first number on progress is left out, from the second on answers and
+phases, too; at the third it is cut off. A terminal whose output stands still (Ctrl-S, a pager) owns its node, which
+ends when it is cut off: the rounds of days fit."""
 FLUSH_SECONDS = 1.0
 GONE = sentence(
     "The worker has gone; its reasons are in logs/worker.log of the data folder.", in_terminal="sapo-desktop run"
@@ -101,15 +103,21 @@ class Client:
         self._connection = connection
         self._queue: asyncio.Queue[bytes] = asyncio.Queue()
 
-    def put(self, frame: bytes, *, may_be_left_out: bool = False) -> None:
+    def put(self, frame: bytes) -> None:
         """Have a message sent when the client takes it."""
-        waiting = self._queue.qsize()
-        if may_be_left_out and waiting >= QUEUE_FOR_PROGRESS:
-            return
-        if waiting >= QUEUE:
+        if self._queue.qsize() >= QUEUE:
             self._connection.transport.abort()
             return
         self._queue.put_nowait(frame)
+
+    def put_event(self, event: Event, frame: bytes) -> None:
+        """The same for an event, which may be left out."""
+        waiting = self._queue.qsize()
+        if waiting >= QUEUE_FOR_PROGRESS and isinstance(event, Progressed | AskProgressed):
+            return
+        if waiting >= QUEUE_FOR_ANSWERS and isinstance(event, Answered | PhaseChanged):
+            return
+        self.put(frame)
 
     async def send_queued(self) -> None:
         """Send what is put, for ever; as slow as the client reads."""
@@ -176,7 +184,7 @@ class ControlServer:
         frame = msgspec.msgpack.encode(Note(event=event))
         for client in list(self._clients):
             if client.events and (client.closely or not isinstance(event, Answered | Progressed)):
-                client.put(frame, may_be_left_out=isinstance(event, Progressed | AskProgressed))
+                client.put_event(event, frame)
 
     def tell(self, client: Client, event: Event) -> None:
         """Tell one client, where it wants events. Returns at once."""

@@ -25,7 +25,7 @@ from sapo_desktop.worker.control.channel import ControlServer, open_link
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed
 from sapo_desktop.worker.control.messages.envelopes import Attach, Call, Cancel
-from sapo_desktop.worker.control.messages.events import Progressed, Stopping
+from sapo_desktop.worker.control.messages.events import Answered, Progressed, Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Notice
 from sapo_desktop.worker.control.messages.models import GetModels
 from sapo_desktop.worker.control.messages.replies import Ok, Reply
@@ -202,7 +202,10 @@ async def test_a_client_that_does_not_look_is_told_no_progress(worker: Worker, t
     assert [type(event) async for event in listener.events()] == [Notice]
 
 
-async def test_who_does_not_read_loses_progress_then_its_place(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_does_not_read_loses_progress_then_answers_then_its_place(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "QUEUE_FOR_ANSWERS", 80)
     monkeypatch.setattr(channel, "QUEUE", 100)
 
     link = await open_link(worker.folder.control)
@@ -215,6 +218,9 @@ async def test_who_does_not_read_loses_progress_then_its_place(worker: Worker, m
     for _ in range(1000):
         worker.server.publish(AskProgressed(stream=1, text=long, tokens=1))
     assert served._queue.qsize() == channel.QUEUE_FOR_PROGRESS
+    for _ in range(100):
+        worker.server.publish(Answered(round=1, task="gcd/easy", question="", completion=long, solved=True))
+    assert served._queue.qsize() == 80
     for _ in range(101):
         worker.server.publish(Notice(level="info", text=long))
     await worker.gone.wait()
