@@ -235,13 +235,11 @@ def parse_value(key: str, text: str) -> bool | int | float | str:
     value = _typed(field.kind, text.strip())
     if value is None or not _fits(value, field):
         raise SettingsError(
-            sentence(
-                "{key} cannot be '{value}': it is {allowed}. {description}",
-                key=key,
-                value=str(shown(key, text)),
-                allowed=field.info.allowed,
-                description=Sentence(template=field.info.description),  # the window has them translated
-            )
+            "{key} cannot be '{value}': it is {allowed}. {description}",
+            key=key,
+            value=str(shown(key, text)),
+            allowed=field.info.allowed,
+            description=Sentence(template=field.info.description),  # the window has them translated
         )
     if key in _READ:
         _READ[key](str(value))

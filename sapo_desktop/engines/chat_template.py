@@ -133,16 +133,12 @@ def _rendered(source: str, special: dict[str, str], conversations: list[list[dic
         raise _endless() from error
     if reply.unreadable is not None:
         raise ModelError(
-            sentence(
-                "The model's chat template cannot be read: {reason}. Choose another model.", reason=reply.unreadable
-            )
+            "The model's chat template cannot be read: {reason}. Choose another model.", reason=reply.unreadable
         )
     if reply.unfit is not None:
         raise ModelError(
-            sentence(
-                "The model's chat template does not take a question: {reason}. Choose another model.",
-                reason=reply.unfit,
-            )
+            "The model's chat template does not take a question: {reason}. Choose another model.",
+            reason=reply.unfit,
         )
     return reply.prompts
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.bare_tokenizer import load_bare_tokenizer
 from sapo_desktop.engines.chat_template import ChatTemplate
 from sapo_desktop.engines.prompts import TAG, Prompter
@@ -90,11 +89,9 @@ def model_numbers(folder: Path) -> ModelNumbers:
         return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(
-            sentence(
-                "The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.",
-                folder=str(folder),
-                reason=str(error),
-            )
+            "The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            folder=str(folder),
+            reason=str(error),
         ) from error
 
 
@@ -110,17 +107,13 @@ def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
     # The tokenizers library raises a bare Exception where its file is not whole.
     except Exception as error:
         raise ModelError(
-            sentence(
-                "The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.",
-                folder=str(folder),
-                reason=str(error),
-            )
+            "The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            folder=str(folder),
+            reason=str(error),
         ) from error
     if backend.eos_token_id is None:
         raise ModelError(
-            sentence(
-                "The tokenizer in {folder} names no end-of-sequence token. Choose another model.", folder=str(folder)
-            )
+            "The tokenizer in {folder} names no end-of-sequence token. Choose another model.", folder=str(folder)
         )
     ends = frozenset({*named, int(backend.eos_token_id)})
     template = None if backend.chat_template is None else backend.get_chat_template()

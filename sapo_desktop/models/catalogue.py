@@ -18,7 +18,6 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.resources import resource
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.fit.shape import Architecture, ModelShape
 
 CATALOGUE = "models.toml"
@@ -162,29 +161,22 @@ def read_catalogue(path: Path) -> ModelCatalogue:
         catalogue = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
     except (OSError, ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise ModelError(
-            sentence(
-                "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
-                path=str(path),
-                reason=str(error),
-            )
+            "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
+            path=str(path),
+            reason=str(error),
         ) from error
     if catalogue.version != VERSION:
         raise ModelError(
-            sentence(
-                "The model catalogue {path} has version {version}; this program reads {known}. Install "
-                "SAPO Desktop again.",
-                path=str(path),
-                version=catalogue.version,
-                known=VERSION,
-            )
+            "The model catalogue {path} has version {version}; this program reads {known}. Install SAPO Desktop again.",
+            path=str(path),
+            version=catalogue.version,
+            known=VERSION,
         )
     for problem in _problems(catalogue):
         raise ModelError(
-            sentence(
-                "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
-                path=str(path),
-                reason=problem,
-            )
+            "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
+            path=str(path),
+            reason=problem,
         )
     return catalogue
 

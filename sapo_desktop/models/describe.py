@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT
 from sapo_desktop.models.files.folder import LONGEST_CONTEXT, read_json
 from sapo_desktop.models.files.gguf_file import check_gguf, parts_of
@@ -33,10 +32,8 @@ def _folder(path: Path) -> Model:
             pass
         case _:
             raise ModelError(
-                sentence(
-                    "{path} does not describe a model: it names no architecture or context. Choose another one.",
-                    path=str(path / "config.json"),
-                )
+                "{path} does not describe a model: it names no architecture or context. Choose another one.",
+                path=str(path / "config.json"),
             )
     shape, shipped = shape_of(config), path == starter_folder()
     numbers = shape.parameters(architecture)
@@ -54,7 +51,7 @@ def _gguf(path: Path) -> Model:
     file = check_gguf(parts_of(path))
     if file.shape is None or not 0 < file.context <= LONGEST_CONTEXT:
         raise ModelError(
-            sentence("{path} does not tell the model's shape in the usual way. Choose another model.", path=str(path))
+            "{path} does not tell the model's shape in the usual way. Choose another model.", path=str(path)
         )
     return Model(
         id=path.stem,

@@ -27,7 +27,6 @@ from sapo_desktop.core.models import (
     Transfer,
     spec_of,
 )
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.importing import take_in
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.specs import catalogue_specs
@@ -72,18 +71,14 @@ class ModelFiles:
             return self._catalogue[request.reference]
         if near := difflib.get_close_matches(request.reference, self._catalogue, 1):
             raise ModelError(
-                sentence(
-                    "The catalogue has no model '{name}'; did you mean {near}? Any other is named OWNER/NAME, as on "
-                    "its page.",
-                    name=request.reference,
-                    near=near[0],
-                )
+                "The catalogue has no model '{name}'; did you mean {near}? Any other is named OWNER/NAME, as on "
+                "its page.",
+                name=request.reference,
+                near=near[0],
             )
         raise ModelError(
-            sentence(
-                "The catalogue has no model '{name}'. Any other is named OWNER/NAME, as on its page.",
-                name=request.reference,
-            )
+            "The catalogue has no model '{name}'. Any other is named OWNER/NAME, as on its page.",
+            name=request.reference,
         )
 
     def _look(self, folder: str) -> Contents:

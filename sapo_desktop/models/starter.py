@@ -50,41 +50,33 @@ def verified(folder: Path) -> Path:
         manifest = read_json(folder / MANIFEST, StarterManifest)
     except (OSError, msgspec.DecodeError) as error:
         raise ModelError(
-            sentence(
-                "The starter's {name} in {folder} cannot be read; {repair}",
-                name=MANIFEST,
-                folder=str(folder),
-                repair=_REPAIR,
-            )
+            "The starter's {name} in {folder} cannot be read; {repair}",
+            name=MANIFEST,
+            folder=str(folder),
+            repair=_REPAIR,
         ) from error
     if not manifest.files:
         raise ModelError(
-            sentence(
-                "The starter's {name} in {folder} lists no files; {repair}",
-                name=MANIFEST,
-                folder=str(folder),
-                repair=_REPAIR,
-            )
+            "The starter's {name} in {folder} lists no files; {repair}",
+            name=MANIFEST,
+            folder=str(folder),
+            repair=_REPAIR,
         )
     for name, expected in manifest.files.items():
         file = folder / name
         if Path(name).name != name or not file.is_file():
             raise ModelError(
-                sentence(
-                    "The starter's {name} is missing from {folder}; {repair}",
-                    name=name,
-                    folder=str(folder),
-                    repair=_REPAIR,
-                )
+                "The starter's {name} is missing from {folder}; {repair}",
+                name=name,
+                folder=str(folder),
+                repair=_REPAIR,
             )
         if file_hash(file) != expected:
             raise ModelError(
-                sentence(
-                    "The starter's {name} in {folder} is not the one that was shipped; {repair}",
-                    name=name,
-                    folder=str(folder),
-                    repair=_REPAIR,
-                )
+                "The starter's {name} in {folder} is not the one that was shipped; {repair}",
+                name=name,
+                folder=str(folder),
+                repair=_REPAIR,
             )
     return folder
 

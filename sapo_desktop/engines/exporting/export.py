@@ -51,7 +51,7 @@ def export(
     """
     if format not in FORMATS:
         raise UsageError(
-            sentence("Unknown export format '{name}'; choose one of {known}.", name=format, known=", ".join(FORMATS))
+            "Unknown export format '{name}'; choose one of {known}.", name=format, known=", ".join(FORMATS)
         )
     to = to.expanduser().absolute()
     refuse_used(to)
@@ -157,11 +157,9 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
     dtype = config.get("dtype") or config.get("torch_dtype") or "bfloat16"
     if dtype not in _DTYPES:
         raise ModelError(
-            sentence(
-                "The base model's weights are {number_format}; only {known} can be written. Export as `peft`.",
-                number_format=str(dtype),
-                known=", ".join(_DTYPES),
-            )
+            "The base model's weights are {number_format}; only {known} can be written. Export as `peft`.",
+            number_format=str(dtype),
+            known=", ".join(_DTYPES),
         )
     tied = bool(config.get("tie_word_embeddings", model.config.tie_word_embeddings))
     weights = MergedWeights(model)

@@ -53,7 +53,7 @@ class Layout:
         """llama.cpp's name of a tensor."""
         found = self._names.get_name(name, try_suffixes=(".weight", ".bias"))
         if found is None:
-            raise ModelError(sentence("llama.cpp has no place for the tensor {name}; export as `merged`.", name=name))
+            raise ModelError("llama.cpp has no place for the tensor {name}; export as `merged`.", name=name)
         return str(found)
 
     def rows(self, name: str, tensor: Tensor) -> Tensor:
@@ -123,11 +123,9 @@ def _supported(config: Any) -> gguf.MODEL_ARCH:
     if architecture is None:
         known = ", ".join(_ARCHITECTURES)
         raise ModelError(
-            sentence(
-                "GGUF can be written for models of type {known}, not {kind}; export as `merged`.",
-                known=known,
-                kind=str(config.model_type),
-            )
+            "GGUF can be written for models of type {known}, not {kind}; export as `merged`.",
+            known=known,
+            kind=str(config.model_type),
         )
     for differs, what in (
         *_rope_differences(config),
@@ -140,10 +138,8 @@ def _supported(config: Any) -> gguf.MODEL_ARCH:
     ):
         if differs:
             raise ModelError(
-                sentence(
-                    "This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.",
-                    what=what,
-                )
+                "This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.",
+                what=what,
             )
     return architecture
 

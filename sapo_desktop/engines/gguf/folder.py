@@ -76,11 +76,9 @@ def write_folder(folder: Path, path: Path, weight_type: WeightType = "F16") -> N
             write_model(path, config, tokenizer.backend, weights, weight_type, name=folder.name)
     except (ValueError, KeyError, SafetensorError) as error:
         raise ModelError(
-            sentence(
-                "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
-                folder=str(folder),
-                reason=str(error),
-            )
+            "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            folder=str(folder),
+            reason=str(error),
         ) from error
 
 

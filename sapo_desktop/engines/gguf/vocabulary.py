@@ -45,10 +45,8 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     model = layout["model"]
     if model["type"] != "BPE" or not _decodes_bytes(layout):
         raise ModelError(
-            sentence(
-                "Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.",
-                kind=str(model["type"]),
-            )
+            "Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.",
+            kind=str(model["type"]),
         )
     texts, types = _tokens(layout, rows)
     pre = _pre_tokenizer(layout, merged=bool(model["merges"]))
@@ -90,22 +88,18 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
     highest = max([*layout["model"]["vocab"].values(), *(token["id"] for token in layout["added_tokens"])])
     if highest >= rows:
         raise ModelError(
-            sentence(
-                "The tokenizer has token {token}, but the model's embedding ends at {last}; export as `merged`.",
-                token=str(highest),
-                last=str(rows - 1),
-            )
+            "The tokenizer has token {token}, but the model's embedding ends at {last}; export as `merged`.",
+            token=str(highest),
+            last=str(rows - 1),
         )
     for text, index in layout["model"]["vocab"].items():
         texts[index], types[index] = text, gguf.TokenType.NORMAL
     for token in layout["added_tokens"]:
         if token["single_word"] or token["lstrip"] or token["rstrip"]:
             raise ModelError(
-                sentence(
-                    "The added token '{token}' takes spaces or word borders into account (single_word, "
-                    "lstrip or rstrip), which llama.cpp cannot do; export as `merged`.",
-                    token=str(token["content"]),
-                )
+                "The added token '{token}' takes spaces or word borders into account (single_word, "
+                "lstrip or rstrip), which llama.cpp cannot do; export as `merged`.",
+                token=str(token["content"]),
             )
         control = gguf.TokenType.CONTROL if token["special"] else gguf.TokenType.USER_DEFINED
         texts[token["id"]], types[token["id"]] = token["content"], control
@@ -123,9 +117,7 @@ def _refuse_options(model: dict[str, Any], pre: str) -> None:
     ):
         if model.get(option) and not (option == "ignore_merges" and pre == "llama-bpe"):
             raise ModelError(
-                sentence(
-                    "The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.", option=option
-                )
+                "The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.", option=option
             )
 
 

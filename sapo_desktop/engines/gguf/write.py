@@ -131,10 +131,8 @@ def _encode(name: str, tensor: Tensor, kind: WeightType) -> NDArray[Any]:
         raise ModelError(sentence("The model has weights that are not numbers: go back to an earlier checkpoint."))
     if kind == "F16" and max(-low, high) > torch.finfo(torch.float16).max:
         raise ModelError(
-            sentence(
-                "{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.",
-                name=name,
-            )
+            "{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.",
+            name=name,
         )
     return np.asarray(tensor.detach().to(device="cpu", dtype=_TORCH_TYPES[kind]).contiguous().numpy())
 

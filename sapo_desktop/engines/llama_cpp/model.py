@@ -163,22 +163,18 @@ class GgufModel:
     def _check_kind(self) -> None:
         kind = self.metadata("general.architecture")
         if not self.vocabulary:
-            raise ModelError(sentence("{name} carries no vocabulary; choose a whole model.", name=self.path.name))
+            raise ModelError("{name} carries no vocabulary; choose a whole model.", name=self.path.name)
         if c.llama_model_has_encoder(self.handle) or not c.llama_model_has_decoder(self.handle):
             raise ModelError(
-                sentence(
-                    "{name} ({kind}) is no model that continues a text; choose another one.",
-                    name=self.path.name,
-                    kind=str(kind),
-                )
+                "{name} ({kind}) is no model that continues a text; choose another one.",
+                name=self.path.name,
+                kind=str(kind),
             )
         if c.llama_model_is_recurrent(self.handle) or c.llama_model_is_hybrid(self.handle):
             raise ModelError(
-                sentence(
-                    "Recurrent models such as {name} ({kind}) are not supported. Choose another model.",
-                    name=self.path.name,
-                    kind=str(kind),
-                )
+                "Recurrent models such as {name} ({kind}) are not supported. Choose another model.",
+                name=self.path.name,
+                kind=str(kind),
             )
 
 
@@ -204,11 +200,9 @@ def _check_start(path: Path) -> None:
             start = file.read(len(_MAGIC))
     except OSError as error:
         raise ModelError(
-            sentence(
-                "The model {path} cannot be read: {reason}. Get the file again, whole.",
-                path=str(path),
-                reason=str(error),
-            )
+            "The model {path} cannot be read: {reason}. Get the file again, whole.",
+            path=str(path),
+            reason=str(error),
         ) from error
     if start != _MAGIC:
-        raise ModelError(sentence("{path} is no GGUF file; choose one, or get it again, whole.", path=str(path)))
+        raise ModelError("{path} is no GGUF file; choose one, or get it again, whole.", path=str(path))

@@ -34,10 +34,8 @@ class Vocabulary:
         self.end_token = int(c.llama_vocab_eos(self._vocab))
         if self.end_token == _NO_TOKEN:
             raise ModelError(
-                sentence(
-                    "The vocabulary of {name} names no end-of-sequence token. Choose another model.",
-                    name=model.path.name,
-                )
+                "The vocabulary of {name} names no end-of-sequence token. Choose another model.",
+                name=model.path.name,
             )
         template = model.chat_template
         self._prompter = Prompter(

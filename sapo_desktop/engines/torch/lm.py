@@ -20,7 +20,6 @@ from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import ModelError, TooBig
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.engines.torch import products
@@ -108,11 +107,9 @@ def load_language_model(
     if rounded:
         if not passes.can_be_written_out(model):
             raise TooBig(
-                sentence(
-                    "There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a "
-                    "smaller model.",
-                    name=folder.name,
-                )
+                "There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a "
+                "smaller model.",
+                name=folder.name,
             )
         with without_holes():
             round_matrices(model, where)
@@ -146,20 +143,16 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
         if is_out_of_memory(error):
             raise  # nothing is wrong with the folder
         raise ModelError(
-            sentence(
-                "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
-                folder=str(folder),
-                reason=str(error),
-            )
+            "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            folder=str(folder),
+            reason=str(error),
         ) from error
     if info["missing_keys"] or info["mismatched_keys"]:
         lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
         raise ModelError(
-            sentence(
-                "The weights in {folder} are not complete ({names}). Get the folder again, whole.",
-                folder=str(folder),
-                names=lacking,
-            )
+            "The weights in {folder} are not complete ({names}). Get the folder again, whole.",
+            folder=str(folder),
+            names=lacking,
         )
     return model.eval()
 
@@ -167,22 +160,18 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
 def _check_folder(folder: Path) -> None:
     if not (folder / "config.json").is_file():
         raise ModelError(
-            sentence(
-                "There is no model in {folder}: config.json is missing. Choose another folder.", folder=str(folder)
-            )
+            "There is no model in {folder}: config.json is missing. Choose another folder.", folder=str(folder)
         )
     if any(folder.glob("*.safetensors")):
         return
     if any(path for pattern in PICKLED for path in folder.glob(pattern)):
         raise ModelError(
-            sentence(
-                "The weights in {folder} are not safetensors. Other formats can run code when they are read; get "
-                "the model as safetensors.",
-                folder=str(folder),
-            )
+            "The weights in {folder} are not safetensors. Other formats can run code when they are read; get "
+            "the model as safetensors.",
+            folder=str(folder),
         )
     raise ModelError(
-        sentence("There are no weights (*.safetensors) in {folder}. Get the folder again, whole.", folder=str(folder))
+        "There are no weights (*.safetensors) in {folder}. Get the folder again, whole.", folder=str(folder)
     )
 
 
@@ -192,10 +181,8 @@ def _check_kind(loaded: LanguageModel) -> None:
     capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
     if head is None or getattr(head, "bias", None) is not None or capped:
         raise ModelError(
-            sentence(
-                "Models of type {kind} are not supported: their output layer is unusual. Choose another model.",
-                kind=str(config.model_type),
-            )
+            "Models of type {kind} are not supported: their output layer is unusual. Choose another model.",
+            kind=str(config.model_type),
         )
 
 
@@ -206,11 +193,9 @@ def _device(name: str) -> torch.device:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:
         raise ModelError(
-            sentence(
-                "The device '{name}' cannot be used, so set device to auto. The reason: {reason}",
-                name=name,
-                reason=str(error),
-            )
+            "The device '{name}' cannot be used, so set device to auto. The reason: {reason}",
+            name=name,
+            reason=str(error),
         ) from error
 
 
@@ -245,8 +230,6 @@ def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:
         raise ModelError(
-            sentence(
-                "The number format '{name}' is not known. Choose auto, {known}.", name=name, known=", ".join(known)
-            )
+            "The number format '{name}' is not known. Choose auto, {known}.", name=name, known=", ".join(known)
         )
     return known[name]

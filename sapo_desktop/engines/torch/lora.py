@@ -143,9 +143,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (OSError, SafetensorError) as error:
         raise CheckpointError(
-            sentence(
-                "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
-            )
+            "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
         ) from error
 
 

@@ -289,9 +289,7 @@ def _load(request: p.Load) -> TorchEngine:
         release_memory()
         name = Path(request.model).name
         raise TooBig(
-            sentence(
-                "There is not enough memory to load {name}. Close other programs or choose a smaller model.", name=name
-            )
+            "There is not enough memory to load {name}. Close other programs or choose a smaller model.", name=name
         ) from error
 
 

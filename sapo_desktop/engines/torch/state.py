@@ -21,7 +21,6 @@ from torch import Tensor
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.lora import check_fit, read_tensors
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 
@@ -56,7 +55,7 @@ def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -
         return _save(trainer, folder, averaged)
     except (OSError, SafetensorError) as error:
         raise CheckpointError(
-            sentence("The training state could not be saved ({reason}): free some space.", reason=str(error))
+            "The training state could not be saved ({reason}): free some space.", reason=str(error)
         ) from error
 
 
@@ -86,12 +85,10 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     state = _read_state(folder)
     if state.method != trainer.policy.method:
         raise CheckpointError(
-            sentence(
-                "The checkpoint was trained with method '{method}', the settings say '{wanted}'. Set the method "
-                "it was made with, or start anew.",
-                method=state.method,
-                wanted=trainer.policy.method,
-            )
+            "The checkpoint was trained with method '{method}', the settings say '{wanted}'. Set the method "
+            "it was made with, or start anew.",
+            method=state.method,
+            wanted=trainer.policy.method,
         )
     parameters = trainer.policy.trainable()
     moments = read_tensors(folder / OPTIMISER_FILE)
@@ -131,12 +128,10 @@ def _read_state(folder: Path) -> TrainerState:
         state = read_json(path, TrainerState)
     except (OSError, msgspec.DecodeError) as error:
         raise CheckpointError(
-            sentence(
-                "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
-            )
+            "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
         ) from error
     if state.version > STATE_VERSION:
         raise CheckpointError(
-            sentence("{path} was written by a newer version of SAPO Desktop. Update, or start anew.", path=str(path))
+            "{path} was written by a newer version of SAPO Desktop. Update, or start anew.", path=str(path)
         )
     return state

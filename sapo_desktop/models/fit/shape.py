@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.sentences import sentence
 
 Architecture = Literal["LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM"]
 Count = Annotated[int, Meta(gt=0)]
@@ -84,13 +83,11 @@ def shape_of(config: dict[str, Any]) -> ModelShape:
         }
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
         raise ModelError(
-            sentence("config.json does not tell the model's shape: {reason}. Choose another model.", reason=str(error))
+            "config.json does not tell the model's shape: {reason}. Choose another model.", reason=str(error)
         ) from error
     if not all(0 < size <= LARGEST_SIZE for size in sizes.values()) or sizes["layers"] > MOST_LAYERS:
         raise ModelError(
-            sentence(
-                "config.json gives sizes that no model has: {sizes}. Get the folder again, whole.",
-                sizes=str(sizes)[:300],
-            )
+            "config.json gives sizes that no model has: {sizes}. Get the folder again, whole.",
+            sizes=str(sizes)[:300],
         )
     return ModelShape(**sizes, tied=bool(config.get("tie_word_embeddings", False)))

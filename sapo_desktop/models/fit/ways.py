@@ -201,7 +201,7 @@ def plan(
     sketch.reserve = 0
     without = _largest(sketch)
     if not without.fits:
-        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.refusal))
+        raise TooBig("{name} does not fit: {reason}", name=model.id, reason=without.refusal)
     return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
 
 
