@@ -32,7 +32,7 @@ from sapo_desktop.learning.plan import (
     trainer_settings,
 )
 from sapo_desktop.learning.reasoning import medians
-from sapo_desktop.learning.round import Ended, Progress, RoundPlan, RoundResult, round_seed, run_round
+from sapo_desktop.learning.round import Ended, Progress, RoundPlan, RoundResult, round_seed, run_round, unwatched
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, level_of, parse_tasks
 from sapo_desktop.worker.hosts.choice import BaseModel
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
@@ -84,7 +84,7 @@ class LyingEngine(Engine):
         questions: Sequence[str],
         answers: int,
         sampling: Sampling,
-        progress: Progress,
+        progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
         made = await super().generate(questions, answers, sampling, progress, ended)

@@ -17,7 +17,7 @@ import msgspec
 
 from sapo_desktop.core.records import EvalReport, Gain, Generated, Learned, Mark, Question, Record, Sampling, TaskMark
 from sapo_desktop.core.statistics import mean_with_error, paired_difference, wilson
-from sapo_desktop.learning.round import Progress
+from sapo_desktop.learning.round import Progress, unwatched
 from sapo_desktop.tasks.heldout import SetName
 
 _SEED = 20_260_101
@@ -149,7 +149,7 @@ class Evaluator:
             return None
         question, now = min(short, key=lambda one: (len(one[0].text) + len(one[1]), one[0].text))
         base = Subject("", 0, None)
-        results, texts = await self._results(base, [question], sampling, _silent, 1)
+        results, texts = await self._results(base, [question], sampling, unwatched, 1)
         if results[0][0].solved or len(texts[0]) > _MOST_SHOWN:
             return None
         return Learned(round=number, task=question.task, question=question.text, before=texts[0], now=now)
@@ -169,10 +169,6 @@ class Evaluator:
         rows = [texts[at : at + answers] for at in range(0, len(texts), answers)]
         marks = await self._examiner.mark(questions, rows, strict=True)
         return [[Result(solved=mark.solved, partial=mark.partial) for mark in row] for row in marks], texts
-
-
-def _silent(done: int, total: int) -> None:
-    """Progress of an answer that is over in a moment."""
 
 
 def _gain(solved: Sequence[bool], base: Sequence[bool]) -> Gain | None:

@@ -89,6 +89,10 @@ Ended = Callable[[int, str], None]
 """Called now and then with a finished answer's place (question by question, answer by answer) and its text."""
 
 
+def unwatched(done: int, total: int) -> None:
+    """Progress that nobody asked for."""
+
+
 class Examiner(Protocol):
     """Sets questions and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
 

@@ -23,7 +23,7 @@ from sapo_desktop.core.records import (
     TrainingSequence,
 )
 from sapo_desktop.engines.protocols import Loaded
-from sapo_desktop.learning.round import Ended, Progress
+from sapo_desktop.learning.round import Ended, Progress, unwatched
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.service import QuestionRef
@@ -131,7 +131,12 @@ class FakeEngine:
         await self.host.close()
 
     async def generate(
-        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended | None = None
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress = unwatched,
+        ended: Ended | None = None,
     ) -> Generated:
         self.asked.append((list(questions), answers, sampling))
         if ended is not None:
@@ -151,7 +156,7 @@ class FakeEngine:
         checkpoint: Path | None,
         questions: Sequence[str],
         sampling: Sampling,
-        progress: Progress,
+        progress: Progress = unwatched,
         *,
         live: bool = False,
         spoken: Spoken | None = None,

@@ -43,7 +43,7 @@ from sapo_desktop.engines.protocols import (
     TimeProducts,
     TokenText,
 )
-from sapo_desktop.learning.round import Ended, Progress
+from sapo_desktop.learning.round import Ended, Progress, unwatched
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.hosts.ahead import Ahead
@@ -215,7 +215,7 @@ class Engine:
         questions: Sequence[str],
         answers: int,
         sampling: Sampling,
-        progress: Progress,
+        progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
         """Answer each question `answers` times; `ended` is told now and then of one that is finished."""
@@ -235,7 +235,7 @@ class Engine:
         checkpoint: Path | None,
         questions: Sequence[str],
         sampling: Sampling,
-        progress: Progress,
+        progress: Progress = unwatched,
         *,
         live: bool = False,
         spoken: Spoken | None = None,

@@ -90,7 +90,6 @@ class Asking:
                 checkpoint.folder if checkpoint else None,
                 [question],
                 sampling,
-                _silent,
                 live=live,
                 urgent=True,
                 spoken=_Told(stream, self._publish, self._now) if stream else None,
@@ -124,7 +123,3 @@ class _Told:
         if now >= self._next:
             self._next = now + TELL_SECONDS
             self._publish(AskProgressed(stream=self._stream, text=text, tokens=tokens))
-
-
-def _silent(done: int, total: int) -> None:
-    """Progress that nobody asked for."""

@@ -198,7 +198,7 @@ class HumanAnswers:
             seed=self._random.getrandbits(31),
         )
         try:
-            generated = await self._node.engine.generate([question.text], self._answers - 1, sampling, _silent)
+            generated = await self._node.engine.generate([question.text], self._answers - 1, sampling)
         except HostError as error:
             log.warning("No answers of the model's beside a person's: %s", error)
             return []
@@ -262,7 +262,3 @@ def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
             )
         )
     return joined(notes) if notes else ""
-
-
-def _silent(done: int, total: int) -> None:
-    """Progress that nobody asked for."""

@@ -157,7 +157,7 @@ class Preview:
         )
         answers = min(node.settings.answers, limits.MAX_ANSWERS)
         async with node.awake():
-            return (await node.engine.generate([question.text], answers, sampling, _silent)).completions[0]
+            return (await node.engine.generate([question.text], answers, sampling)).completions[0]
 
     async def _kept(self) -> Group:
         """The newest own group whose answers are kept."""
@@ -207,7 +207,3 @@ def _membership(signer: Signer, settings: Settings, instance: bytes, ids: dict[T
         label=settings.label,
         admission=bytes.fromhex(settings.admission) if members else b"",
     )
-
-
-def _silent(done: int, total: int) -> None:
-    """Progress that nobody asked for."""
