@@ -7107,6 +7107,10 @@
         <translation>{reason} Das Modell wird neu geladen, mit weniger auf einmal.</translation>
     </message>
     <message>
+        <source>{reason} The node goes back further.</source>
+        <translation>{reason} Der Knoten geht weiter zurück.</translation>
+    </message>
+    <message>
         <source>{reason} The round in hand is left out for it.</source>
         <translation>{reason} Die laufende Runde entfällt dafür.</translation>
     </message>

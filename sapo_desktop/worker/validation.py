@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import guard
 from sapo_desktop.learning.counters import Counters
@@ -19,6 +21,7 @@ from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
 from sapo_desktop.learning.plan import share_of
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Notify
+from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 
 BASE = "base"
@@ -104,9 +107,23 @@ class Validation:
     async def _roll_back(self, judged: _Judged) -> None:
         """Back to the best weights, and their count of steps; the round in hand keeps its number and is checkpointed
         with them. The next round sets the learning rate. Before the next verdict all questions are asked anew."""
-        number = judged.decision.state.best_checkpoint
-        best = await self._keeper.call(self._keeper.store.get, str(number) if number else BASE)
+        best = await self._newest_sound(judged.decision.state.best_checkpoint or BASE_NUMBER, judged.counters.model)
         await self._engine.restore(best.folder if best else None, weights_only=True)
+
+    async def _newest_sound(self, number: int, model: str) -> Checkpoint | None:
+        """The checkpoint of that number, or the newest before it that can be read and is of that model; None: the
+        base."""
+        store = self._keeper.store
+        before = [one for one in reversed(store.numbers()) if one < number]
+        for one in [number, *before] if number else []:
+            try:
+                found = await self._keeper.call(store.read, one)
+            except CheckpointError as error:
+                self._notify("warning", sentence("{reason} The node goes back further.", reason=error.text))
+                continue
+            if found.counters.model == model:
+                return found
+        return None
 
 
 def _rounds_between(every: int, parts: int, reached: int) -> int:

@@ -344,6 +344,35 @@ async def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path:
         assert it.engine.skill > 0
 
 
+@pytest.mark.parametrize("kept", [50, 1])
+async def test_where_the_best_checkpoint_is_damaged_the_guard_goes_back_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1)) as it:
+        await it.until(RoundFinished, count=9)
+        it.node.orders.pause(None)
+        best = it.node.counters.guard.best_checkpoint
+        assert best is not None and best >= 3
+        it.keeper.store.prune(kept)
+        (it.keeper.store.folder / f"{best:08d}" / "skill").write_text("1000")
+        it.engine.skill, restored = -100, list[Path | None]()
+        restore = it.engine.restore
+
+        async def noted(folder: Path | None, *, weights_only: bool = False) -> None:
+            restored.append(folder)
+            await restore(folder, weights_only=weights_only)
+
+        monkeypatch.setattr(it.keeper, "_keep", kept)
+        monkeypatch.setattr(it.engine, "restore", noted)
+        it.node.orders.resume()
+        async with asyncio.timeout(20):
+            while not restored:
+                it.changed.clear()
+                await it.changed.wait()
+        assert restored == [it.keeper.store.folder / f"{best - 1:08d}" if kept > 1 else None]
+        assert any("is damaged" in text and "goes back further" in text for text in it.notices())
+
+
 async def test_between_two_verdicts_a_part_of_the_questions_is_asked_each_time(tmp_path: Path) -> None:
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=8), rounds=9) as it:
         await it.until_state(NodeState.IDLE)
