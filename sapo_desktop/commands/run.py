@@ -14,10 +14,12 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, view_for
+from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm
 
@@ -50,7 +52,7 @@ async def run(context: Context, args: Namespace) -> None:
     if watch.goes_on:
         context.out.say(f"The node goes on. Look: sapo-desktop status{context.data_option}")
         return
-    _close(context, dashboard, watch.failure, _not_default(overrides) if attached.started else {})
+    _close(context, dashboard, watch.failure, _not_kept(context, overrides) if attached.started else {})
 
 
 def run_overrides(args: Namespace) -> dict[str, str]:
@@ -92,11 +94,12 @@ async def _draw(view: View) -> None:
         view.redraw()
 
 
-def _not_default(values: Mapping[str, str]) -> dict[str, str]:
+def _not_kept(context: Context, values: Mapping[str, str]) -> dict[str, str]:
+    kept = unstarted.read(DataFolder.at(context.folder)).settings
     return {
         key: str(settings_file.shown(key, text))
         for key, text in values.items()
-        if settings_file.parse_value(key, text) != settings_file.describe(key).default
+        if settings_file.parse_value(key, text) != getattr(kept, key)
     }
 
 

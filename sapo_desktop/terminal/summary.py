@@ -56,6 +56,8 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
 
 def _option(key: str, value: str) -> str:
     """The setting as `run` takes it."""
+    if (key, value) == ("silo", "on"):
+        return " --silo"
     if key in _OWN_OPTIONS:
         return f" --{key} {shlex.quote(value)}"
     return f" --set {shlex.quote(f'{key}={value}')}"

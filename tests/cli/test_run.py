@@ -56,6 +56,14 @@ def test_after_three_rounds_it_ends_with_a_summary(tmp_path: Path, capsys: pytes
     assert sent(door.node, Quit) == [Quit()]
 
 
+def test_what_goes_on_says_what_is_kept_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "settings.toml").write_text("silo = false\nseed = 7\n")
+    assert run(tmp_path, FakeDoor(), "--rounds", "1", "--silo", "--seed", "7") == 0
+    assert f"sapo-desktop run --silo --data {tmp_path}" in capsys.readouterr().out
+    assert run(tmp_path, FakeDoor(), "--rounds", "1", "--peer", "wss://a:1", "--seed", "0") == 0
+    assert "sapo-desktop run --seed 0 --set peers=" in capsys.readouterr().out
+
+
 def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, FakeDoor(), "--rounds", "2", "--json") == 0
     told = capsys.readouterr()
