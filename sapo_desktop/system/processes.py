@@ -181,7 +181,10 @@ def effort(pid: int) -> Effort:
     # On Windows a virtual environment's python.exe is a launcher: the work is its child's. This process is none.
     if sys.platform == "win32" and pid != os.getpid():
         return _done_by(_windows_tree(pid))
-    return _done_by([psutil.Process(pid)] if psutil.pid_exists(pid) else [])
+    try:
+        return _done_by([psutil.Process(pid)])
+    except psutil.NoSuchProcess:
+        return Effort(0.0, 0)
 
 
 def _done_by(family: Sequence[Any]) -> Effort:
