@@ -332,6 +332,12 @@ class View:
         return self.attached or self.mend in ("model", "pack", "settings")
 
     @property
+    def wanted(self) -> Settings:
+        """The settings once what waits for the round in hand holds, too."""
+        are = self.settings_are
+        return are.wanted if are is not None and are.wanted is not None else self.settings
+
+    @property
     def silo(self) -> bool:
         return self.settings.silo
 

@@ -176,8 +176,6 @@ class PractisedCard(Card):
         )
         self._view, self._bridge = view, bridge
         self._items: list[TaskInfo] = []
-        self._wish: str | None = None
-        """What was set and does not hold yet."""
         self.banner = Banner()
         self.curriculum = Switch(tr("Curriculum"))
         self.curriculum.clicked.connect(self._set_curriculum)
@@ -202,8 +200,6 @@ class PractisedCard(Card):
 
     def refresh(self) -> None:
         """Settings changed, or the link."""
-        if self._wish == self._view.settings.tasks:
-            self._wish = None
         on = self._view.settings.curriculum
         self.curriculum.show_state(on)
         self._about.setText(
@@ -237,8 +233,7 @@ class PractisedCard(Card):
     @property
     def chosen(self) -> frozenset[str]:
         """What may be practised: as it was set last, also where that does not hold yet."""
-        text = self._view.settings.tasks if self._wish is None else self._wish
-        return task_choice.chosen_tasks(self._catalogue, text)
+        return task_choice.chosen_tasks(self._catalogue, self._view.wanted.tasks)
 
     @property
     def _catalogue(self) -> dict[str, list[str]]:
@@ -276,7 +271,7 @@ class PractisedCard(Card):
 
     def _say_waiting(self) -> None:
         settings = self._view.settings_are
-        if self._wish is not None or (settings is not None and "tasks" in settings.waiting):
+        if settings is not None and "tasks" in settings.waiting:
             self.waiting.say(tr("Another choice of tasks is saved. It holds once the round in hand is done."))
         else:
             self.waiting.say("")
@@ -292,18 +287,10 @@ class PractisedCard(Card):
 
     def _choose(self, chosen: frozenset[str]) -> None:
         text = task_choice.written(self._catalogue, chosen)
-        before = self._wish
-        if not text:
+        if text:
+            change(self._bridge, "tasks", text, of=self, banner=self.banner, undo=self._draw)
+        else:
             self._draw()
-            return
-        self._wish = text if text != self._view.settings.tasks else None
-
-        def undo() -> None:
-            self._wish = before
-            self._draw()
-
-        change(self._bridge, "tasks", text, of=self, banner=self.banner, undo=undo, taken=self.refresh)
-        self._draw()
 
     def _set_curriculum(self, on: bool) -> None:
         change(

@@ -80,14 +80,11 @@ def change(
     of: QObject,
     banner: Banner,
     undo: Callable[[], object],
-    taken: Callable[[], object] | None = None,
 ) -> None:
-    """Set one setting. `undo`: called where it was refused, to show what still holds; `taken`: where it was not."""
+    """Set one setting. `undo`: called where it was refused, to show what still holds."""
 
     def done(reply: Ok) -> None:
         banner.say("")
-        if taken is not None:
-            taken()
         if reply.text:
             bridge.said.emit(in_words(reply.text))
 

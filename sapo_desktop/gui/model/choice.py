@@ -69,8 +69,7 @@ class ModelsCard(Card):
     @property
     def next_model(self) -> str:
         """The model once the round in hand is done."""
-        are = self._view.settings_are
-        return are.wanted.model if are is not None and are.wanted is not None else self._view.settings.model
+        return self._view.wanted.model
 
     @property
     def best_here(self) -> str:

@@ -76,6 +76,14 @@ def hold(page: LearningPage, **settings: Any) -> None:
     page.refresh(frozenset({"settings"}))
 
 
+def await_round(page: LearningPage, tasks: str) -> None:
+    """The worker keeps this choice, and takes it up once the round in hand is done."""
+    held = page.view.settings
+    wanted = msgspec.structs.replace(held, tasks=tasks)
+    page.view.take_settings(SettingsAre(settings=held, changed=[], overridden=[], waiting=["tasks"], wanted=wanted))
+    page.refresh(frozenset({"settings"}))
+
+
 # -- rounds --------------------------------------------------------------------------------------------------
 
 
@@ -191,15 +199,21 @@ def test_a_family_is_switched_off_and_stays_so_until_it_holds(page: LearningPage
     tasks.pane.switch.click()
     asked = settings_asked(page)[-1]["tasks"].split(",")
     assert "gcd" not in asked and len(asked) == 21
-    assert not tasks.pane.switch.isChecked()
-    assert tasks.waiting.isVisible(), "the worker takes it once the round in hand is done"
-    page.refresh(frozenset({"settings"}))
-    assert not tasks.pane.switch.isChecked()
+    await_round(page, ",".join(asked))
+    assert not tasks.pane.switch.isChecked() and tasks.waiting.isVisible()
     hold(page, tasks=",".join(asked))
     assert tasks.waiting.isHidden() and not tasks.pane.switch.isChecked()
     assert tasks.everything.isVisible()
     tasks.everything.click()
     assert settings_asked(page)[-1] == {"tasks": "all"}
+
+
+def test_a_choice_that_waited_and_was_taken_back_elsewhere_is_gone(page: LearningPage, tasks: Any) -> None:
+    tasks.table.select(["gcd"])
+    tasks.pane.switch.click()
+    await_round(page, settings_asked(page)[-1]["tasks"])
+    hold(page)
+    assert tasks.pane.switch.isChecked() and tasks.waiting.isHidden()
 
 
 def test_a_level_is_switched_on(qtbot: QtBot) -> None:
