@@ -230,7 +230,7 @@ class Exchange:
                 self.giving.begin(link, oldest_slot=self.clock.slot(now.unix) + limits.OLDEST_SLOT)
                 self._compare_catalogues(link, event, now)
                 return False
-            case events.CatalogueHeard(tasks) if link.told is not None:
+            case m.Catalogue(tasks=tasks) if link.told is not None:
                 if self._catalogues.learn(link.told.catalogue, tasks):
                     self._compare_catalogues(link, link.told, now)
                 else:
@@ -244,8 +244,8 @@ class Exchange:
             case events.SameKey(count):
                 link.twins_heard = count
                 return False
-            case events.Wanted(want):
-                self.giving.serve(link, want, now)
+            case m.Want():
+                self.giving.serve(link, event, now)
             case events.RefusedMessage(reason):
                 self.refusals.add(reason)
                 link.refused.add(reason)

@@ -23,6 +23,7 @@ from sapo_desktop.swarm.addresses.restart_file import MOST_KEPT, Memory
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import events, limits
+from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import PeerBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.sockets.network import Network, now
@@ -141,13 +142,13 @@ class Links:
                         self._move_on(link, at)
                 if len(self._book) < ENOUGH_ADDRESSES:
                     link.session.ask_peers(at.monotonic)
-            case events.PeersWanted():
+            case m.PeersReq():
                 own = [self.announcement.record(at)] if self.announcement else []
                 link.session.give_peers([*own, *self._book.to_pass_on(self._rng, at.unix)][: limits.MAX_RECORDS])
-            case events.StatsHeard(envelope):
+            case m.Stats(envelope=envelope):
                 if reason := claims.hear(link, envelope, self._network_id, self._members):
                     self._refuse(link, reason, at)
-            case events.PeersHeard(records):
+            case m.Peers(records=records):
                 for record in records:
                     self._take_in(link, record, at)
             case _:

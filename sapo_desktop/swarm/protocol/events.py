@@ -1,4 +1,8 @@
-"""What a session tells its driver."""
+"""What a session tells its driver: these, and some messages of the peer as they came.
+
+A Want is answered with `Session.serve`, a PeersReq with `Session.give_peers`; nobody has looked yet into what is in
+Peers and Stats.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +38,6 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The peer asks for groups; answer with `Session.serve`."""
-
-    want: m.Want
-
-
-@dataclass(frozen=True)
 class Served:
     """The answer to our WANT."""
 
@@ -52,32 +49,6 @@ class SameKey:
     """So many links prove our key at the peer, if it says the truth."""
 
     links: int
-
-
-@dataclass(frozen=True)
-class CatalogueHeard:
-    """All task ids of the peer."""
-
-    tasks: list[bytes]
-
-
-@dataclass(frozen=True)
-class PeersWanted:
-    """The peer asks for addresses; answer with `Session.give_peers`."""
-
-
-@dataclass(frozen=True)
-class PeersHeard:
-    """Addresses, as envelopes that nobody has looked into yet."""
-
-    records: list[bytes]
-
-
-@dataclass(frozen=True)
-class StatsHeard:
-    """A claim of the peer, as an envelope."""
-
-    envelope: bytes
 
 
 @dataclass(frozen=True)
@@ -100,13 +71,13 @@ class Closed:
 Event: TypeAlias = (
     Opened
     | Published
-    | Wanted
     | Served
     | SameKey
-    | CatalogueHeard
-    | PeersWanted
-    | PeersHeard
-    | StatsHeard
     | RefusedMessage
     | Closed
+    | m.Want
+    | m.Catalogue
+    | m.PeersReq
+    | m.Peers
+    | m.Stats
 )

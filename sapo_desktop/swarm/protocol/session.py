@@ -338,7 +338,7 @@ class Session:
         if not self._catalogue_asked:
             raise Refused(Reason.UNASKED, "Catalogue")
         self._catalogue_asked = False
-        return [events.CatalogueHeard(message.tasks)]
+        return [message]
 
     def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
@@ -360,7 +360,7 @@ class Session:
 
     def _on_want(self, message: m.Want, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
-        return [events.Wanted(message)]
+        return [message]
 
     def _on_groups(self, message: m.Groups, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
@@ -376,17 +376,17 @@ class Session:
 
     def _on_peers_req(self, message: m.PeersReq, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
-        return [events.PeersWanted()]
+        return [message]
 
     def _on_peers(self, message: m.Peers, size: int, now: float) -> list[Event]:
         if not self._peers_asked:
             raise Refused(Reason.UNASKED, "Peers")
         self._peers_asked = False
-        return [events.PeersHeard(message.records)]
+        return [message]
 
     def _on_stats(self, message: m.Stats, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
-        return [events.StatsHeard(message.envelope)]
+        return [message]
 
     def _on_ping(self, message: m.Ping, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)

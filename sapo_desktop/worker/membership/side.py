@@ -26,7 +26,8 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.events import Event as LinkEvent
-from sapo_desktop.swarm.protocol.events import SameKey, StatsHeard
+from sapo_desktop.swarm.protocol.events import SameKey
+from sapo_desktop.swarm.protocol.messages import Stats
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust import claims
@@ -44,8 +45,8 @@ from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptId
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import (
     announcement,
+    ban,
     begin_with_seeds,
-    block,
     greet,
     listen_at,
     look_on_lan,
@@ -56,7 +57,7 @@ from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Keep, Member, keep_now
 from sapo_desktop.worker.membership.private import members_of
-from sapo_desktop.worker.membership.settings import addresses, rejoins
+from sapo_desktop.worker.membership.settings import addresses, keys_of, rejoins
 from sapo_desktop.worker.membership.view import (
     DRAWS_ONLY,
     SESSION_IDENTITY,
@@ -343,7 +344,7 @@ class SwarmSide:
     def _heard(self, joined: Joined, link: Link, event: LinkEvent) -> None:
         """What comes over links beside groups: the keeper of links knows what to do with it."""
         joined.links.heard(link, event)
-        if isinstance(event, StatsHeard) and link.claim is not None and self._lasting is not None:
+        if isinstance(event, Stats) and link.claim is not None and self._lasting is not None:
             self._lasting.claimed(link.key.hex(), link.claim.used)
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
@@ -364,7 +365,7 @@ class SwarmSide:
         self._keep_to_rates(joined.network)
         joined.links.keep(addresses(settings.peers), addresses(settings.invited))
         joined.links.announcement = announcement(joined, settings.announce)
-        block(joined, settings.blocked)
+        ban(joined, keys_of(settings.blocked))
 
     def _keep_to_rates(self, network: Network) -> None:
         network.upload.rate, network.download.rate = 1000.0 * self._upload, 1000.0 * self._download

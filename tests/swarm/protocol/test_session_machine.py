@@ -51,8 +51,8 @@ class Wire(RuleBasedStateMachine):
     def hear(self, side: str, frame: bytes) -> None:
         for event in self.sides[side].receive(frame, self.now):
             self.told.append(event)
-            if isinstance(event, events.Wanted):
-                self.wanted.append((side, event.want.ticket))
+            if isinstance(event, m.Want):
+                self.wanted.append((side, event.ticket))
 
     @rule(side=SIDES, n=st.integers(1, 4))
     def publish(self, side: str, n: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol.envelope import StatsBody, seal
-from sapo_desktop.swarm.protocol.events import StatsHeard
+from sapo_desktop.swarm.protocol.messages import Stats
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.claims import About
@@ -19,8 +19,8 @@ def tell(mesh: Mesh, peer: Peer, about: About) -> None:
     mesh.settle()
 
 
-def heard(mesh: Mesh, peer: Peer) -> list[StatsHeard]:
-    return [event for who, event in mesh.heard if who is peer and isinstance(event, StatsHeard)]
+def heard(mesh: Mesh, peer: Peer) -> list[Stats]:
+    return [event for who, event in mesh.heard if who is peer and isinstance(event, Stats)]
 
 
 def test_a_peer_hears_how_often_its_groups_were_handed_on() -> None:

@@ -14,7 +14,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Training
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol.envelope import StatsBody
-from sapo_desktop.swarm.protocol.events import StatsHeard
+from sapo_desktop.swarm.protocol.messages import Stats
 from sapo_desktop.swarm.sockets.certificate import self_signed
 from sapo_desktop.worker.control.messages.requests import GetStatus, SetSettings
 from sapo_desktop.worker.governor import Decision
@@ -222,7 +222,7 @@ async def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> N
 
     joined = SimpleNamespace(links=SimpleNamespace(heard=heard))
     for _ in range(3):
-        side._heard(joined, link, StatsHeard(b""))  # type: ignore[arg-type]
+        side._heard(joined, link, Stats(envelope=b""))  # type: ignore[arg-type]
     assert scene.keeper.lasting.used == 3
     scene.keeper.lasting.keep()
     await scene.keeper.call(lambda: None)  # whatever it had to keep is kept
