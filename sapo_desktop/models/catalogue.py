@@ -52,8 +52,6 @@ class GgufFile(CatalogueRecord, frozen=True, kw_only=True):
 
     repository: Repository
     quantisation: Literal["Q4_K_M", "Q8_0", "F16"]
-    official: bool
-    """Published by those who made the model."""
     revision: Commit = ""
     file: str = ""
     """Empty: found at the first download, by its quantisation."""
