@@ -74,6 +74,7 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
     parser = build_parser()
     link = words.pop(0) if words and words[0].startswith("sapo://") else ""
     args = parser.parse_args(words)
+    _check_encoding(words, getattr(args, "function", ""))
     if not hasattr(args, "function"):
         why = _why_in_terminal(args)
         if not why:
@@ -82,11 +83,22 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
             raise UsageError(f"{why} To follow the link in the terminal: sapo-desktop run --invite '{link}'")
         out.warn(f"{why} Playing in the terminal.")
         args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
+    elif link or args.tray:
+        raise UsageError(f"With a command no window opens: leave out {'the link' if link else '--tray'}.")
     try:
         asyncio.run(_run_command(args, out, door))
     except OSError as error:
         raise _explained(error, args) from error
     return 0
+
+
+def _check_encoding(words: Sequence[str], function: str) -> None:
+    """Names and values are kept and sent as UTF-8; what a person writes to the model may hold anything."""
+    if function in ("model:ask", "answer:answer"):
+        return
+    for word in words:
+        if word.encode("utf-8", "replace").decode() != word:
+            raise UsageError(f"{word!r} is no UTF-8: rename the file, or set the terminal to UTF-8.")
 
 
 def _explained(error: OSError, args: Namespace) -> Exception:

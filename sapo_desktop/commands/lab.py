@@ -41,9 +41,9 @@ async def paper(context: Context, args: Namespace) -> None:
         "out": args.out,
         "nodes": args.nodes,
         "rounds": args.rounds,
-        "seeds": [_seed(word) for word in _words(args.seeds)],
-        "mixes": _words(args.mix),
-        "weightings": _words(args.weighting),
+        "seeds": [_seed(word) for word in _some("seeds", args.seeds)],
+        "mixes": _some("mix", args.mix),
+        "weightings": _some("weighting", args.weighting),
         "kind": args.kind,
         "liars": args.liars,
         "levels": _words(args.levels),
@@ -159,6 +159,12 @@ def _way(first: float | None, last: float | None) -> str:
 
 def _words(text: str) -> list[str]:
     return [word for word in text.replace(",", " ").split() if word]
+
+
+def _some(option: str, text: str) -> list[str]:
+    if words := _words(text):
+        return words
+    raise UsageError(f"--{option} names none: nothing would be played.")
 
 
 def _seed(word: str) -> int:

@@ -125,6 +125,13 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("checkpoints", "back", "last"), "already"),
         (("settings", "set", "seed", "-1"), "whole number"),
         (("settings", "reset"), "--all"),
+        (("settings", "get", "seed", "--js"), "Unrecognized arguments: --js"),
+        (("--tray", "run"), "leave out --tray"),
+        ((LINK, "settings", "get", "seed"), "leave out the link"),
+        (("lab", "paper", "--out", "x", "--mix", ""), "--mix names none"),
+        (("lab", "paper", "--out", "x", "--seeds", ","), "--seeds names none"),
+        (("export", "--format", "gguf", "--to", "caf\udce9"), "'caf\\udce9' is no UTF-8"),
+        (("tasks", "add", "caf\udce9.csv"), "is no UTF-8"),
         (("ask", " "), "Write a question"),
         (("export", "--format", "gguf"), "--to"),
         (("tasks", "shwo", "gcd"), "Did you mean show?"),
@@ -140,6 +147,13 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(run: Words, words: tuple[st
     assert said in run.stderr
     assert run.stderr.count("\n") == 1
     assert not run.stdout
+
+
+def test_the_working_directory_becomes_no_node_by_an_empty_name(
+    door: FakeDoor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status", "--data", ""], door) == 2
+    assert capsys.readouterr().err == "--data needs a folder.\n"
 
 
 def test_a_failure_has_a_traceback_only_with_debug(run: Words, door: FakeDoor) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Attached, Node
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 
 END_SECONDS = 20.0
@@ -19,6 +20,8 @@ def data_folder(given: str | None) -> Path:
     """The data folder that the user named, or the user's own; nothing is created."""
     from sapo_desktop.system.folders import DataFolder
 
+    if given == "":
+        raise UsageError("--data needs a folder.")
     return DataFolder.at(Path(given) if given is not None else None).root
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import UsageError
@@ -19,6 +19,9 @@ _INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '?(.*?)'? \(choose
 
 class Parser(argparse.ArgumentParser):
     """Raises UsageError with one sentence instead of printing the usage and ending the process."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         if match := _INVALID_CHOICE.fullmatch(message):
