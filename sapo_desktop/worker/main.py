@@ -293,7 +293,7 @@ class Worker:
         )
         await guest.begin()
         if replaced is not None:
-            node.orders.take_over(replaced.node.orders.wishes)
+            node.orders.take_over(replaced.node.orders)
         else:
             self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo

@@ -265,11 +265,12 @@ class Orders:
     def as_before(self) -> None:
         """Go on with what was wished when the node last ran, and play the rounds that were left then; at its first
         start nothing was wished."""
-        self.take_over(self._read())
+        self._wish(self._read())
 
-    def take_over(self, wishes: Wishes) -> None:
-        """Go on with these, those of a node whose place this one takes."""
-        self._wish(wishes)
+    def take_over(self, before: Orders) -> None:
+        """Go on with what the node whose place this one takes was told."""
+        self._when_finished, self._afterwards = before._when_finished, before._afterwards
+        self._wish(before.wishes)
 
     def resume(self, anyway: float | None = None) -> None:
         """Go on. Where something holds the node back that is at work, anyway for an hour; with `anyway`, for so many

@@ -93,6 +93,17 @@ def test_finishing_ends_with_the_round_in_hand_and_tells_once() -> None:
     assert (told.gate.state, told.gate.reason, ended) == (NodeState.PAUSED, "Paused after round 7", ["told"])
 
 
+def test_who_was_to_end_after_its_round_ends_after_that_of_the_node_that_takes_its_place(tmp_path: Path) -> None:
+    before, told = Told(), Told(folder=tmp_path)
+    ended: list[str] = []
+    before.orders.start(3)
+    before.orders.end(lambda: ended.append("told"))
+    told.orders.take_over(before.orders)
+    assert told.gate.reason == "Finishing round 7, then ending"
+    told.orders.done(7)
+    assert ended == ["told"] and again_in(tmp_path).orders.rounds_left == 2
+
+
 def test_a_pause_between_rounds_is_all_that_finishing_asks_for() -> None:
     told = Told(playing=False)
     told.orders.start(None)
