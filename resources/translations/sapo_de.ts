@@ -5205,10 +5205,6 @@
         <translation>Der Checkpoint wurde für ein anderes Modell oder eine andere Adaptergröße geschrieben. Setze Modell, Methode und Rang, mit denen er gemacht wurde, oder fang neu an.</translation>
     </message>
     <message>
-        <source>The clock is wrong: {seconds} lies before 1970. Set the date and start again.</source>
-        <translation>Die Uhr geht falsch: {seconds} liegt vor 1970. Stell das Datum, und starte neu.</translation>
-    </message>
-    <message>
         <source>The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
         <translation>Die config.json in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
@@ -5905,10 +5901,6 @@
     <message>
         <source>There was no token for {hub}.</source>
         <translation>Für {hub} gab es kein Zugangstoken.</translation>
-    </message>
-    <message>
-        <source>This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.</source>
-        <translation>Dieses Programm hat kein eigenes Python bei sich ({marker} fehlt): Installiere SAPO Desktop neu.</translation>
     </message>
     <message>
         <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>

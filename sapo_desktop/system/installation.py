@@ -63,19 +63,9 @@ def payload(root: Path = ROOT) -> Payload | None:
 
 
 def interpreter(root: Path = ROOT) -> str:
-    """The Python that runs our modules. Of a frozen program `sys.executable` is the program, which would start itself.
-
-    Raises:
-        SapoError: a frozen program came without one.
-    """
-    if (installed := payload(root)) is not None:
-        return str(root / installed.python)
-    if getattr(sys, "frozen", False):
-        raise SapoError(
-            "This build has no Python of its own beside it ({marker} is missing): install SAPO Desktop again.",
-            marker=str(root / MARKER),
-        )
-    return sys.executable
+    """The Python that runs our modules."""
+    installed = payload(root)
+    return sys.executable if installed is None else str(root / installed.python)
 
 
 def launch(root: Path = ROOT) -> list[str]:

@@ -84,7 +84,7 @@ def test_gated_models_and_open_facts_are_marked() -> None:
         (("layers = 30", "layers = 31"), "its shape gives"),
         (('id = "smollm2-360m"', 'id = "smollm2-135m"'), "stands there twice"),
         (('gate = "open"', 'gate = "ajar"'), "Invalid enum value 'ajar'"),
-        (('\ngate = ', '\nrevision = "main"\ngate = '), "matching regex"),
+        (("\ngate = ", '\nrevision = "main"\ngate = '), "matching regex"),
         (("approximate = true", "aproximate = true"), "unknown field `aproximate`"),
         (('picks = ["starter"]', 'picks = ["starlet"]'), "a tier names starlet"),
         (('models = ["starter"]', 'models = ["qwen3-8b"]'), "no tier has settings for it"),

@@ -1,4 +1,4 @@
-"""Which Python starts our processes: in a clone, in the folder that an installer put down, and frozen."""
+"""Which Python starts our processes: in a clone and in the folder that an installer put down."""
 
 import os
 import sys
@@ -44,18 +44,10 @@ def test_a_clone_or_a_wheel_is_run_by_the_python_that_runs_it() -> None:
 def test_an_installed_application_brings_its_python_and_its_launcher(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for frozen in (False, True):
-        monkeypatch.setattr(sys, "frozen", frozen, raising=False)
-        assert Path(installation.interpreter(app)) == app / "../python/bin/python3"
+    assert Path(installation.interpreter(app)) == app / "../python/bin/python3"
     assert installation.launch(app) == [str(app.parent / "sapo-desktop")]
     monkeypatch.setenv("APPIMAGE", "/home/a/sapo.AppImage")
     assert installation.launch(app) == ["/home/a/sapo.AppImage"], "the folder is gone when the program ends"
-
-
-def test_a_frozen_program_never_starts_itself_as_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(SapoError, match="no Python of its own"):
-        installation.interpreter(tmp_path)
 
 
 def test_a_damaged_marker_is_said(tmp_path: Path) -> None:
