@@ -465,11 +465,11 @@ async def _received(connection: Connection) -> bytes:
 def _failure(number: int, error: Exception) -> bytes:
     text: Text
     if isinstance(error, SapoError):
-        kind, text, code = type(error).__name__, error.text, error.exit_code
+        kind, text = type(error).__name__, error.text
     else:
         log.error("A request met a bug.", exc_info=error)
-        kind, text, code = "Bug", f"{type(error).__name__}: {error}", 1
-    return msgspec.msgpack.encode(Failure(id=number, kind=kind, text=text, exit_code=code))
+        kind, text = "Bug", f"{type(error).__name__}: {error}"
+    return msgspec.msgpack.encode(Failure(id=number, kind=kind, text=text))
 
 
 def _quiet_logger() -> logging.Logger:

@@ -25,7 +25,7 @@ from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined, Linked
 from sapo_desktop.worker.membership.private import announced
-from sapo_desktop.worker.membership.settings import addresses, host_and_port, keys_of, place_on_lan
+from sapo_desktop.worker.membership.settings import addresses, host_and_port, place_on_lan
 from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN, takes_no_link
 from sapo_desktop.worker.showing import Notify
 
@@ -153,13 +153,8 @@ def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
         linked.links.seed(read_seeds(path))
 
 
-def block(linked: Linked, blocked: str) -> None:
-    """Have nothing to do with these keys from now on."""
-    ban(linked, keys_of(blocked))
-
-
 def ban(linked: Linked, keys: frozenset[bytes]) -> None:
-    """As `block`, with the keys themselves: as peers, as authors, and as relays that had groups from theirs."""
+    """Have nothing to do with these from now on: as peers, as authors, and as relays that had groups from theirs."""
     exchange = linked.network.exchange
     exchange.shut_out(keys)
     for link in list(exchange.links):

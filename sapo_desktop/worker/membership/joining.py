@@ -135,10 +135,6 @@ class Joined(Linked):
 
     member: Member
 
-    @property
-    def key(self) -> bytes:
-        return self.signer.key
-
 
 def link_up(
     identified: Identified,

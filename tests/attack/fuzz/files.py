@@ -167,7 +167,7 @@ def _control_seeds() -> Sequence[bytes]:
         *(Greeting(nonce), ClientProof(nonce), WorkerProof(nonce, nonce), Attach(owner=True)),
         *(Call(id=1, request=GetSettings()), Call(id=2, request=SetSettings(values={"label": "a"}))),
         *(Call(id=3, request=Finish()), Cancel(id=1), Watch(closely=True)),
-        *(Failure(id=1, kind="Bug", text="a", exit_code=1), Note(event=Notice(level="info", text="a"))),
+        *(Failure(id=1, kind="Bug", text="a"), Note(event=Notice(level="info", text="a"))),
     ]
     return [msgspec.msgpack.encode(message) for message in said]
 

@@ -99,7 +99,7 @@ class Seat:
 
     @property
     def key(self) -> str:
-        return self.joined.key.hex()
+        return self.joined.signer.key.hex()
 
 
 async def until(holds: Callable[[], object]) -> None:

@@ -47,7 +47,6 @@ class Failure(Message, frozen=True):
     kind: str
     """Name of the error class in core/errors.py; `Bug` for anything else."""
     text: Text
-    exit_code: int
 
 
 class Note(Message, frozen=True):
