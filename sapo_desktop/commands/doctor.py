@@ -138,14 +138,17 @@ async def install_engine(context: Context, args: Namespace) -> None:
 async def fetch_engine(context: Context, args: Namespace) -> None:
     """Fill a folder, for a stick."""
     _installed_only()
-    await _engine_pack("fetch", str(_absolute(args.folder)))
+    folder = str(_absolute(args.folder))
+    await _engine_pack("fetch", folder)
+    context.out.emit("written", file=folder, what="engine pack")
     context.out.say(f"On the other computer: sapo-desktop engine install --from {args.folder}")
 
 
 async def remove_engine(context: Context, args: Namespace) -> None:
     """Delete the engine pack of this user."""
+    _installed_only()
     await _engine_pack("remove", str(installation.engine_folder()))
-    context.out.say("The engine pack is gone. A node that is started from now on only answers.")
+    context.out.done("The engine pack is gone. A node that is started from now on only answers.")
 
 
 def _engine_fact() -> str:

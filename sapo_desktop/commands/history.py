@@ -119,7 +119,7 @@ async def _write_csv(context: Context, node: Node, name: str) -> None:
         writer.writerow(CSV_COLUMNS)
         async for report in _rounds(node, 0):
             cells = msgspec.structs.asdict(report) | swarm_fields(report.swarm_reward)
-            writer.writerow([_csv_cell(cells[column]) for column in CSV_COLUMNS])
+            writer.writerow([cells[column] for column in CSV_COLUMNS])
             count += 1
     _say_written(context, name, amount(count, "round"))
 
@@ -133,13 +133,9 @@ async def _write_rollouts(context: Context, node: Node, name: str) -> None:
     _say_written(context, name, amount(count, "answer"))
 
 
-def _csv_cell(value: object) -> object:
-    return "" if value is None else value
-
-
 def _say_written(context: Context, name: str, what: str) -> None:
     if name != "-":
-        context.out.emit("written", file=str(Path(name).resolve()), what=what)
+        context.out.emit("written", file=str(Path(name).expanduser().resolve()), what=what)
         context.out.say(f"Wrote {what} to {name}")
 
 

@@ -361,7 +361,7 @@ class View:
         """What the large button would do now."""
         if isinstance(self.link, Lost | Ended):
             return "try again"
-        if not self.attached or self.state in ("starting", "stopping", "stopped"):
+        if not self.attached or self.state in ("starting", "stopping"):
             return "wait"
         match self.state:
             case "working" | "finishing":

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
+from sapo_desktop.commands import doctor
 from sapo_desktop.commands.line import context as context_module
 from sapo_desktop.commands.line.context import Attached
 from sapo_desktop.commands.line.parser import build_parser
@@ -517,6 +518,33 @@ def test_history_shows_the_newest_rounds_and_writes_all(run: Words, tmp_path: Pa
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
     answers = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     assert [answer["round"] for answer in answers] == list(range(1, 31))
+
+
+def test_a_file_in_the_home_folder_is_named_by_its_path(
+    run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert run("history", "--csv=~/h.csv", "--json") == 0
+    assert run.lines == [{"event": "written", "file": str(tmp_path / "h.csv"), "what": "30 rounds"}]
+
+
+def test_the_engine_pack_is_of_an_installed_application(
+    run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    async def engine_pack(*words: str) -> None:
+        done.append(words[0])
+
+    monkeypatch.setattr(doctor, "_engine_pack", engine_pack)
+    monkeypatch.setattr(doctor.installation, "payload", lambda: None)
+    assert run("engine", "remove") == 2 and "installed application" in run.stderr
+    monkeypatch.setattr(doctor.installation, "payload", lambda: tmp_path)
+    assert run("engine", "remove", "--json") == 0 and run.lines[0]["event"] == "ok"
+    assert run("engine", "fetch", str(tmp_path / "pack"), "--json") == 0
+    assert run.lines == [{"event": "written", "file": str(tmp_path / "pack"), "what": "engine pack"}]
+    assert done == ["remove", "fetch"]
 
 
 def test_history_says_from_whom_was_learned(run: Words) -> None:
