@@ -19,7 +19,6 @@ from collections.abc import Collection, Mapping
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
 
-SLOT_SECONDS = 600
 SHARED_INDICES = range(64)
 """For groups that are published: each used once per key, instance, slot and task."""
 FIRST_OWN_INDEX = 64
@@ -29,15 +28,6 @@ SILO_NETWORK = bytes(32)
 
 _LABEL = b"sapo/q/1"
 _LARGEST = 2**64 - 1
-
-
-def slot_of(unix_time: float) -> int:
-    """The slot of ten minutes that this moment lies in."""
-    if unix_time < 0:
-        raise TaskError(
-            "The clock is wrong: {seconds} lies before 1970. Set the date and start again.", seconds=str(unix_time)
-        )
-    return int(unix_time // SLOT_SECONDS)
 
 
 def silo_key(seed: int) -> bytes:

@@ -16,7 +16,6 @@ from sapo_desktop.tasks.questions import (
     question_hash,
     question_seed,
     silo_key,
-    slot_of,
 )
 
 NETWORK, KEY, TASK = bytes(32), bytes(range(32)), b"\xff" * 32
@@ -64,15 +63,6 @@ def test_fields_of_the_wrong_width_are_refused(changes: dict[str, int | bytes]) 
 def test_a_seed_has_63_bits() -> None:
     assert all(0 <= seed(index=index) < 2**63 for index in range(200))
     assert max(seed(index=index) for index in range(200)) > 2**62
-
-
-def test_slots_last_ten_minutes() -> None:
-    assert (slot_of(0), slot_of(599.9), slot_of(600), slot_of(1_795_000_000)) == (0, 0, 1, 2_991_666)
-
-
-def test_a_clock_before_1970_is_said() -> None:
-    with pytest.raises(TaskError, match="clock"):
-        slot_of(-1)
 
 
 def test_shared_and_own_indices_do_not_meet() -> None:
