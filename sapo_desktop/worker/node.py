@@ -241,7 +241,7 @@ class Node:
         patient = grace_of_caller.set(PATIENCE)
         try:
             async with self.gate.awake():
-                idle = self.gate.state in (NodeState.IDLE, NodeState.PAUSED)
+                idle = self.gate.state in (NodeState.IDLE, NodeState.PAUSED, NodeState.FAILED)
                 if idle and (self.is_put_away or not self.engine.running):
                     async with self._without_round():
                         await self._revive()

@@ -308,6 +308,9 @@ async def test_an_engine_that_keeps_dying_ends_the_work(tmp_path: Path, monkeypa
         it.engine.errors.extend([HostDied("The engine ended.")] * 9)
         await it.until_state(NodeState.FAILED)
         assert "The engine ended." in it.gate.reason
+        it.engine.host.pid = None
+        await it.node.evaluate("last", "test")
+        assert it.engine.running, "who asks is answered all the same"
 
 
 async def test_rolling_back_discards_the_round_in_hand_and_counts_on(tmp_path: Path) -> None:
