@@ -31,10 +31,13 @@ class Actions(QObject):
         """Whether the window is to go when the worker has ended."""
 
     def _order(self, request: Request) -> None:
+        if not isinstance(request, SetSilo):  # any other takes back that the node is to end
+            self.quits_after_round = isinstance(request, Quit)
         self._bridge.ask(request, _quietly, self._refused, of=self)
 
     def _refused(self, error: SapoError) -> None:
         """It is said, and every switch shows again what holds."""
+        self.quits_after_round = False
         self._bridge.trouble.emit(in_words(error))
         self._bridge.changed.emit(frozenset({"settings", "state"}))
 
@@ -70,7 +73,6 @@ class Actions(QObject):
 
     def finish_and_quit(self) -> None:
         """Finish this round, then end the worker; the window follows it."""
-        self.quits_after_round = True
         self._order(Quit(finish_round=True))
 
     def silo(self, on: bool) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.shell import app
@@ -57,6 +58,17 @@ def test_the_small_window_is_told_how_far_a_round_is(desktop: Desktop, tray: boo
 def test_the_whole_window_goes_on_being_told_when_it_comes_back(desktop: Desktop) -> None:
     small(desktop).full_wanted.emit()
     assert desktop.window.seen and desktop._mini is None and desktop.bridge._closely
+
+
+@pytest.mark.parametrize("tray", [True], indirect=True)
+def test_the_window_stays_where_to_quit_after_the_round_was_taken_back(desktop: Desktop) -> None:
+    actions = desktop.actions
+    for taken_back in (actions.finish, lambda: actions._refused(SapoError("Not now."))):
+        actions.finish_and_quit()
+        actions.silo(True)
+        assert actions.quits_after_round
+        taken_back()
+        assert not actions.quits_after_round
 
 
 @pytest.mark.parametrize(("platform", "opens"), [("darwin", True), ("linux", False)])
