@@ -26,19 +26,20 @@ _TAKEN = "there is a link to that part of the internet already"
 
 @contextlib.asynccontextmanager
 async def reach(
-    address: Address, proxy_setting: str, *, named_by_stranger: bool, allows: Allows | None
+    address: Address, proxy_setting: str, *, named_by_stranger: bool, on_lan: bool, allows: Allows | None
 ) -> AsyncIterator[tuple[BoundedClient, str]]:
     """A connection to a peer, and the host that it leads to: an IP address, or a name that a proxy looked up.
 
     Args:
         named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
+        on_lan: without a proxy, and whatever certificate is shown; nobody is asked.
         allows: asked which of the hosts that the address stands for may be dialled.
 
     Raises:
         OSError: there is no such host, or nobody there; or what websockets raises.
         UsageError: the proxy cannot be used.
     """
-    proxy = proxy_for(proxy_setting, address)
+    proxy = None if on_lan else proxy_for(proxy_setting, address)
     if named_by_stranger and not address.is_public:
         raise OSError("a stranger's address leads to a private network")
     where: dict[str, Any] = {}
@@ -46,9 +47,9 @@ async def reach(
     if proxy is not None:
         if allows is not None and not allows(address.host):
             raise OSError(_TAKEN)
-    elif named_by_stranger or allows is not None:
+    elif not on_lan and (named_by_stranger or allows is not None):
         where = {"host": await _host_to_dial(address, named_by_stranger, allows), "port": address.port}
-    tls = client_tls(address, any_certificate=address.key is not None)
+    tls = client_tls(address, any_certificate=on_lan or address.key is not None)
     async with dialling(address, tls, proxy, **where) as connection:
         assert isinstance(connection, BoundedClient)
         # Behind a proxy all peers would seem to be in the proxy's part of the internet.

@@ -37,13 +37,12 @@ from sapo_desktop.swarm.protocol.handshake import NO_TLS
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets.certificate import server_context
-from sapo_desktop.swarm.sockets.dialling import Allows, client_tls, dialling, peer_certificate, reach
+from sapo_desktop.swarm.sockets.dialling import Allows, peer_certificate, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue
 from sapo_desktop.swarm.sockets.load_control import LoadControl
 from sapo_desktop.swarm.sockets.wire import (
     PARTING_SECONDS,
-    BoundedClient,
     BoundedServer,
     Connection,
     Wire,
@@ -244,11 +243,13 @@ class Network:
                 up names by itself, about the host as it is written.
         """
         try:
-            if on_lan:
-                return await self._dial_neighbour(address, only_greet=only_greet)
-            return await self._dial_out(
-                address, named_by_stranger=named_by_stranger, only_greet=only_greet, visit=visit, allows=allows
-            )
+            reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, on_lan=on_lan, allows=allows)
+            async with reached as (connection, host):
+                key = address.key or (self.lan_pins if on_lan else self.pins).get(address.url)
+                session = self._session("client", peer_certificate(connection), key)
+                return await self._converse(
+                    connection, session, host, self._part(host), address, lan=on_lan, only_greet=only_greet, visit=visit
+                )
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
@@ -356,27 +357,6 @@ class Network:
                 rest.end()
             delay = _FIRST_DELAY if rest.shortened else min(_LONGEST_DELAY, 2 * delay)
 
-    async def _dial_out(
-        self, address: Address, *, named_by_stranger: bool, only_greet: bool, visit: bool, allows: Allows | None
-    ) -> Link:
-        reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, allows=allows)
-        async with reached as (connection, host):
-            key = address.key or self.pins.get(address.url)
-            session = self._session("client", peer_certificate(connection), key)
-            return await self._converse(
-                connection, session, host, self._part(host), dialled=address, only_greet=only_greet, visit=visit
-            )
-
-    async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
-        async with dialling(address, client_tls(address, any_certificate=True), None) as connection:
-            assert isinstance(connection, BoundedClient)
-            key = address.key or self.lan_pins.get(address.url)
-            session = self._session("client", peer_certificate(connection), key)
-            host = remote_host(connection)
-            return await self._converse(
-                connection, session, host, self._part(host), dialled=address, lan=True, only_greet=only_greet
-            )
-
     async def _welcome(self, connection: ServerConnection) -> None:
         assert isinstance(connection, BoundedServer)
         for read in (connection.request, connection.response):
@@ -434,8 +414,8 @@ class Network:
         session: Session,
         host: str,
         part: bytes,
-        *,
         dialled: Address | None = None,
+        *,
         lan: bool = False,
         only_greet: bool = False,
         visit: bool = False,
