@@ -348,7 +348,7 @@ class RemoteEngine(SplitEngine):
         loaded = await super()._load(checkpoint)
         await self._hand_over(None)
         await self.generator.start()
-        self._stale = False
+        self._stale = self._averaged = False
         return loaded
 
     async def _write_adapter(self, place: Path, checkpoint: Path | None, averaged: bool) -> Path:

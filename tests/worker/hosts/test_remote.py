@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import AdapterRefused, CheckpointError, TooBig
-from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines import protocols as p
@@ -83,6 +83,15 @@ def remote(tmp_path: Path) -> Remote:
 def test_the_first_adapter_goes_over_at_once(remote: Remote) -> None:
     assert remote.server.kinds() == ["LoadRemote", "UseAdapter"]
     assert remote.trainer.kinds() == ["Load", "Save"]
+
+
+async def test_after_a_restart_scores_are_of_the_average_again(remote: Remote) -> None:
+    for _ in range(2):
+        await remote.engine.generate_with(None, ["1+1?"], Sampling(), lambda done, total: None, live=True)
+        saved = [one.averaged for one in remote.trainer.asked if isinstance(one, p.Save)]
+        assert saved == [False, True]
+        remote.trainer.asked.clear()
+        await remote.engine.restart(None)
 
 
 async def test_a_full_disk_is_said_where_an_adapter_is_handed_over(
