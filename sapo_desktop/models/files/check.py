@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import NoRoom
 from sapo_desktop.core.models import ModelKind
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.models.files.folder import check_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
 
@@ -59,14 +59,9 @@ def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_spa
             "{reserve} are kept free. Free {lacking}, or choose a folder on another disk.",
             in_terminal="sapo-desktop settings set models_folder DIR",
             what=what,
-            needed=gigabytes(needed),
+            needed=Size(bytes=needed),
             folder=str(folder),
-            free=gigabytes(there),
-            reserve=gigabytes(reserve),
-            lacking=gigabytes(missing),
+            free=Size(bytes=there),
+            reserve=Size(bytes=reserve),
+            lacking=Size(bytes=missing),
         )
-
-
-def gigabytes(count: int) -> str:
-    """`3.2 GB`, `870 MB`; powers of 1000."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"

@@ -224,7 +224,7 @@ def test_a_change_of_the_original_leaves_the_model_as_it_is(imports: Imports) ->
 
 def test_there_has_to_be_room_for_all_of_it_before_anything_is_copied(imports: Imports, copied: list[str]) -> None:
     path = imports.folder(transformers_files() | {"model-2.safetensors": safetensors(50_000)})
-    with pytest.raises(NoRoom, match=r"My-model needs 1 MB more.*kept free"):
+    with pytest.raises(NoRoom, match=r"My-model needs 400 KB more.*kept free"):
         imports(path, free=2_000_300_000)
     assert copied == []
 
