@@ -222,8 +222,9 @@ def _as_set(settings: Settings, model: Model) -> Tier:
 def best(found: Sequence[Way]) -> Way:
     """Of a model's ways the strongest that fits, on a card before the processor; without any, the one that needs least.
 
-    A server elsewhere is never chosen before an engine here. Where torch learns it answers too: in one batch of a round
-    it was measured to be faster than llama.cpp, and it holds the weights once (docs/generators.md).
+    A server elsewhere is never chosen before an engine here. Where torch learns it answers too, unless a small card had
+    room for shorter answers only: in one batch of a round it was measured to be faster than llama.cpp, and it holds the
+    weights once (docs/generators.md).
     """
     found = [way for way in found if way.generator != "remote"] or found
     fitting = [way for way in found if way.fits]

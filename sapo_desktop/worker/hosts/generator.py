@@ -139,7 +139,8 @@ class GeneratorHost:
         """The system killed it: half the memory for keys and values from now on."""
         if isinstance(self.load, LoadRemote):
             return
-        self._most_cache = max(_LEAST_CACHE, self.load.cache_bytes // 2)
+        half = max(_LEAST_CACHE, self.load.cache_bytes // 2)
+        self._most_cache = min(self.load.cache_bytes or half, half)
         self.bound(self._most_cache)
 
     async def _call(

@@ -193,6 +193,14 @@ def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_f
     assert split.adapters() == ["adapter-00000001.gguf"] * 2
 
 
+def test_less_memory_is_never_more_than_before(split: Split) -> None:
+    split.engine.fitting = Fits(20 * 2**20).fit
+    asyncio.run(split.engine.restart(None))
+    split.generator.deaths = [HostDied("Killed.", killed=True, counted=True)]
+    split.answer()
+    assert split.engine.generator.load.cache_bytes == 20 * 2**20
+
+
 def test_a_kill_that_nobody_counted_as_one_for_memory_asks_for_less_the_second_time(split: Split) -> None:
     for _ in range(3):
         split.answer()
