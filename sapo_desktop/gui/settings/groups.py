@@ -75,11 +75,6 @@ def as_typed(value: Value) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def shown_text(value: Value) -> str:
-    """A value in a line of text."""
-    return f"{value:g}" if isinstance(value, float) else as_typed(value)
-
-
 def may_hold_a_login(key: str, value: Value) -> bool:
     """Whether this value is to be masked."""
     return settings_file.shown(key, value) != value

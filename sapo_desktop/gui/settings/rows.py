@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QSizePolicy, QWidget
 
@@ -13,7 +13,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.settings import groups as setting_groups
-from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, as_typed, shown_text
+from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, as_typed
 from sapo_desktop.gui.settings.week import Week
 from sapo_desktop.gui.widgets import fields
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
@@ -23,6 +23,7 @@ from sapo_desktop.gui.widgets.layout import Flow, column, holding, keeping_place
 from sapo_desktop.gui.widgets.notes import Banner, chip
 from sapo_desktop.gui.widgets.text import Label, Title, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
 
@@ -62,6 +63,7 @@ class SettingRow(QFrame):
         self._measured = Label("", "caption")
         self._measured.hide()
         self._sentence = sentence
+        self._held: Value | None = None
         self._unsupported = Label("", "caption")
         self._not_here = chip(tr("not on this computer"), "warning")
         head = Flow(Title(title), self._changed, self._late, self._overridden, self._not_here)
@@ -90,8 +92,10 @@ class SettingRow(QFrame):
         self._overridden.setVisible(overridden)
         # A control that vanishes under the focus would throw it to another place.
         self._reset.setVisible(changed or late or self._reset.hasFocus())
-        if not self.refused:
-            self.control.show_value(value)
+        if self.refused and value != self._held:
+            self._error.say("")  # what it was about is over
+        self._held = value
+        self.control.show_value(value, refused=self.refused)
 
     def show_unsupported(self, reason: str) -> None:
         """Why this computer cannot keep it; nothing where it can. What was set once can be reset all the same."""
@@ -120,8 +124,8 @@ class SettingRow(QFrame):
     def show_error(self, text: str, value: Value) -> None:
         """The worker refused it: a text stays as it was typed, anything else goes back."""
         self._error.say(text, "danger")
-        if not isinstance(self.control, TextControl):
-            self.control.show_value(value)
+        self._held = value
+        self.control.show_value(value, refused=True)
 
     def show_taken(self, advice: str) -> None:
         """The worker took it, with what to think of where there is such."""
@@ -168,8 +172,8 @@ class SettingControl(QWidget):
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_value(self, value: Value) -> None:
-        """Show what holds, without anybody being asked to change it."""
+    def show_value(self, value: Value, *, refused: bool = False) -> None:
+        """Show what holds, without anybody being asked to change it. `refused`: a text stays as it was typed."""
         raise NotImplementedError
 
     def stops(self) -> list[QWidget]:
@@ -188,7 +192,7 @@ class SwitchControl(SettingControl):
         self.field.clicked.connect(lambda on: self.taken.emit(as_typed(bool(on))))
         self.setLayout(row(self.field, 1))
 
-    def show_value(self, value: Value) -> None:
+    def show_value(self, value: Value, *, refused: bool = False) -> None:
         self.field.show_state(bool(value))
 
 
@@ -201,7 +205,7 @@ class ChoiceControl(SettingControl):
         self.field.chosen.connect(self.taken)
         self.setLayout(row(self.field))
 
-    def show_value(self, value: Value) -> None:
+    def show_value(self, value: Value, *, refused: bool = False) -> None:
         self.field.show_choice(str(value))
 
 
@@ -220,7 +224,7 @@ class NumberControl(SettingControl):
         self.field.taken.connect(self._wait)
         self.setLayout(row(self.field))
 
-    def show_value(self, value: Value) -> None:
+    def show_value(self, value: Value, *, refused: bool = False) -> None:
         if not self._pause.isActive() and not isinstance(value, str):
             self.field.show_number(value)
 
@@ -235,12 +239,12 @@ class NumberControl(SettingControl):
 class TextControl(SettingControl):
     """A line. One that may hold a login is masked until somebody wants to see it."""
 
-    def __init__(self, key: str, title: str, sentence: str) -> None:
+    def __init__(self, key: str, kind: Typed, title: str, sentence: str) -> None:
         super().__init__()
-        self._key = key
+        self._key, self._number = key, kind.number
         self.field = Line(title)
         _name(self.field, title, sentence)
-        self.field.taken.connect(self.taken)
+        self.field.taken.connect(self._take)
         parts: list[QWidget] = [self.field]
         self._eye: IconButton | None = None
         if settings_file.describe(key).secret:
@@ -252,8 +256,13 @@ class TextControl(SettingControl):
         self._mask()
         self.field.textChanged.connect(lambda _: self._mask())
 
-    def show_value(self, value: Value) -> None:
-        self.field.show_text(shown_text(value))
+    def show_value(self, value: Value, *, refused: bool = False) -> None:
+        if not refused:
+            self.field.show_text(_text(value))
+
+    def _take(self, text: str) -> None:
+        number, is_number = _ungrouped().toDouble(text) if self._number else (0.0, False)
+        self.taken.emit(as_typed(number) if is_number else text)
 
     def _mask(self) -> None:
         masked = setting_groups.may_hold_a_login(self._key, self.field.text())
@@ -281,8 +290,9 @@ class ScheduleControl(SettingControl):
         self.week.drawn.connect(lambda hours: self.taken.emit(schedule.written(hours)))
         self.setLayout(column(self.field, self.week, spacing=0.5))
 
-    def show_value(self, value: Value) -> None:
-        self.field.show_text(shown_text(value))
+    def show_value(self, value: Value, *, refused: bool = False) -> None:
+        if not refused:
+            self.field.show_text(_text(value))
         self.week.show_hours(schedule.parse(str(value)))
 
 
@@ -296,13 +306,25 @@ def _control(key: str, title: str, sentence: str) -> SettingControl:
             return ChoiceControl(key, values, title, sentence)
         case Number() as kind:
             return NumberControl(key, kind, title, sentence)
-        case Typed():
-            return TextControl(key, title, sentence)
+        case Typed() as kind:
+            return TextControl(key, kind, title, sentence)
 
 
 def _name(field: QWidget, title: str, sentence: str) -> None:
     field.setAccessibleName(title)
     field.setAccessibleDescription(sentence)
+
+
+def _text(value: Value) -> str:
+    """A value in a line of text."""
+    return numbers.plain(value) if isinstance(value, float) else as_typed(value)
+
+
+def _ungrouped() -> QLocale:
+    """The window's, in which 0.003 is no 3 where a point parts thousands."""
+    spoken = QLocale()
+    spoken.setNumberOptions(QLocale.NumberOption.RejectGroupSeparator)
+    return spoken
 
 
 def _value_words(key: str, value: Value) -> str:
@@ -312,5 +334,5 @@ def _value_words(key: str, value: Value) -> str:
         return setting_words.zero(key)
     if value == "":
         return tr("empty")
-    text = shown_text(value)
+    text = _text(value)
     return one_line(setting_words.choices(key).get(text, text)) + setting_words.unit(key)

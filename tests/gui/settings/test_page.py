@@ -1,7 +1,7 @@
 """Settings: what is asked of the worker, what each row shows, search, reset, consent."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -131,6 +131,46 @@ def test_a_switch_that_is_refused_goes_back(page: SettingsPage, bridge: StageBri
     QTest.mouseClick(made.control.field, Qt.MouseButton.LeftButton)
     assert ordered(bridge) == [SetSilo(on=False)]
     assert made.control.field.isChecked() and "Not with a server elsewhere." in texts(made)
+
+
+def test_after_a_refusal_it_shows_what_is_set_elsewhere(page: SettingsPage, bridge: StageBridge) -> None:
+    made = row(page, "silo")
+    bridge.replies[SetSilo] = UsageError("Not with a server elsewhere.")
+    press(made.control.field)
+    bridge.ask(SetSettings(values={"silo": "off"}), of=page)
+    assert not made.control.field.isChecked() and not made.refused
+
+
+def test_a_refused_schedule_stays_as_it_was_typed_and_its_week_shows_what_holds(
+    page: SettingsPage, bridge: StageBridge
+) -> None:
+    made = row(page, "schedule")
+    type_into(made.control.field, "never ever")
+    QTest.keyClick(made.control.field, Qt.Key.Key_Return)
+    page.setFocus()
+    page.refresh(ALL)
+    assert made.refused and made.control.field.text() == "never ever"
+    bridge.ask(SetSettings(values={"schedule": "mon-fri 18-8"}), of=page)
+    assert not made.refused and made.control.field.text() == "mon-fri 18-8"
+
+
+def test_numbers_are_shown_and_read_in_the_windows_language(qtbot: QtBot) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale("de_DE"))
+    try:
+        german, bridge = a_page(qtbot, scenes.a_view(learning_rate=0.0003))
+        made = row(german, "learning_rate")
+        assert made.control.field.text() == "0,0003"
+        for typed in ("0,004", "0.005"):
+            type_into(made.control.field, typed)
+            QTest.keyClick(made.control.field, Qt.Key.Key_Return)
+        assert [request.values for request in bridge.asked_for(SetSettings)] == [
+            {"learning_rate": "0.004"},
+            {"learning_rate": "0.005"},
+        ]
+        assert "0,5 GB" in row(german, "memory_reserve")._reset.toolTip()
+    finally:
+        QLocale.setDefault(before)
 
 
 def test_what_waits_and_what_the_command_line_holds_is_marked(qtbot: QtBot) -> None:
