@@ -14,7 +14,6 @@ import msgspec
 from sapo_desktop import __version__
 from sapo_desktop.commands.library import while_out_of_silo
 from sapo_desktop.commands.line.context import NO_RELAY, START_RELAY, Context, call
-from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
@@ -35,7 +34,7 @@ _SEND = "Do what the sentence says; if that does not help, send a report: sapo-d
 async def doctor(context: Context, args: Namespace) -> None:
     """Say what is found. A node that does not start is a finding too, and the reason to fail afterwards."""
     facts, folder = _own_facts(context), DataFolder.at(context.folder)
-    kept = _settings(folder, facts)
+    kept = _settings(context, facts)
     settings = kept or Settings()
     standing = Looker(folder).standing(settings)
     failure: SapoError | None = None
@@ -108,12 +107,12 @@ def _write_report(
     context.out.say(f"Wrote the report to {path}. Look through it before you pass it on.")
 
 
-def _settings(folder: DataFolder, facts: dict[str, str]) -> Settings | None:
+def _settings(context: Context, facts: dict[str, str]) -> Settings | None:
     """Those that are kept; None where there are none, or the file is the trouble."""
-    if not folder.settings.exists():
+    if not DataFolder.at(context.folder).settings.exists():
         return None
     try:
-        return settings_file.read(folder.settings).settings
+        return context.kept()
     except SapoError as error:
         facts["settings"] = str(error)
         return None
@@ -184,13 +183,9 @@ async def updates(context: Context, args: Namespace) -> None:
 
 async def _alone(context: Context, look: bool) -> Standing:
     if not look:
-        return Looker(DataFolder.at(context.folder)).known(_kept(context))
-    settings, data = _kept(context), DataFolder.open(context.folder)
+        return Looker(DataFolder.at(context.folder)).known(context.kept())
+    settings, data = context.kept(), DataFolder.open(context.folder)
     return await while_out_of_silo(Looker(data).look(settings), data.settings)
-
-
-def _kept(context: Context) -> Settings:
-    return settings_file.read(DataFolder.at(context.folder).settings).settings
 
 
 def _show_standing(context: Context, found: Standing) -> None:

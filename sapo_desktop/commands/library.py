@@ -71,7 +71,7 @@ async def import_(context: Context, args: Namespace) -> None:
 async def remove(context: Context, args: Namespace) -> None:
     node = await _running(context)
     if node is None:
-        settings = _settings(context)
+        settings = context.kept()
         librarian.check_unused(settings, args.name)
         request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
         removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
@@ -92,7 +92,7 @@ async def cancel(context: Context, args: Namespace) -> None:
 async def show(context: Context, args: Namespace) -> None:
     node = await _running(context)
     if node is None:
-        found = await unstarted.models(DataFolder.at(context.folder), _settings(context))
+        found = await unstarted.models(DataFolder.at(context.folder), context.kept())
     else:
         found = await _asked(node, lambda node: call(node, GetModels(), ModelsAre))
     _show(context.out, found)
@@ -100,7 +100,7 @@ async def show(context: Context, args: Namespace) -> None:
 
 async def token(context: Context, args: Namespace) -> None:
     """The keyring is the user's, so no node is asked."""
-    hub = librarian.endpoint(_settings(context))
+    hub = librarian.endpoint(context.kept())
     if args.switch == "set":
         await asyncio.to_thread(hub_token.keep, hub, _typed_token(context.out, hub))
         text = f"The token for {hub} is in this computer's keyring. It is sent there where a model asks for it."
@@ -124,7 +124,7 @@ async def _install(
     node = await _running(context)
     with open_transfers(context.out, model) as show:
         if node is None:
-            kept = await alone(_settings(context), show)
+            kept = await alone(context.kept(), show)
             installed, path, notes = kept.model, kept.path, kept.notes
         else:
             ended = await _asked(node, lambda node: _followed(node, model, request, show))
@@ -181,7 +181,7 @@ def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) 
         context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {model.name}")
 
 
-# -- the node and its settings ---------------------------------------------------------------------------------
+# -- the node --------------------------------------------------------------------------------------------------
 
 
 async def _running(context: Context) -> Node | None:
@@ -196,10 +196,6 @@ async def _asked(node: Node, ask: Callable[[Node], Awaitable[Done]]) -> Done:
         return await ask(node)
     finally:
         await node.close()
-
-
-def _settings(context: Context) -> Settings:
-    return settings_file.read(DataFolder.at(context.folder).settings).settings
 
 
 # -- words -----------------------------------------------------------------------------------------------------

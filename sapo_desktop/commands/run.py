@@ -6,20 +6,18 @@ import asyncio
 from argparse import Namespace
 from collections.abc import Mapping
 
+from sapo_desktop.commands import settings
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.commands.line.prompts import record_consent
+from sapo_desktop.commands.line.prompts import ask_consent
 from sapo_desktop.commands.line.watch import Watch
-from sapo_desktop.commands.settings import typed_values
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined
-from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, view_for
-from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm
 
@@ -29,8 +27,9 @@ INVITED = ("swarm", "admission", "peers", "invited")
 
 async def run(context: Context, args: Namespace) -> None:
     overrides = run_overrides(args)
-    if args.share:
-        await record_consent(context)
+    if args.share and not (await settings.in_force(context)).share:
+        ask_consent(context)
+        await settings.keep(context, {"share": "on"})
     dashboard = Dashboard(str(context.folder), args.rounds)
     view = view_for(context.out, dashboard)
     drawing = asyncio.create_task(_draw(view))
@@ -57,7 +56,7 @@ async def run(context: Context, args: Namespace) -> None:
 
 def run_overrides(args: Namespace) -> dict[str, str]:
     """The settings of this run that the command line names, checked; the longer options win over `--set`."""
-    values = typed_values(args.values)
+    values = settings.typed_values(args.values)
     for key in ("model", "seed", "tasks", "curriculum", "mix", "weighting", "listen"):
         if getattr(args, key) is not None:
             values[key] = str(getattr(args, key))
@@ -95,7 +94,7 @@ async def _draw(view: View) -> None:
 
 
 def _not_kept(context: Context, values: Mapping[str, str]) -> dict[str, str]:
-    kept = unstarted.read(DataFolder.at(context.folder)).settings
+    kept = context.kept()
     return {
         key: str(settings_file.shown(key, text))
         for key, text in values.items()

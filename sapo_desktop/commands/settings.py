@@ -16,6 +16,7 @@ from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
 from sapo_desktop.worker.control import unstarted
@@ -47,6 +48,15 @@ async def change(context: Context, args: Namespace) -> None:
     _done(context, await keep(context, values))
 
 
+async def in_force(context: Context) -> Settings:
+    """Those of the running node, else the kept ones."""
+    try:
+        async with context.running() as node:
+            return (await call(node, GetSettings(), SettingsAre)).settings
+    except NotRunning:
+        return context.kept()
+
+
 async def keep(context: Context, values: dict[str, str]) -> Ok:
     """Have the running node take the settings, or write them where none runs."""
     try:
@@ -54,11 +64,11 @@ async def keep(context: Context, values: dict[str, str]) -> Ok:
             return await call(node, SetSettings(values=values), Ok)
     except NotRunning:
         _warn(context)
-        folder = DataFolder.at(context.folder)
-        reply = unstarted.change(folder, values)
-        settings = unstarted.read(folder).settings
+        reply = unstarted.change(DataFolder.at(context.folder), values)
         # Kept all the same: the node may be started in another session than this terminal's, which can tell.
-        for reason in dict.fromkeys(map(str, (await asyncio.to_thread(asked_in_vain, settings, values)).values())):
+        for reason in dict.fromkeys(
+            map(str, (await asyncio.to_thread(asked_in_vain, context.kept(), values)).values())
+        ):
             context.out.warn(f"As seen from here, it will do nothing. {reason}")
         return reply
 

@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import installation
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, Progressed, Stopping
@@ -99,6 +102,10 @@ class Context:
         names = [entry.name for entry in beside.iterdir() if entry.is_dir()] if beside.is_dir() else []
         hint = nearest(self.folder.name, names) or f" Start it with: sapo-desktop run{self.data_option}"
         raise NotRunning(f"There is no node in {self.folder}: the folder does not exist.{hint}")
+
+    def kept(self) -> Settings:
+        """The folder's kept settings. Raises SettingsError."""
+        return settings_file.read(DataFolder.at(self.folder).settings).settings
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Node]:

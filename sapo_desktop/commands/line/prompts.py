@@ -18,13 +18,10 @@ from typing import TypeVar
 
 from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.commands.line.signals import interruptible
-from sapo_desktop.core import settings_file
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
-from sapo_desktop.core.errors import NotRunning, PassphraseNeeded, UsageError
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetSettings, Request, SetSettings
+from sapo_desktop.worker.control.messages.requests import Request
 
 _LONGEST_LINE = 64 * 1024
 """Characters read of what is typed; whoever asks expects far fewer."""
@@ -112,23 +109,8 @@ _HERE = (
 _WIDTH = 115
 
 
-async def record_consent(context: Context) -> None:
-    """Ask where it was not given yet, and keep it. UsageError where it is refused."""
-    try:
-        async with context.running() as node:
-            if not (await call(node, GetSettings(), SettingsAre)).settings.share:
-                _ask(context)
-                await call(node, SetSettings(values={"share": "on"}), Ok)
-    except NotRunning:
-        folder = DataFolder.open(context.folder)
-        kept = settings_file.read(folder.settings).settings
-        if not kept.share:
-            _ask(context)
-            settings_file.write(folder.settings, settings_file.apply(kept, {"share": "on"}))
-
-
-def _ask(context: Context) -> None:
-    """A person at a terminal is asked; `--share` in a script is the answer itself."""
+def ask_consent(context: Context) -> None:
+    """A person at a terminal is asked; `--share` in a script is the answer itself. UsageError where it is refused."""
     context.out.warn("\n".join(textwrap.fill(text, _WIDTH) for text in (*WHAT_IS_PUBLISHED, _HERE)))
     if not (sys.stdin.isatty() and context.out.stderr.isatty()):
         return
