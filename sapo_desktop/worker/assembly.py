@@ -41,7 +41,7 @@ from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_s
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
-from sapo_desktop.worker.hosts.loading import Fitting, smaller_model
+from sapo_desktop.worker.hosts.loading import Fitting
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
@@ -120,7 +120,7 @@ async def assemble(
             node.show.notice("warning", reason)
         step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
         try:
-            model = await _load(node, model, beginning.checkpoint)
+            await _load(node, model, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
             if settings.trainer != "auto" or choice.generator != "remote" or not choice.trains:
                 raise
@@ -129,11 +129,11 @@ async def assemble(
                 note = sentence("{reason} Until then this node only answers.", reason=error.text)
             engine = await _only_answering(hosting, engine, model, settings, note)
             node = ground.node(engine)
-            model = await _load(node, model, beginning.checkpoint)
+            await _load(node, model, beginning.checkpoint)
         for text in engine.said:
             node.show.notice("info", text)
         step(sentence("getting ready for the first round, step 4 of 4"))
-        await _begin_run(node, _manifest(node, model, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
+        await _begin_run(node, _manifest(node, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
     except BaseException:
@@ -202,25 +202,22 @@ async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, se
     return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, choice=choice))
 
 
-async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> BaseModel:
-    """Load the model, or a smaller one where it does not fit and no checkpoint depends on it; returns which."""
+async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> None:
+    """Load the model, or a smaller one where it does not fit and no checkpoint depends on it."""
     if checkpoint is not None:
         await node.engine.load(checkpoint.folder)
-        return model
-    load = node.engine.load
+        return
+    load, parameters = node.engine.load, model.parameters
     while True:
         try:
             await load(None)
-            return model
+            return
         except TooBig as error:
-            if not node.engine.can_change_model:
-                raise
-            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.choice)
+            smaller = await node.take_smaller_model(parameters, error.text)
             if smaller is None:
                 raise
-            node.change_model(smaller, error.text)
-            model = BaseModel(path=smaller.path, hash=smaller.hash, parameters=smaller.parameters)
-            load = node.engine.restart  # what is left of the larger one goes with its process
+            # What is left of the larger one goes with its process.
+            load, parameters = node.engine.restart, smaller.parameters
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
@@ -298,13 +295,13 @@ def _tell(node: Node, said: Text, newest: Newest) -> None:
     node.show.damaged(newest.damaged)
 
 
-def _manifest(node: Node, model: BaseModel, catalogue: str) -> RunManifest:
+def _manifest(node: Node, catalogue: str) -> RunManifest:
     loaded, plan = node.engine.loaded, node.engine.plan
     assert loaded is not None
     return manifest_of(
         node.settings,
         seed=node.counters.seed,
-        model_sha256=model.hash,
+        model_sha256=node.counters.model,
         catalogue=catalogue,
         engine_versions=node.engine.versions,
         threads=plan.threads,

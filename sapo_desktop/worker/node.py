@@ -49,6 +49,7 @@ from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
+from sapo_desktop.worker.hosts.loading import smaller_model
 from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.orders import Gate, Orders
 from sapo_desktop.worker.recovery import Recovery
@@ -608,25 +609,27 @@ class Node:
         self._longest_answer = tokens
         self.take_settings(self.settings)
 
-    def change_model(self, model: ModelFolder, reason: Text) -> None:
-        """Go on with another model, from its start; only for a node without checkpoints."""
-        settings, counters = (
-            self.settings,
-            msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0, reasoning={}),
-        )
-        self.counters = counters
-        trainer = trainer_settings(settings, model.parameters, counters)
-        self.engine.use_model(model, trainer)
-        name = model.path.name
+    async def take_smaller_model(self, than: int, reason: Text) -> ModelFolder | None:
+        """Go on with the largest model on disk that is smaller and fits, from its start; only without a checkpoint of
+        this one. None where there is none, or none may take its place. `than`: parameters."""
+        engine = self.engine
+        if not engine.can_change_model:
+            return None
+        model = await asyncio.to_thread(smaller_model, than, self.settings, engine.plan.choice)
+        if model is None:
+            return None
+        self.counters = msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0, reasoning={})
+        engine.use_model(model, trainer_settings(self.settings, model.parameters, self.counters))
         self.show.notice(
             "warning",
             sentence(
                 "{reason} Going on with {model}: choose it to keep it.",
                 in_terminal="sapo-desktop settings set model {model}",
                 reason=reason,
-                model=name,
+                model=model.path.name,
             ),
         )
+        return model
 
     def unsettle(self) -> None:
         """From here on the engine may hold more than the counters say, and nothing that can be kept before the round's

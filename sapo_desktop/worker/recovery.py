@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostError, OutOfMemory, TooBig
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import asking, guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Standing
 from sapo_desktop.worker.hosts.deaths import Deaths
-from sapo_desktop.worker.hosts.loading import smaller_model
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
@@ -134,7 +133,11 @@ class Recovery:
             else not isinstance(error, TooBig) and self._shorter_answers()
         ):
             return True
-        return await self._smaller_model(error.text)
+        node = self._node
+        # Only before the first checkpoint: what is learned belongs to its model.
+        if node.keeper.newest is not None:
+            return False
+        return await node.take_smaller_model(node.engine.parameters, error.text) is not None
 
     def _fewer_at_once(self) -> bool:
         node = self._node
@@ -161,16 +164,4 @@ class Recovery:
             "warning",
             sentence("Not enough memory for one answer at a time: answers are cut at {count} tokens.", count=tokens),
         )
-        return True
-
-    async def _smaller_model(self, reason: Text) -> bool:
-        """Only before the first checkpoint: what is learned belongs to its model."""
-        node = self._node
-        if node.keeper.newest is not None or not node.engine.can_change_model:
-            return False
-        choice = node.engine.plan.choice
-        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings, choice)
-        if smaller is None:
-            return False
-        node.change_model(smaller, reason)
         return True
