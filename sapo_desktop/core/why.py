@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Sentence, Text, sentence
 
@@ -199,20 +200,8 @@ def in_english(why: Why, now: float) -> str:
             return "Paused" if until is None else f"Paused until {_moment(until, now)}"
         case PausedAfterRound(round=number):
             return f"Paused after round {number}"
-        case OnBattery(below=None):
-            return "Paused: on battery"
-        case OnBattery(below=below):
-            return f"Paused: on battery, below {below}%"
-        case Metered():
-            return "Paused, and out of the swarm: the link is metered"
         case OutOfHours(until=until):
             return f"Paused by the schedule until {_moment(until, now)}"
-        case TooHot(limit=limit):
-            return f"Paused: hotter than {limit} degrees"
-        case ProgramRuns(name=name):
-            return f"Paused while {name} runs"
-        case CardTaken(limit=limit):
-            return f"Paused: other programs hold more than {limit}% of the graphics card's memory"
         case InUse(minutes=minutes):
             return f"Paused while the computer is used, until {minutes} min without keyboard and mouse"
         case NotKept(text=text):
@@ -221,8 +210,28 @@ def in_english(why: Why, now: float) -> str:
             return f"{number} rounds done"
         case Failed(text=text, failures=failures):
             return str(given_up(text, failures))
+        case OnBattery() | Metered() | TooHot() | ProgramRuns() | CardTaken() | Ending():
+            return str(said_alike(why))
+
+
+def said_alike(why: OnBattery | Metered | TooHot | ProgramRuns | CardTaken | Ending) -> Sentence:
+    """What terminals and the window say in the same words."""
+    match why:
+        case OnBattery(below=below):
+            low = None if below is None else sentence("Paused: on battery, below {percent}%", percent=below)
+            return low or sentence("Paused: on battery")
+        case Metered():
+            return sentence("Paused, and out of the swarm: the link is metered")
+        case TooHot(limit=limit):
+            return sentence("Paused: hotter than {limit} degrees", limit=limit)
+        case ProgramRuns(name=name):
+            return sentence("Paused while {program} runs", program=one_line(name, 60))
+        case CardTaken(limit=limit):
+            return sentence(
+                "Paused: other programs hold more than {percent}% of the graphics card's memory", percent=limit
+            )
         case Ending():
-            return "Ending"
+            return sentence("Ending")
 
 
 def _and_busy(told: str, busy: Text) -> str:

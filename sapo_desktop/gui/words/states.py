@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import Phase
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.why import (
@@ -27,6 +26,7 @@ from sapo_desktop.core.why import (
     Training,
     Why,
     Working,
+    said_alike,
 )
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
@@ -92,22 +92,8 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
             return tr("Paused by you until {time}").format(time=_moment(until, now))
         case PausedAfterRound(round=number):
             return tr("Paused after round {round}, as you asked").format(round=numbers.count(number))
-        case OnBattery(below=None):
-            return tr("Paused: on battery")
-        case OnBattery(below=below):
-            return tr("Paused: on battery, below {percent}%").format(percent=below)
-        case Metered():
-            return tr("Paused, and out of the swarm: the link is metered")
         case OutOfHours(until=until):
             return tr("Paused by your schedule until {time}").format(time=_moment(until, now))
-        case TooHot(limit=limit):
-            return tr("Paused: hotter than {limit} degrees").format(limit=limit)
-        case ProgramRuns(name=name):
-            return tr("Paused while {program} runs").format(program=one_line(name, 60))
-        case CardTaken(limit=limit):
-            return tr("Paused: other programs hold more than {percent}% of the graphics card's memory").format(
-                percent=limit
-            )
         case InUse(minutes=minutes):
             return tr("Paused while you use the computer, until %n minute(s) without keyboard and mouse", None, minutes)
         case NotKept(text=text):
@@ -116,8 +102,8 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
             return tr("Done: round {round} was the last one ordered").format(round=numbers.count(number))
         case Failed(text=text, failures=failures):
             return tr("Stopped after %n failure(s) in a row: {reason}", None, failures).format(reason=_ended(text))
-        case Ending():
-            return tr("Ending")
+        case OnBattery() | Metered() | TooHot() | ProgramRuns() | CardTaken() | Ending():
+            return in_words(said_alike(why))
 
 
 def _starting(step: Text, busy: Text) -> str:
