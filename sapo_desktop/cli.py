@@ -10,6 +10,7 @@ import asyncio
 import faulthandler
 import importlib
 import os
+import shlex
 import sys
 import traceback
 from argparse import Namespace
@@ -168,4 +169,4 @@ def _command(path: str) -> Command:
 def _quoted(folder: str) -> str:
     """The folder as one word of a shell's command line."""
     path = str(Path(folder))
-    return path if all(character.isalnum() or character in "/._-~" for character in path) else f'"{path}"'
+    return f'"{path}"' if os.name == "nt" else shlex.quote(path)
