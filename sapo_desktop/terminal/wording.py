@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Size
 
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?")
@@ -62,11 +63,7 @@ def duration(seconds: float) -> str:
 
 def size(count: float) -> str:
     """`512 B`, `3.6 MB`, `1.2 GB`."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
+    return str(Size(bytes=round(count)))
 
 
 def percent(share: float | None) -> str:

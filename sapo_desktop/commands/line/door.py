@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Attached, Node
@@ -40,14 +41,14 @@ class WorkerDoor:
         client, started = await connect_or_start(folder, overrides)
         if client.process is None:
             return Attached(node=client, started=started)
-        return Attached(node=client, started=started, ended=_Ending(client.process))
+        return Attached(node=client, started=started, ended=partial(_until_gone, client.process))
 
     async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
         from sapo_desktop.worker.control.client import start_and_connect
 
         client = await start_and_connect(folder, arguments, module="sapo_desktop.worker.membership.relay")
         assert client.process is not None
-        return Attached(node=client, started=True, ended=_Ending(client.process))
+        return Attached(node=client, started=True, ended=partial(_until_gone, client.process))
 
     async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
         from sapo_desktop.worker.control.client import appraise
@@ -55,13 +56,7 @@ class WorkerDoor:
         return await appraise(folder, request)
 
 
-class _Ending:
-    """Waits until the process of a worker is gone."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-
-    async def __call__(self) -> None:
-        # A worker that takes longer goes on ending by itself; the lock tells the next command.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(self._process.wait, END_SECONDS)
+async def _until_gone(process: subprocess.Popen[bytes]) -> None:
+    # A worker that takes longer goes on ending by itself; the lock tells the next command.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        await asyncio.to_thread(process.wait, END_SECONDS)

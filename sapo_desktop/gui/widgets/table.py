@@ -279,7 +279,7 @@ class Table(QTableView):
     def _fit_columns(self) -> None:
         """As wide as what is in it, with some air where there is room for it."""
         wanted = self._wanted_widths()
-        self._leave_out(lambda: wanted)
+        self._leave_out(wanted)
         wanted = {at: width for at, width in wanted.items() if not self.isColumnHidden(at)}
         # What is left goes to all columns: a last one alone would stand far from the others.
         left = self.viewport().width() - sum(wanted.values()) - self._wanted_stretched()
@@ -295,7 +295,7 @@ class Table(QTableView):
         grown = {at: max(width, self.columnWidth(at)) for at, width in wanted.items() if not self.isColumnHidden(at)}
         if all(width == self.columnWidth(at) for at, width in grown.items()):
             return
-        self._leave_out(lambda: wanted)
+        self._leave_out(wanted)
         shown = {at: width for at, width in grown.items() if not self.isColumnHidden(at)}
         tight = sum(shown.values()) > self.viewport().width() - self._least_stretched()
         for at, width in shown.items():
@@ -328,13 +328,12 @@ class Table(QTableView):
             self._hints[at] = self.sizeHintForColumn(at)
         return self._hints[at]
 
-    def _leave_out(self, widths: Callable[[], dict[int, int]]) -> None:
+    def _leave_out(self, wanted: dict[int, int]) -> None:
         """Show as many of the spare columns as have room, those first that are missed most."""
         headings = self._rows.headings
         spare = sorted((at for at, heading in enumerate(headings) if heading.spare), key=lambda at: headings[at].spare)
         if not spare:
             return
-        wanted = widths()
         needed = sum(width for at, width in wanted.items() if at not in spare and not self.isColumnHidden(at))
         left = self.viewport().width() - needed - 2 * self._least_stretched()
         for at in spare:
