@@ -28,6 +28,7 @@ from sapo_desktop.tasks.service import (
     GetLimits,
     HeldOut,
     HeldOutQuestions,
+    LimitsAre,
     MarkAnswers,
     Marked,
     QuestionRef,
@@ -35,7 +36,6 @@ from sapo_desktop.tasks.service import (
     SetQuestions,
     TaskIds,
     TaskIdsAre,
-    LimitsAre,
     Truth,
     TruthIs,
 )
