@@ -91,7 +91,10 @@ class Wizard(QDialog):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        self._ordered.stop()
+        if self._sending and not self._over:  # it is answered, and ends once the node is seen at work
+            event.ignore()
+            self.hide()
+            return
         if not self._over:
             self._over = True
             self.left.emit()
@@ -167,3 +170,6 @@ class Wizard(QDialog):
         self._trouble.say(in_words(error), "danger")
         self._trouble.button.hide()
         self._show_buttons()
+        if not self.isVisible():
+            self.close()
+            self._bridge.trouble.emit(in_words(error))

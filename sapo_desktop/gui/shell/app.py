@@ -246,6 +246,7 @@ class Desktop(QObject):
             return
         self.follow(link)
         if self._wizard is not None:
+            self._wizard.show()
             self._wizard.raise_()
             self._wizard.activateWindow()
         else:

@@ -47,6 +47,7 @@ from sapo_desktop.worker.control.messages.requests import (
 from tests.builders import eval_report
 from tests.gui import staged_try
 from tests.gui.driving import all_texts
+from tests.gui.late import LateBridge
 from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, empty_curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
@@ -512,14 +513,27 @@ def test_the_window_comes_once_the_node_is_at_work(wizard: Wizard, idle: StageBr
     assert ended == [False]
 
 
-def test_who_closes_the_questions_after_the_order_has_left_them_once(wizard: Wizard, idle: StageBridge) -> None:
+def test_who_closes_the_questions_after_the_order_has_answered_them(wizard: Wizard, idle: StageBridge) -> None:
     ended: list[str] = []
     wizard.finished_well.connect(lambda others: ended.append("well"))
     wizard.left.connect(lambda: ended.append("left"))
     go_on(wizard, 4)
     wizard.close()
+    assert not wizard.isVisible() and not ended
     idle.tell(AT_WORK)
-    assert ended == ["left"]
+    assert ended == ["well"]
+
+
+def test_an_order_that_is_refused_after_the_questions_were_closed_has_left_them(qtbot: QtBot) -> None:
+    bridge = LateBridge(a_view(state="idle"), SetSettings)
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    go_on(wizard, 4)
+    wizard.close()
+    bridge.replies[SetSettings] = UsageError("The disk is full.")
+    with qtbot.waitSignals([wizard.left, bridge.trouble]):
+        bridge.deliver()
 
 
 def test_what_leaves_is_shown_with_a_real_message(wizard: Wizard) -> None:
