@@ -91,23 +91,16 @@ class NoticeShown:
 class TaskTrack:
     """Marks of one task (family and level) in the rounds that the view knows."""
 
-    shares: deque[tuple[int, float, int]] = field(default_factory=lambda: deque(maxlen=_KEPT_MARKS))
-    """Round, share solved, answers."""
+    shares: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_KEPT_MARKS))
+    """Round, share solved."""
 
-    def insert(self, round_number: int, share: float, answers: int) -> None:
+    def insert(self, round_number: int, share: float) -> None:
         """A round at its place; one that is there already stays."""
-        if any(number == round_number for number, _, _ in self.shares):
+        if any(number == round_number for number, _ in self.shares):
             return
-        merged = sorted([*self.shares, (round_number, share, answers)])
+        merged = sorted([*self.shares, (round_number, share)])
         self.shares.clear()
         self.shares.extend(merged)
-
-    @property
-    def now(self) -> float | None:
-        """Share solved over the last ten rounds that had it, by answers."""
-        recent = list(self.shares)[-10:]
-        answers = sum(count for _, _, count in recent)
-        return sum(share * count for _, share, count in recent) / answers if answers else None
 
 
 class View:
@@ -236,7 +229,7 @@ class View:
         self.reports.extend(merged)
         for report in merged:
             for mark in report.tasks:
-                self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved, mark.answers)
+                self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved)
         return frozenset({"rounds"})
 
     def _attached(self, arrival: Attached) -> frozenset[Section]:
@@ -302,7 +295,7 @@ class View:
             shares = self.tasks.setdefault(mark.task, TaskTrack()).shares
             while shares and shares[-1][0] >= report.round:
                 shares.pop()
-            shares.append((report.round, mark.solved, mark.answers))
+            shares.append((report.round, mark.solved))
 
     def _score(self, report: EvalReport) -> frozenset[Section]:
         self.curves.add_eval(report)

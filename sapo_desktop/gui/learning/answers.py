@@ -4,7 +4,7 @@ text, why it got its mark, and what learning did with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
@@ -76,14 +76,7 @@ class AnswerPages:
     def begin(self, wanted: Filter) -> GetRollouts:
         """Ask for the newest answers that pass this filter."""
         self.filter = wanted
-        self._asked = GetRollouts(
-            task=wanted.task,
-            origin=wanted.origin,
-            verdict=wanted.verdict,
-            search=wanted.search,
-            limit=PAGE,
-            newest_first=True,
-        )
+        self._asked = GetRollouts(**asdict(wanted), limit=PAGE, newest_first=True)
         return self._asked
 
     def further(self) -> GetRollouts | None:
@@ -113,15 +106,7 @@ class AnswerPages:
 
     def export(self, to: str, *, replace: bool) -> ExportRollouts:
         """Everything that passes the filter, also what is not shown."""
-        wanted = self.filter
-        return ExportRollouts(
-            task=wanted.task,
-            origin=wanted.origin,
-            verdict=wanted.verdict,
-            search=wanted.search,
-            to=to,
-            replace=replace,
-        )
+        return ExportRollouts(**asdict(self.filter), to=to, replace=replace)
 
 
 class AnswerPane(Card):

@@ -119,7 +119,7 @@ class FamilyPane(Card):
             self._trend.setText(
                 tr("Share solved at {level}, in the newest rounds").format(level=level_name(levels[-1]))
             )
-            self._chart.show_values([share for _, share, _ in track.shares])
+            self._chart.show_values([share for _, share in track.shares])
 
     def _switched(self, on: bool) -> None:
         if self._shown is not None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from sapo_desktop.core.plain_text import clean
 from sapo_desktop.view.plain import plain_text
 from sapo_desktop.view.viewmodel import NoticeShown
 from sapo_desktop.worker.control.messages.facts import Notice
 
-Least = Literal["info", "warning", "error"]
 SEVERITY = {"info": 0, "warning": 1, "error": 2}
 MOST = 2000
 """Kept in the window; the worker keeps fewer."""

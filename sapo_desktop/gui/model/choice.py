@@ -23,7 +23,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.models import GetCatalogue, GetModels, ModelsAre
+from sapo_desktop.worker.control.messages.models import GetCatalogue, GetModels, ModelProgressed, ModelsAre
 
 _STATE_ICONS = {
     "at work": ("play", "accent"),
@@ -77,12 +77,15 @@ class ModelsCard(Card):
         return best_here(self._rows)
 
     @property
-    def working(self) -> bool:
-        """Whether a download or import is under way."""
+    def under_way(self) -> ModelProgressed | None:
+        """The download or import that is, as the node told it last."""
         reply: ModelsAre | None = self.models.reply
-        return self._view.transfer is not None or (
-            reply is not None and reply.working is not None and self._view.model_news is None
-        )
+        asked = reply.working if reply is not None and self._view.model_news is None else None
+        return self._view.transfer or asked
+
+    @property
+    def working(self) -> bool:
+        return self.under_way is not None
 
     def _show(self) -> None:
         self._trouble.say(self.catalogue.error or self.models.error)

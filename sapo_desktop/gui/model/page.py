@@ -133,11 +133,7 @@ class ModelPage(Page):
             )
 
     def _show_transfer(self) -> None:
-        under_way = self.view.transfer
-        reply = self._models.models.reply
-        if under_way is None and reply is not None and self.view.model_news is None:
-            under_way = reply.working
-        self._transfer.refresh(under_way)
+        self._transfer.refresh(self._models.under_way)
         self._models.refresh()
         self._ways.refresh()
 
