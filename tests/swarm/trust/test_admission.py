@@ -1,6 +1,5 @@
 """Private swarms: who is let in, and every way in that must be closed."""
 
-import contextlib
 from collections.abc import Callable
 from random import Random
 
@@ -16,14 +15,13 @@ from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, PeerBody, op
 from sapo_desktop.swarm.protocol.greeting import Me
 from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refused, kind_of
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.swarm.sockets.network import Network, now
+from sapo_desktop.swarm.sockets.network import now
 from sapo_desktop.swarm.trust import admission as ad
 from sapo_desktop.swarm.trust.admission import Members, admit, network_of
 from sapo_desktop.swarm.trust.standing import Standing
 from tests.swarm.mesh import SLOT, Mesh, Peer, check
-from tests.swarm.peers import ALICE, BOB, NETWORK, TASK, Link, group, group_body, me, opened, session
+from tests.swarm.peers import ALICE, BOB, TASK, Link, group, group_body, me, opened, session
 from tests.swarm.protocol.test_session import closed_because
-from tests.swarm.sockets.test_network import until
 from tests.swarm.test_exchange import push
 
 FOUNDER, OTHER_FOUNDER = Signer(b"F" * 32), Signer(b"G" * 32)
@@ -253,23 +251,6 @@ def test_a_relay_passes_on_members_groups_to_members_whom_it_never_met() -> None
     assert carol.held() == [envelope]
 
 
-@pytest.mark.parametrize("bad", [b"", admit(FOUNDER, FOUNDER.key)], ids=["none", "another's"])
-def test_a_member_that_passes_on_a_strangers_groups_finds_no_taker(bad: bytes) -> None:
-    mesh, victim, mallory, stranger = Mesh(), PrivatePeer(1), PrivatePeer(2), Signer(b"S" * 32)
-    wire = mesh.join(victim, mallory)
-    (_, link), _ = wire.ends
-    for n in range(6):
-        ticket = bytes([n]) * 16
-        link.session._wants[ticket] = (16, mesh.now.monotonic)
-        envelope = group(stranger, network=MEMBERS.network, slot=SLOT, index=n, admission=bad)
-        batch = codec.pack_sourced([m.Sourced(envelope=envelope)])
-        victim.exchange.receive(link, codec.encode(m.Groups(ticket=ticket, batch=batch)), mesh.now)
-    assert victim.held() == []
-    assert dict(victim.exchange.refusals) == {Reason.NOT_ADMITTED: 6}
-    assert victim.exchange.standing.is_shut_out(stranger.key, mesh.now.monotonic)
-    assert link.goodbye is None, "charged to whoever signed it"
-
-
 def test_a_member_that_publishes_without_its_admission_is_shut_out() -> None:
     mesh, alice, bob = Mesh(), PrivatePeer(1), PrivatePeer(2)
     wire = mesh.join(alice, bob)
@@ -278,13 +259,6 @@ def test_a_member_that_publishes_without_its_admission_is_shut_out() -> None:
     goodbye = wire.ends[1][1].goodbye
     assert bob.held() == []
     assert goodbye is not None and goodbye.reason == "shut out: not_admitted"
-
-
-def test_a_group_of_the_public_swarm_does_not_get_in() -> None:
-    mesh, alice, bob = Mesh(), PrivatePeer(1), PrivatePeer(2)
-    wire = mesh.join(alice, bob)
-    push(wire, mesh, group(alice.signer, network=NETWORK, slot=SLOT, admission=alice.me.admission))
-    assert bob.held() == [] and dict(bob.exchange.refusals) == {Reason.BAD_SIGNATURE: 1}
 
 
 def test_an_address_is_a_members_or_none() -> None:
@@ -296,39 +270,3 @@ def test_an_address_is_a_members_or_none() -> None:
     with pytest.raises(Refused) as refused:
         open_envelope(seal(ALICE, body), PeerBody, MEMBERS.network, MEMBERS)
     assert refused.value.reason is Reason.NOT_ADMITTED
-
-
-# -- over real websockets ------------------------------------------------------------------------------------
-
-
-class Node:
-    """A network of the private swarm."""
-
-    def __init__(self, name: int, admission: bytes | None = None) -> None:
-        peer = PrivatePeer(name, admission)
-        self.signer, self.exchange = peer.signer, peer.exchange
-        self.heard: list[events.Event] = []
-        self.network = Network(self.exchange, peer.me, lambda link, event: self.heard.append(event))
-        self.admission = peer.me.admission
-
-    async def listen(self) -> Address:
-        port = await self.network.listen("127.0.0.1", 0)
-        return Address("127.0.0.1", port, tls=False, key=self.signer.key)
-
-
-async def test_members_share_and_a_stranger_is_sent_away() -> None:
-    alice, bob, mallory = Node(1), Node(2), Node(3, b"")
-    async with contextlib.AsyncExitStack() as stack:
-        for node in (alice, bob, mallory):
-            stack.push_async_callback(node.network.close)
-        address = await bob.listen()
-        alice.network.dial(address)
-        await until(lambda: alice.heard and bob.heard)
-        gone = await mallory.network.link(address)
-        assert gone is not None and gone.goodbye is not None and gone.key == b""
-        assert gone.goodbye.reason == "not a member of this private swarm: no admission"
-        slot = int(now().unix // 600)
-        alice.network.publish(group(alice.signer, network=MEMBERS.network, slot=slot, admission=alice.admission))
-        await until(lambda: len(bob.exchange.pool))
-        assert [link.key for link in bob.exchange.links] == [alice.signer.key]
-        assert bob.exchange.refusals[Reason.NOT_ADMITTED] == 1

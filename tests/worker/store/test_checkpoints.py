@@ -1,8 +1,7 @@
-"""Checkpoints survive a kill at any step, bit flips and a full disk."""
+"""Checkpoints survive bit flips and a full disk; a kill at any step is in test_power_cuts."""
 
 import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -136,62 +135,6 @@ def test_a_full_disk_leaves_older_ones(store: CheckpointStore, monkeypatch: pyte
     assert sorted(p.name for p in store.folder.iterdir()) == ["00000001"]
     write(store, 2)
     assert store.numbers() == [1, 2]
-
-
-CHANGES = ("fsync", "rename", "replace", "open", "unlink", "rmdir", "mkdir")
-
-
-def until_killed(folder: Path, step: int) -> None:
-    """Write and prune; the process ends, without cleaning up, before its `step`th call to the disk."""
-    store, left = CheckpointStore(folder), step
-
-    def dying(call: Callable[..., object]) -> Callable[..., object]:
-        def wrapper(*arguments: object, **options: object) -> object:
-            nonlocal left
-            if left == 0:
-                os._exit(9)
-            left -= 1
-            return call(*arguments, **options)
-
-        return wrapper
-
-    for name in CHANGES:
-        setattr(os, name, dying(getattr(os, name)))
-    write(store, 2)
-    store.prune(1)
-    os._exit(0)
-
-
-def in_child(folder: Path, step: int) -> int:
-    """Exit status of `until_killed` in a forked process; 1 where it raised."""
-    child = os.fork()
-    if child == 0:
-        try:
-            until_killed(folder, step)
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="dies in a forked process")
-@pytest.mark.allowed_skip("Windows has no fork; the order of the calls is the same there")
-def test_a_kill_at_any_step_loses_no_committed_checkpoint(tmp_path: Path) -> None:
-    survived = []
-    status = 9
-    while status == 9:
-        folder = tmp_path / str(len(survived))
-        write(CheckpointStore(folder), 1)
-        status = in_child(folder, len(survived))
-        store = CheckpointStore(folder)
-        found = store.newest_valid()
-        assert found.damaged == []
-        assert found.checkpoint.counters == counters(found.checkpoint.number)
-        assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
-        survived.append(found.checkpoint.number)
-    assert status == 0
-    assert survived == sorted(survived)  # what is committed stays
-    assert set(survived) == {1, 2}
-    assert len(survived) > 20
 
 
 def test_of_old_checkpoints_one_that_cannot_be_deleted_keeps_no_other(

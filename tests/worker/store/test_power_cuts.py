@@ -109,6 +109,7 @@ def test_a_cut_after_any_step_loses_no_committed_checkpoint(tmp_path: Path, monk
         reached = found.checkpoint.number if found.checkpoint else 0
         assert reached >= promised[number - 1] and found.damaged == []
         assert found.checkpoint is None or found.checkpoint.counters == counters(reached)
+        assert not list(left.glob(".*")), "nothing half-written stays"
         seen.add(reached)
     assert seen == {0, 1, 2}
 
