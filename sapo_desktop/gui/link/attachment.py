@@ -378,10 +378,8 @@ def expect_curve(reply: Reply) -> Curve:
     """ControlError where it is no curve."""
     if not isinstance(reply, Curve):
         raise ControlError(
-            sentence(
-                "The node gave another answer than the one asked for ({found}): it may be of another "
-                "release. End it and start it again.",
-                found=type(reply).__name__,
-            )
+            "The node gave another answer than the one asked for ({found}): it may be of another "
+            "release. End it and start it again.",
+            found=type(reply).__name__,
         )
     return reply

@@ -306,7 +306,7 @@ class Host:
         self._untold = None
 
     def _ended(self) -> HostDied:
-        return HostDied(sentence("The {host} was ended.", host=self._name))
+        return HostDied("The {host} was ended.", host=self._name)
 
     async def _not_running(self) -> HostError:
         """Why there is nobody to ask; how it ended is told once."""

@@ -109,10 +109,8 @@ class Looker:
             )
         if settings.silo:
             return InSilo(
-                sentence(
-                    "This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.",
-                    in_terminal="sapo-desktop silo off",
-                )
+                "This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.",
+                in_terminal="sapo-desktop silo off",
             )
         return None
 

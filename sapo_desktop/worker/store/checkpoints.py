@@ -285,7 +285,7 @@ class CheckpointStore:
         try:
             body = unseal(read_bytes(folder / MANIFEST))
             if body.number != number:
-                raise Unsound(sentence("its manifest is that of checkpoint {number}", number=str(body.number)))
+                raise Unsound("its manifest is that of checkpoint {number}", number=str(body.number))
             for name, file in body.files.items():
                 check(folder / name, name, file)
             counters = msgspec.msgpack.decode(read_bytes(folder / STATE), type=Counters)

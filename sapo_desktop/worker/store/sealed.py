@@ -12,10 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.errors import CheckpointError, Explained
 from sapo_desktop.core.files.reading import open_regular
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text, sentence
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -53,12 +52,8 @@ class _Format(Record, frozen=True):
     format: int
 
 
-class Unsound(Exception):
+class Unsound(Explained):
     """What is wrong with one checkpoint; ends as Damaged or CheckpointError."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -81,12 +76,10 @@ def check(path: Path, name: str, expected: File) -> None:
     size = path.stat().st_size  # first: what became endless is not read to its end
     if size != expected.size or _fingerprint(path) != expected:
         raise Unsound(
-            sentence(
-                "{name} is not what was written ({found} of {expected} bytes)",
-                name=name,
-                found=size,
-                expected=expected.size,
-            )
+            "{name} is not what was written ({found} of {expected} bytes)",
+            name=name,
+            found=size,
+            expected=expected.size,
         )
 
 
@@ -105,7 +98,7 @@ def unseal(data: bytes) -> Contents:
     """
     manifest = msgspec.json.decode(data, type=_Manifest)
     if hashlib.sha256(manifest.body).hexdigest() != manifest.sha256:
-        raise Unsound(sentence("{name} is not what was written", name=MANIFEST))
+        raise Unsound("{name} is not what was written", name=MANIFEST)
     written = msgspec.json.decode(manifest.body, type=_Format).format
     if written > FORMAT:
         raise CheckpointError(

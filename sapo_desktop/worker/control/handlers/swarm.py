@@ -171,10 +171,8 @@ class IdentityRequests:
         held = await self._own.known(passphrase)
         if held is None:
             raise UsageError(
-                sentence(
-                    "There is no identity yet: it is made when the node first joins the swarm.",
-                    in_terminal="sapo-desktop identity show",
-                )
+                "There is no identity yet: it is made when the node first joins the swarm.",
+                in_terminal="sapo-desktop identity show",
             )
         return held
 
