@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import msgspec
+import pytest
 from nacl.signing import SigningKey, VerifyKey
 
 from sapo_desktop.swarm.protocol import codec
@@ -18,25 +19,45 @@ def test_our_code_makes_what_is_written() -> None:
 
 
 def test_keys_are_those_of_ed25519() -> None:
-    for pair in STORED["keys"]:
+    for pair in STORED["keys"].values():
         assert bytes(SigningKey(bytes.fromhex(pair["seed"])).verify_key).hex() == pair["public"]
-    # RFC 8032 has no seed of zeros; this is the well-known key of one.
-    assert STORED["keys"][1]["public"] == "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"
 
 
-def test_a_seed_by_hand() -> None:
+def digest(*fields: bytes) -> bytes:
+    return hashlib.sha256(b"".join(len(field).to_bytes(4, "big") + field for field in fields)).digest()
+
+
+def first8(*fields: bytes) -> int:
+    return int.from_bytes(digest(*fields)[:8], "big") & (2**63 - 1)
+
+
+def test_seeds_by_hand() -> None:
     question = STORED["question"]
-    fields = [
-        b"sapo/q/1",
-        bytes.fromhex(question["network"]),
-        bytes.fromhex(question["key"]),
-        question["slot"].to_bytes(8, "big"),
-        bytes.fromhex(question["task"]),
-        question["index"].to_bytes(8, "big"),
-    ]
-    written_out = b"".join(len(field).to_bytes(4, "big") + field for field in fields)
-    first = int.from_bytes(hashlib.sha256(written_out).digest()[:8], "big")
-    assert question["seed"] == first & (2**63 - 1)
+    network, key, task = (bytes.fromhex(question[name]) for name in ("network", "key", "task"))
+    slot, index, seed = (question[name].to_bytes(8, "big") for name in ("slot", "index", "seed"))
+    assert question["seed"] == first8(b"sapo/q/1", network, key, slot, task, index)
+    assert question["draw_1"] == first8(b"sapo/draw/1", seed, (1).to_bytes(8, "big"))
+
+
+@pytest.mark.parametrize("role", ["client", "server"])
+def test_a_handshake_by_hand(role: str) -> None:
+    told = STORED["handshake"]
+    client, server = (msgspec.msgpack.decode(bytes.fromhex(told[name]["hello"])) for name in ("client", "server"))
+    transcript = digest(
+        b"sapo/auth/1",
+        role.encode(),
+        client["key"],
+        server["key"],
+        client["nonce"],
+        server["nonce"],
+        client["network"],
+        b"1",
+        b"1",
+        bytes(32),
+    )
+    assert transcript.hex() == told[role]["transcript"]
+    key = bytes.fromhex(STORED["keys"][role]["public"])
+    VerifyKey(key).verify(b"sapo/1/auth\0" + client["network"] + transcript, bytes.fromhex(told[role]["signature"]))
 
 
 def test_an_envelope_by_hand() -> None:
@@ -49,8 +70,7 @@ def test_an_envelope_by_hand() -> None:
 def test_an_admission_by_hand() -> None:
     told = STORED["admission"]
     swarm, member, admission = (bytes.fromhex(told[name]) for name in ("swarm", "member", "admission"))
-    fields = [b"sapo/network/1", b"private", swarm]
-    network = hashlib.sha256(b"".join(len(field).to_bytes(4, "big") + field for field in fields)).digest()
+    network = digest(b"sapo/network/1", b"private", swarm)
     assert network.hex() == told["network"]
     end = told["ends"].to_bytes(8, "big")
     assert admission[:8] == end and bytes.fromhex(told["without_end"])[:8] == bytes(8)
@@ -59,7 +79,7 @@ def test_an_admission_by_hand() -> None:
 
 def test_an_invite_by_hand() -> None:
     told = STORED["admission"]
-    server = f"&peer=wss://relay.example:8765%23{bytes(SigningKey(bytes(range(32, 64))).verify_key).hex()}"
+    server = f"&peer=wss://relay.example:8765%23{STORED['keys']['server']['public']}"
     assert told["invite"] == (
         f"sapo://join?swarm={told['swarm']}{server}&peer=wss://[2001:db8::1]:443&admission={told['admission']}"
     )

@@ -19,11 +19,11 @@ from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.protocol.signing import Signer, signed_bytes
 from sapo_desktop.swarm.trust.admission import admit, network_of
-from sapo_desktop.tasks.questions import question_hash, question_seed
+from sapo_desktop.tasks.questions import draw_seed, question_hash, question_seed
 
 FILE = Path(__file__).with_name("vectors.json")
-FOUNDER = Signer(b"\x07" * 32)
-CLIENT, SERVER = Signer(bytes(range(32))), Signer(bytes(range(32, 64)))
+SEEDS = {"client": bytes(range(32)), "server": bytes(range(32, 64)), "founder": b"\x07" * 32}
+CLIENT, SERVER, FOUNDER = map(Signer, SEEDS.values())
 NETWORK, TASK, CATALOGUE = b"\x01" * 32, b"\x02" * 32, b"\x03" * 32
 SLOT = 2_833_333
 ENDS = 1_800_000_000
@@ -57,11 +57,12 @@ def invite() -> Invite:
 def vectors() -> dict[str, Any]:
     """Every vector, bytes in hex."""
     hellos = hello(CLIENT, b"\x05" * 32), hello(SERVER, b"\x06" * 32)
+    seed = question_seed(network=NETWORK, key=CLIENT.key, slot=SLOT, task=TASK, index=3)
     envelope = seal(CLIENT, body())
     ticket = bytes(range(16))
     held = [digest(bytes([n])) for n in range(5)]
     return {
-        "keys": [{"seed": seed.hex(), "public": Signer(seed).key.hex()} for seed in (bytes(range(32)), bytes(32))],
+        "keys": {name: {"seed": one.hex(), "public": Signer(one).key.hex()} for name, one in SEEDS.items()},
         "digest": {"fields": [b"ab".hex(), b"".hex()], "sha256": digest(b"ab", b"").hex()},
         "question": {
             "network": NETWORK.hex(),
@@ -69,12 +70,12 @@ def vectors() -> dict[str, Any]:
             "slot": SLOT,
             "task": TASK.hex(),
             "index": 3,
-            "seed": question_seed(network=NETWORK, key=CLIENT.key, slot=SLOT, task=TASK, index=3),
+            "seed": seed,
+            "draw_1": draw_seed(seed, 1),
             "text": "What is 2 + 2?",
             "hash": question_hash("What is 2 + 2?").hex(),
         },
         "frames": {
-            "hello": codec.encode(hellos[0]).hex(),
             "ping": codec.encode(m.Ping(number=7)).hex(),
             "want": codec.encode(m.Want(ticket=ticket, n=4, tasks=[TASK])).hex(),
             "credit": codec.encode(m.Credit(groups=0, bytes=0, links=2)).hex(),
@@ -82,10 +83,11 @@ def vectors() -> dict[str, Any]:
         },
         "handshake": {
             role: {
+                "hello": codec.encode(said).hex(),
                 "transcript": handshake.transcript(role, *hellos, handshake.NO_TLS).hex(),
                 "signature": handshake.prove(signer, role, *hellos, handshake.NO_TLS).hex(),
             }
-            for role, signer in (("client", CLIENT), ("server", SERVER))
+            for role, signer, said in zip(("client", "server"), (CLIENT, SERVER), hellos, strict=True)
         },
         "group": {
             "signed": signed_bytes("group", NETWORK, b"body").hex(),

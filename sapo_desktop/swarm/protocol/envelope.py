@@ -75,7 +75,7 @@ class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
     question: QuestionHash
     label: Label = ""
     home: Home = b""
-    """Key of the relay that may pass the group on to other relays; empty: none."""
+    """Key of the relay that may pass the group on to other relays; empty: any that its author published it to."""
     answers: Annotated[list[Answer], Meta(min_length=1, max_length=limits.MAX_ANSWERS)]
     claims: Claims = Claims()
 

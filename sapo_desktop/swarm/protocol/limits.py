@@ -1,6 +1,7 @@
 """What a peer may cost: sizes, counts and rates of the protocol.
 
-The numbers are part of the protocol (docs/protocol.md): a peer that keeps to them is never refused for them.
+The numbers are part of the protocol (docs/protocol.md): a peer that keeps to them is never refused for them. Left out:
+which signs an answer may hold (tasks/charset.py).
 """
 
 from __future__ import annotations
