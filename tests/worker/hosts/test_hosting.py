@@ -157,11 +157,15 @@ async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(host: Host) 
     assert (await host.call(tiny().Say("again"), timeout=30)).text == "again"
 
 
-async def test_a_cancelled_task_gives_up_the_work_too(host: Host) -> None:
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_cancelled_task_gives_up_the_work_too(host: Host, times: int) -> None:
     task = await until_working(host, tiny().Work())
-    task.cancel()
+    for _ in range(times):
+        task.cancel()
+        await asyncio.sleep(0)
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert host.pid is not None
     assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
 
 
@@ -190,17 +194,6 @@ async def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(hos
         await host.call(tiny().Work(), timeout=30, on_progress=lambda step: 1 / 0)
 
 
-async def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(host: Host) -> None:
-    task = await until_working(host, tiny().Work())
-    task.cancel()
-    await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert host.pid is not None
-    assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
-
-
 async def test_kill_9_is_noticed_before_any_time_out_and_explained(host: Host) -> None:
     task = await until_working(host, tiny().Work(), timeout=None)
     assert host.pid is not None
@@ -227,51 +220,28 @@ async def test_one_that_was_killed_while_it_had_nothing_to_do_says_so_when_it_is
         await host.call(tiny().Say("hello"), timeout=30)
 
 
-async def test_one_that_the_kernel_ended_for_its_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    kills = 1  # of other processes, days ago
-    monkeypatch.setattr(hosting.processes, "memory_kills", lambda: kills)
-    task = await until_working(host, tiny().Work(), timeout=None)
-    assert host.pid is not None
-    kills += 1
-    os.kill(host.pid, signal.SIGKILL)
-    with pytest.raises(HostDied, match="as the computer ran out of memory") as died:
-        await task
-    assert died.value.killed and died.value.counted
-    await host.restart()
-    task = await until_working(host, tiny().Work(), timeout=None)
-    os.kill(host.pid, signal.SIGKILL)
-    with pytest.raises(HostDied, match="maybe the computer ran out of memory") as died:  # it ended nothing more
-        await task
-    assert died.value.killed and not died.value.counted
-
-
-async def test_what_ended_others_before_the_call_is_not_said_to_have_ended_this_one(
-    host: Host, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("counter", "words"),
+    [
+        ((hosting.processes, "memory_kills"), "as the computer ran out of memory"),
+        ((hosting.ceiling, "times_reached"), "went over the memory that you allow"),
+    ],
+    ids=["kernel", "limit"],
+)
+async def test_one_that_was_ended_for_its_memory_says_so_where_that_was_counted_meanwhile(
+    host: Host, monkeypatch: pytest.MonkeyPatch, counter: tuple[Any, str], words: str
 ) -> None:
-    monkeypatch.setattr(hosting.processes, "memory_kills", lambda: 1)
-    monkeypatch.setattr(hosting.ceiling, "times_reached", lambda: 1)
-    task = await until_working(host, tiny().Work(), timeout=None)
-    assert host.pid is not None
-    os.kill(host.pid, signal.SIGKILL)
-    with pytest.raises(HostDied, match="maybe the computer ran out of memory"):
-        await task
-
-
-async def test_one_that_is_ended_at_the_limit_of_memory_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    reached = 1
-    monkeypatch.setattr(hosting.ceiling, "times_reached", lambda: reached)
-    task = await until_working(host, tiny().Work(), timeout=None)
-    assert host.pid is not None
-    reached += 1
-    os.kill(host.pid, signal.SIGKILL)
-    with pytest.raises(HostDied, match="went over the memory that you allow") as died:
-        await task
-    assert died.value.killed and died.value.counted
-    await host.restart()
-    task = await until_working(host, tiny().Work(), timeout=None)
-    os.kill(host.pid, signal.SIGKILL)
-    with pytest.raises(HostDied, match="out of memory"):  # the limit was not reached again
-        await task
+    count = 1  # of other processes, days ago
+    monkeypatch.setattr(*counter, lambda: count)
+    for more, said in ((1, words), (0, "maybe the computer ran out of memory")):
+        task = await until_working(host, tiny().Work(), timeout=None)
+        assert host.pid is not None
+        count += more
+        os.kill(host.pid, signal.SIGKILL)
+        with pytest.raises(HostDied, match=said) as died:
+            await task
+        assert (died.value.killed, died.value.counted) == (True, more == 1)
+        await host.restart()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux has a word on who goes first")
@@ -292,12 +262,6 @@ async def test_prints_go_to_the_log_and_not_into_frames(tmp_path: Path) -> None:
     assert "printed by Python" in log and "printed by a library" in log and "the service starts" in log
 
 
-async def test_a_sentence_crosses_as_it_was_raised(host: Host) -> None:
-    with pytest.raises(ModelError) as failed:
-        await host.call(tiny().Break("explained"), timeout=30)
-    assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
-
-
 @pytest.mark.parametrize(
     ("how", "error", "text"),
     [
@@ -309,9 +273,11 @@ async def test_a_sentence_crosses_as_it_was_raised(host: Host) -> None:
 )
 async def test_errors_keep_their_class(tmp_path: Path, how: str, error: type[Exception], text: str) -> None:
     async with hosted(tmp_path) as host:
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=text) as failed:
             await host.call(tiny().Break(how), timeout=30)
         assert (await host.call(tiny().Say("on"), timeout=30)).text == "on"
+    if how == "explained":
+        assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
     if how == "bug":
         assert "Traceback" in (tmp_path / "host.log").read_text()
 
