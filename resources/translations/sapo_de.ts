@@ -4929,8 +4929,8 @@
         <translation>Im Silo verlässt nichts diesen Computer.</translation>
     </message>
     <message>
-        <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, they pass its address on.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Können andere den Knoten anwählen, geben sie seine Adresse weiter.</translation>
+        <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If you announce an address (`announce`), others pass it on.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
     </message>
     <message>
         <source>In the swarm, the computers to which this one links see its internet address and how far it has learned.</source>

@@ -7,8 +7,8 @@ IN_SILO = "In silo nothing leaves this computer."
 SEEN = (
     "In the swarm, the computers to which this node links see its internet address, its key, the version of the "
     "program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean "
-    "reward, how many of their answers it used, and a label if you gave yourself one. If others can dial the node, "
-    "they pass its address on."
+    "reward, how many of their answers it used, and a label if you gave yourself one. If you announce an address "
+    "(`announce`), others pass it on."
 )
 PUBLISHED = (
     "If you share, the node publishes the answers of its model under its key, and those that you type where it asks "
