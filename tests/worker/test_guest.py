@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,8 +55,8 @@ class Side:
 
 
 class Looked:
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, settings: Settings) -> None:
-        self.scene = Scene(folder, settings, 1e9)
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.scene, self.patch = Scene(folder, SETTINGS, 1e9), patch
         self.scene.engine.host.pid = self.scene.examiner.host.pid = os.getpid()
         self.side = Side()
         assembled = SimpleNamespace(node=self.scene.node, side=self.side)
@@ -79,14 +79,14 @@ class Looked:
         patch.setattr(guest_module, "models_folder", lambda settings: folder / "models")
         self.scene.node.orders.start(None)
 
+    def set(self, **changes: object) -> None:
+        self.scene.node.settings = msgspec.structs.replace(SETTINGS, **changes)
+
     def _renew_at_once(self) -> None:
         self.renewed_at_once += 1
 
     def _renew(self) -> None:
         self.renewed += 1
-
-    async def close(self) -> None:
-        await self.scene.node.close()
 
 
 class Held:
@@ -102,10 +102,15 @@ class Held:
         return new and most > 0 and not self.refused
 
 
-async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, silo=False))
+@pytest.fixture
+async def it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Looked]:
+    it = Looked(tmp_path, monkeypatch)
+    yield it
+    await it.scene.node.close()
+
+
+async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(it: Looked) -> None:
+    it.set(silo=False)
     await it.guest.begin()
     assert it.scene.gate.state is NodeState.WORKING
     it.here = Presence(on_battery=True)
@@ -114,12 +119,9 @@ async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(
     it.here = Presence(metered=True)
     await it.guest._look()
     assert it.side.barred and it.scene.gate.state is NodeState.PAUSED
-    await it.close()
 
 
-async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(it: Looked) -> None:
     limits = {
         "threads": 1,
         "threads_away": 4,
@@ -130,7 +132,7 @@ async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(
         "download_kilobytes": 40,
         "download_kilobytes_away": 600,
     }
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, **limits))
+    it.set(**limits)
     it.here = Presence(idle=6000.0)
     await it.guest.begin()
     await it.guest._look()
@@ -138,45 +140,38 @@ async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(
     it.here = Presence(idle=0.5)
     await it.guest._look()
     assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (0.5, 30, 40)
-    await it.close()
 
 
-async def test_who_cannot_tell_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+async def test_who_cannot_tell_is_said_once(it: Looked) -> None:
     it.here = Presence(idle_unknown="No desktop.")
     for _ in range(2):
         await it.guest._look()
     assert [text for text in it.scene.notices() if "No desktop." in text] == [
         "No desktop. Settings that depend on it do nothing."
     ]
-    await it.close()
 
 
-async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_the_node_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_the_node_up(it: Looked) -> None:
     asked: list[threading.Thread] = []
 
     def card_memory_of(own: Sequence[int]) -> int:
         asked.append(threading.current_thread())
         return 7
 
-    monkeypatch.setattr(guest_module, "card_memory_of", card_memory_of)
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    it.patch.setattr(guest_module, "card_memory_of", card_memory_of)
     await it.guest._look()
     assert not asked and it.guest.meter.now.card_memory == 0
     it.scene.engine.on_card = True
     await it.guest._look()
     assert it.guest.meter.now.card_memory == 7 and asked[0] is not threading.current_thread()
-    await it.close()
 
 
 @pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (11 * 10**9, True)])
 async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int, acts: bool
+    it: Looked, held: int, acts: bool
 ) -> None:
-    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: held)
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, card_memory_most=8.0))
+    it.patch.setattr(guest_module, "card_memory_of", lambda own: held)
+    it.set(card_memory_most=8.0)
     it.scene.engine.on_card = True
     before = it.scene.engine.plan.trainer.micro_batch
     for _ in range(2):
@@ -184,28 +179,21 @@ async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less(
     said = [text for text in it.scene.notices() if "card_memory_most" in text]
     assert len(said) == acts and it.scene.engine.running is not acts
     assert it.scene.engine.plan.trainer.micro_batch == (before // 2 if acts else before)
-    await it.close()
 
 
-async def test_what_a_card_holds_beside_the_tensors_may_be_a_little_above_the_cap_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: 9 * 10**9)
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, card_memory_most=8.0))
+async def test_what_a_card_holds_beside_the_tensors_may_be_a_little_above_the_cap_for_ever(it: Looked) -> None:
+    it.patch.setattr(guest_module, "card_memory_of", lambda own: 9 * 10**9)
+    it.set(card_memory_most=8.0)
     it.scene.engine.on_card = True
     for _ in range(30):
         it.scene.engine.host.pid = os.getpid()  # loaded anew, where it was ended
         await it.guest._look()
     assert it.scene.gate.state is NodeState.WORKING
     assert not [text for text in it.scene.notices() if "card_memory_most" in text]
-    await it.close()
 
 
-async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guest_module, "card_memory_of", lambda own: 7 * 10**9)
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_hand(it: Looked) -> None:
+    it.patch.setattr(guest_module, "card_memory_of", lambda own: 7 * 10**9)
     it.scene.engine.on_card = True
     for gigabytes, expected in ((0.0, 0), (8.0, 0), (6.0, 1)):
         it.wanted = msgspec.structs.replace(SETTINGS, card_memory_most=gigabytes)
@@ -214,11 +202,10 @@ async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_
     said = it.scene.notices()[-1]
     assert "holds 7.0 GB of the graphics card's memory, and card_memory_most allows 6.0 GB." in said
     assert it.scene.engine.running, "the node that takes this one's place is fitted to the new cap"
-    await it.close()
 
 
-async def test_a_long_pause_gives_memory_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, memory_back_after=1))
+async def test_a_long_pause_gives_memory_back(it: Looked) -> None:
+    it.set(memory_back_after=1)
     it.scene.node.orders.pause(None)
     await it.guest._look()
     assert it.scene.engine.running
@@ -229,27 +216,20 @@ async def test_a_long_pause_gives_memory_back(tmp_path: Path, monkeypatch: pytes
     it.scene.gate._asleep_since -= 61  # type: ignore[operator]
     await it.guest._look()
     assert it.scene.examiner.host.pid is None
-    await it.close()
 
 
-async def test_too_little_memory_and_disk_are_said_with_what_would_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small = msgspec.structs.replace(SETTINGS, memory_most=0.001, disk_gigabytes=1e-6)
-    it = Looked(tmp_path, monkeypatch, small)
+async def test_too_little_memory_and_disk_are_said_with_what_would_do(it: Looked) -> None:
+    it.set(memory_most=0.001, disk_gigabytes=1e-6)
     for _ in range(2):
         await it.guest._look()
     said = it.scene.notices()
     assert sum("loaded anew, with less at once" in text for text in said) == 1
     assert sum("raise it, or remove a model" in text for text in said) == 1
     assert it.guest.meter.disk > 0
-    await it.close()
 
 
-async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, disk_gigabytes=1e-6))
+async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_later(it: Looked) -> None:
+    it.set(disk_gigabytes=1e-6)
     tries, tidy = list[int](), it.scene.keeper.tidy
 
     async def fails_twice(most: int, places: Sequence[Path]) -> int:
@@ -258,7 +238,7 @@ async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_late
             raise HistoryUnavailable("The history cannot be written.")
         return await tidy(most, places)
 
-    monkeypatch.setattr(it.scene.keeper, "tidy", fails_twice)
+    it.patch.setattr(it.scene.keeper, "tidy", fails_twice)
     await it.guest._look()
     await it.guest._look()
     assert len(tries) == 1 and it.guest.meter.disk > 0
@@ -270,31 +250,26 @@ async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_late
         "The history cannot be written. Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes."
     ]
     assert len(tries) == 3 and "raise it, or remove a model" in said[-1]
-    await it.close()
 
 
 async def test_a_ceiling_that_the_system_takes_up_begins_with_new_processes_and_one_that_it_refuses_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    it: Looked,
 ) -> None:
-    it = Looked(tmp_path, monkeypatch, msgspec.structs.replace(SETTINGS, memory_most=4000))
+    it.set(memory_most=4000)
     for _ in range(2):
         await it.guest._look()
     assert it.renewed == 1 and not [text for text in it.scene.notices() if "memory_most" in text]
-    it.scene.node.settings = msgspec.structs.replace(SETTINGS, memory_most=0.001)
+    it.set(memory_most=0.001)
     it.scene.engine.host.pid = None  # nothing is held that the other watch could complain of
     for _ in range(2):
         await it.guest._look()
     said = [text for text in it.scene.notices() if "memory_most" in text]
     assert said == ["No bus here. So memory_most is watched here, not held."] and it.renewed == 1
-    await it.close()
 
 
-async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(it: Looked) -> None:
     held: list[bool] = []
-    monkeypatch.setattr(it.guest._awake, "follow", lambda wanted: held.append(wanted) or True)
+    it.patch.setattr(it.guest._awake, "follow", lambda wanted: held.append(wanted) or True)
     go_on = msgspec.structs.replace(SETTINGS, on_battery="continue", battery_least=0)
     asked = msgspec.structs.replace(go_on, keep_awake=True)
     for settings, here in (
@@ -308,11 +283,9 @@ async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(
     it.scene.node.orders.pause(None)
     await it.guest._look()
     assert held == [False, True, False, True, False]
-    await it.close()
 
 
-async def test_what_checkpoints_wrote_in_a_day_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+async def test_what_checkpoints_wrote_in_a_day_is_measured(it: Looked) -> None:
     it.wall = time.time()
     await it.guest._look()
     assert it.guest.meter.written == 0
@@ -323,40 +296,30 @@ async def test_what_checkpoints_wrote_in_a_day_is_measured(tmp_path: Path, monke
     it.guest._counted = None
     await it.guest._look()
     assert it.guest.meter.written == 0
-    await it.close()
 
 
-async def test_a_changed_allowance_of_writes_holds_for_the_next_round(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+async def test_a_changed_allowance_of_writes_holds_for_the_next_round(it: Looked) -> None:
     keeper = it.scene.keeper
     await it.guest._look()
     await keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
     assert keeper._budget.allows(10**6, time.time())
-    it.scene.node.settings = msgspec.structs.replace(SETTINGS, write_gigabytes_a_day=1e-7)
+    it.set(write_gigabytes_a_day=1e-7)
     await it.guest._look()
     assert not keeper._budget.allows(60, time.time()), "what was written before counts"
-    await it.close()
 
 
-async def test_a_computer_that_slept_has_its_links_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
-    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0)
+async def test_a_computer_that_slept_has_its_links_made_again(it: Looked) -> None:
+    it.patch.setattr(guest_module, "LOOK_SECONDS", 0)
     for passed in (2.0, 2.0, 3600.0, 2.0, -3600.0, 2.0):
         waiting = asyncio.create_task(it.guest._until_next_look())
         await asyncio.sleep(0)
         it.wall += passed
         await waiting
     assert it.side.dialled == 1
-    await it.close()
 
 
-async def test_a_look_that_takes_long_is_no_sleep_and_cuts_no_link(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
-    monkeypatch.setattr(guest_module, "LOOK_SECONDS", 0)
+async def test_a_look_that_takes_long_is_no_sleep_and_cuts_no_link(it: Looked) -> None:
+    it.patch.setattr(guest_module, "LOOK_SECONDS", 0)
     looks = 0
 
     async def put_away() -> None:
@@ -365,11 +328,10 @@ async def test_a_look_that_takes_long_is_no_sleep_and_cuts_no_link(
         if looks == 3:
             raise asyncio.CancelledError
 
-    monkeypatch.setattr(it.guest, "_bound_memory", put_away)
+    it.patch.setattr(it.guest, "_bound_memory", put_away)
     with pytest.raises(asyncio.CancelledError):
         await it.guest.run()
     assert looks == 3 and it.side.dialled == 0
-    await it.close()
 
 
 class Machine:
@@ -417,9 +379,7 @@ def test_a_process_that_comes_or_goes_is_no_processor_time() -> None:
     assert not machine.held
 
 
-async def test_what_a_paused_node_computed_for_who_asked_holds_no_round_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_paused_node_computed_for_who_asked_holds_no_round_up(it: Looked) -> None:
     spent, looked = {1: 0.0}, asyncio.Event()
 
     class Noted(Throttle):
@@ -431,10 +391,9 @@ async def test_what_a_paused_node_computed_for_who_asked_holds_no_round_up(
         looked.clear()
         await looked.wait()
 
-    monkeypatch.setattr(guest_module, "Throttle", Noted)
-    monkeypatch.setattr(guest_module, "TICK_SECONDS", 0)
-    monkeypatch.setattr(guest_module, "spent_by", lambda assembled: dict(spent))
-    it = Looked(tmp_path, monkeypatch, SETTINGS)
+    it.patch.setattr(guest_module, "Throttle", Noted)
+    it.patch.setattr(guest_module, "TICK_SECONDS", 0)
+    it.patch.setattr(guest_module, "spent_by", lambda assembled: dict(spent))
     keeping = asyncio.create_task(it.guest.keep_to_share())
     async with asyncio.timeout(20):
         await until_looked()
@@ -452,7 +411,6 @@ async def test_what_a_paused_node_computed_for_who_asked_holds_no_round_up(
         assert not it.scene.gate._held, "and a pause is the gate's own to keep"
     keeping.cancel()
     await asyncio.wait([keeping])
-    await it.close()
 
 
 class Spending:
