@@ -104,6 +104,7 @@ async def assemble(
         threads=settings.threads or default_threads(),
         device=settings.device,
         choice=choice,
+        parameters=model.parameters,
         card_memory=tensors_of(int(settings.card_memory_most * 1e9)),
     )
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
@@ -120,7 +121,7 @@ async def assemble(
             node.show.notice("warning", reason)
         step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
         try:
-            await _load(node, model, beginning.checkpoint)
+            await _load(node, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
             if settings.trainer != "auto" or choice.generator != "remote" or not choice.trains:
                 raise
@@ -129,7 +130,7 @@ async def assemble(
                 note = sentence("{reason} Until then this node only answers.", reason=error.text)
             engine = await _only_answering(hosting, engine, model, settings, note)
             node = ground.node(engine)
-            await _load(node, model, beginning.checkpoint)
+            await _load(node, beginning.checkpoint)
         for text in engine.said:
             node.show.notice("info", text)
         step(sentence("getting ready for the first round, step 4 of 4"))
@@ -202,22 +203,20 @@ async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, se
     return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, choice=choice))
 
 
-async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> None:
+async def _load(node: Node, checkpoint: Checkpoint | None) -> None:
     """Load the model, or a smaller one where it does not fit and no checkpoint depends on it."""
     if checkpoint is not None:
         await node.engine.load(checkpoint.folder)
         return
-    load, parameters = node.engine.load, model.parameters
+    load = node.engine.load
     while True:
         try:
             await load(None)
             return
         except TooBig as error:
-            smaller = await node.take_smaller_model(parameters, error.text)
-            if smaller is None:
+            if not await node.take_smaller_model(error.text):
                 raise
-            # What is left of the larger one goes with its process.
-            load, parameters = node.engine.restart, smaller.parameters
+            load = node.engine.restart  # what is left of the larger one goes with its process
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:

@@ -42,7 +42,6 @@ from sapo_desktop.learning.plan import (
 )
 from sapo_desktop.learning.reasoning import medians
 from sapo_desktop.learning.round import EncodedGroup, RoundResult, Swarm, run_round, sample_batch
-from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, EvalFinished, Event, RoundFinished
 from sapo_desktop.worker.governor import NodeState
@@ -609,15 +608,16 @@ class Node:
         self._longest_answer = tokens
         self.take_settings(self.settings)
 
-    async def take_smaller_model(self, than: int, reason: Text) -> ModelFolder | None:
+    async def take_smaller_model(self, reason: Text) -> bool:
         """Go on with the largest model on disk that is smaller and fits, from its start; only without a checkpoint of
-        this one. None where there is none, or none may take its place. `than`: parameters."""
+        this one. False where there is none, or none may take its place."""
         engine = self.engine
         if not engine.can_change_model:
-            return None
-        model = await asyncio.to_thread(smaller_model, than, self.settings, engine.plan.choice)
+            return False
+        # Than the one that was to be loaded: what is loaded may be a larger one, from before.
+        model = await asyncio.to_thread(smaller_model, engine.plan.parameters, self.settings, engine.plan.choice)
         if model is None:
-            return None
+            return False
         self.counters = msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0, reasoning={})
         engine.use_model(model, trainer_settings(self.settings, model.parameters, self.counters))
         self.show.notice(
@@ -629,7 +629,7 @@ class Node:
                 model=model.path.name,
             ),
         )
-        return model
+        return True
 
     def unsettle(self) -> None:
         """From here on the engine may hold more than the counters say, and nothing that can be kept before the round's

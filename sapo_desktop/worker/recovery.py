@@ -137,7 +137,7 @@ class Recovery:
         # Only before the first checkpoint: what is learned belongs to its model.
         if node.keeper.newest is not None:
             return False
-        return await node.take_smaller_model(node.engine.parameters, error.text) is not None
+        return await node.take_smaller_model(error.text)
 
     def _fewer_at_once(self) -> bool:
         node = self._node

@@ -98,7 +98,9 @@ class FakeEngine:
         self.stepping: asyncio.Event | None = None
         self.loaded: Loaded | None = None
         self.on_card = False
-        self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=default_threads(), device="cpu")
+        self.plan = EnginePlan(
+            Path("model"), TrainerSettings(), threads=default_threads(), device="cpu", parameters=10**9
+        )
         self.rates: list[float] = []
         self.threads: list[int] = []
         self.parameters = 10**9
@@ -122,7 +124,7 @@ class FakeEngine:
         return [self.host]
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
-        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer)
+        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer, parameters=model.parameters)
 
     async def stop(self) -> None:
         await self.host.stop()

@@ -273,6 +273,25 @@ async def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_i
         assert "Going on with starter" in said and "settings set model starter" in said
 
 
+async def test_a_smaller_model_that_does_not_fit_either_takes_its_own_place_no_second_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "LOOK_AGAIN_SECONDS", 0.01)
+    restart, too_big = FakeEngine.restart, [TooBig("starter does not fit.")] * 3
+
+    async def too_big_at_first(engine: FakeEngine, checkpoint: Path | None) -> None:
+        if too_big:
+            raise too_big.pop()
+        await restart(engine, checkpoint)
+
+    monkeypatch.setattr(FakeEngine, "restart", too_big_at_first)
+    async with playing(tmp_path) as it:
+        it.engine.errors.append(TooBig("qwen does not fit."))
+        await it.until(RoundFinished)
+        assert sum("Going on with starter" in text for text in it.notices()) == 1
+        assert "starter does not fit. What was learned waits, and the node goes on by itself." in it.notices()
+
+
 async def test_a_model_with_checkpoints_waits_until_it_fits_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

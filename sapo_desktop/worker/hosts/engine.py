@@ -73,6 +73,8 @@ class EnginePlan:
     threads: int
     device: str
     choice: EngineChoice = TORCH_ALONE
+    parameters: int = 0
+    """Of the model; 0: not known."""
     gguf: Path | None = None
     """The file that llama.cpp answers with."""
     batch: int = 0
@@ -191,6 +193,7 @@ class Engine:
             self.plan,
             model=model.path,
             trainer=trainer,
+            parameters=model.parameters,
             batch=0,
             most_batch=0,
             most_micro_batch=0,

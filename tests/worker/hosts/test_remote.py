@@ -19,7 +19,7 @@ from sapo_desktop.worker import assembly
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
-from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
+from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, RemoteEngine
@@ -139,9 +139,8 @@ async def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -
     scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
     remote.engine.fitting = nothing_fits
     scene.node.engine = remote.engine
-    model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
     with pytest.raises(TooBig):
-        await assembly._load(scene.node, model, None)
+        await assembly._load(scene.node, None)
     assert scene.notices() == []
     scene.keeper.history.close()
 
