@@ -135,11 +135,13 @@ def sign(out: Path, key: Ed25519PrivateKey, number: int, least: str, date: datet
 
 
 def changes(changelog: str, version: str) -> str:
-    """What the changelog says of a version, a line for each paragraph. Ends the process where that is nothing."""
+    """What the changelog says of a version, in plain words, as it is shown: a line for each paragraph. Ends the process
+    where that is nothing."""
     found = re.search(rf"(?ms)^## {re.escape(version)}(?![0-9.])[^\n]*\n(.*?)(?=^## |\Z)", changelog)
     if found is None or not found[1].strip():
         _stop(f"CHANGELOG.md says nothing of {version}.")
-    return re.sub(r"(?<=\S)\n(?=[^\n*|#\-])", " ", found[1].strip()) + "\n"
+    lines = re.sub(r"(?<=\S)\n *(?=[^\n *|#\-])", " ", found[1].strip()) + "\n"
+    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", lines).replace("**", "")
 
 
 def _described(path: Path) -> ReleaseFile:

@@ -60,7 +60,7 @@ def test_it_is_made_alike_twice_and_taken(updates: ModuleType, out: Path, key_fi
         ("b_1_amd64.deb", "linux", 13),
         ("c-1.whl", "any", 7),
     ]
-    assert found.changelog.startswith("**") and "\n## " not in found.changelog
+    assert len(found.changelog) > 100 and not any(mark in found.changelog for mark in ("**", "](", "\n## "))
 
 
 def test_one_byte_more_or_less_is_refused(updates: ModuleType, out: Path, key_file: Path) -> None:
@@ -121,7 +121,8 @@ def test_a_manifest_that_would_do_harm_is_not_made(updates: ModuleType, out: Pat
         updates.changes("## 9.0.1\nx\n## 1.0\n", "9.0")
     assert updates.changes("## 9.0.1\nx\n\n## 9.0 (of today)\n\ny\n## 8\n", "9.0") == "y\n"
     assert (
-        updates.changes("## 9.0\n**a**: b\nc `d`\n\n**e**\n- f\n- g\n", "9.0") == "**a**: b c `d`\n\n**e**\n- f\n- g\n"
+        updates.changes("## 9.0\n**a** ([x](y.md)): b\nc `d`\n\n**e**\n- f\n  g\n- h\n", "9.0")
+        == "a (x): b c `d`\n\ne\n- f g\n- h\n"
     )
     for path in out.iterdir():
         path.unlink()
