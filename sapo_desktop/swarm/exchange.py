@@ -345,15 +345,15 @@ class Exchange:
 
     def _keep(self, link: Link, opened: Opened[GroupBody], group: m.Sourced, now: Now, *, published: bool) -> None:
         if published:
-            relay, tag = self._own_key, link.tag
+            relay, tag = self._own_key, link.part
         else:
-            relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.tag)
+            relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.part)
         path = Path(link.source, relay, tag, link.lan, link.told.examiner if link.told else b"")
         if self._draws:
             self.pool.add(opened, path, now.monotonic)
         if published:
-            self.giving.keep(opened, path, now)
-            self.passes_on(opened, tag)
+            self.giving.keep(opened, path._replace(tag=link.tag), now)
+            self.passes_on(opened, link.tag)
             link.published = now.monotonic
         link.traffic.groups_in += 1
 

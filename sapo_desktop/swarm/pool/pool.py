@@ -36,6 +36,7 @@ class Path(NamedTuple):
     relay: bytes
     """Key of the relay that first took it from its author, by the sender's word; our own where the author sent it."""
     tag: bytes
+    """That relay's name for the part of the internet that the author's link is in. Others are told one of the day."""
     lan: bool = False
     """Whether the link is one on the local network."""
     examiner: bytes = b""

@@ -323,8 +323,12 @@ async def test_one_part_of_the_internet_stays_one_source_from_day_to_day(monkeyp
             other.network.dial(host.address())
             await until(lambda other=other: any(link.key == other.signer.key for link in host.network.exchange.links))
             days += 1
-        links = host.network.exchange.links
-        assert len({link.source for link in links}) == 1 and len({link.tag for link in links}) == 2
+        for other in others:
+            other.share()
+        exchange = host.network.exchange
+        await until(lambda: len(exchange.pool) == 2)
+        assert len({entry.path for entry in exchange.pool}) == 1
+        assert len({entry.path.tag for entry in exchange.giving.shelf}) == 2
 
 
 async def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
