@@ -183,11 +183,6 @@ def test_weights_that_a_person_put_back_are_no_lost_skill() -> None:
     assert set(actions(feed(state, *[40] * 10))) == {"go_on"}
 
 
-def test_the_state_survives_a_checkpoint() -> None:
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(STEADY), type=GuardState) == STEADY
-    assert observe(STEADY, score(50), 4, 0, "set").action is Action.ROLL_BACK
-
-
 def test_a_checkpoint_of_the_version_before_opens_and_goes_on() -> None:
     """Its guard counted falls below the best and took remedies for good: these run out from now on."""
     old = {

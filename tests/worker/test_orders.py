@@ -228,7 +228,7 @@ def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes |
     assert bool(told.not_read) is (content not in (None, b"{}")), "it is said"
 
 
-@pytest.mark.parametrize("order", ["pause", "finish"])
+@pytest.mark.parametrize("order", ["pause", "resume", "finish"])
 def test_an_order_after_the_end_was_asked_for_takes_its_place(order: str) -> None:
     told = Told()
     ended: list[str] = []
@@ -236,12 +236,18 @@ def test_an_order_after_the_end_was_asked_for_takes_its_place(order: str) -> Non
     told.orders.end(lambda: ended.append("told"))
     if order == "pause":
         told.orders.pause(None)
+    if order != "finish":
         told.orders.resume()
-        told.orders.finish()
-    else:
-        told.orders.finish()
+    told.orders.finish()
     told.orders.done(7)
     assert (told.gate.state, ended) == (NodeState.PAUSED, [])
+
+
+def test_ending_after_the_round_ends_after_the_last_of_a_number_too() -> None:
+    told, ended = started(1), list[str]()
+    told.orders.end(lambda: ended.append("told"))
+    told.orders.done(7)
+    assert (told.gate.state, ended) == (NodeState.IDLE, ["told"])
 
 
 def test_a_node_that_ended_after_its_round_goes_on_at_the_next_start(tmp_path: Path) -> None:
