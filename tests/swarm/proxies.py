@@ -77,10 +77,10 @@ class Proxy:
         there = await asyncio.open_connection(HOSTS.get(host, host), port)
         writer.write(yes)
         with contextlib.closing(there[1]):
-            await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+            await asyncio.gather(copy(reader, there[1]), copy(there[0], writer))
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(65536):
         writer.write(data)
         await writer.drain()

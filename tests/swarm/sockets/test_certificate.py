@@ -17,6 +17,7 @@ from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from sapo_desktop.swarm.sockets.dialling import reach
 from sapo_desktop.swarm.sockets.network import now
 from tests.swarm.peers import group
+from tests.swarm.proxies import copy
 from tests.swarm.sockets.test_network import Node, until
 
 
@@ -69,17 +70,6 @@ async def listener(folder: Path, name: int) -> Node:
     return node
 
 
-async def test_nodes_share_over_tls_with_the_key_in_the_address(tmp_path: Path) -> None:
-    alice, bob = Node(1), await listener(tmp_path, 2)
-    alice.network.dial(Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key))
-    await until(lambda: alice.heard and bob.heard)
-    assert isinstance(alice.heard[0], Opened)
-    envelope = bob.share()
-    await until(lambda: alice.held)
-    assert alice.held == [envelope]
-    await asyncio.gather(alice.network.close(), bob.network.close())
-
-
 async def test_a_link_over_tls_is_cheap_to_hold_and_takes_long_frames(tmp_path: Path) -> None:
     alice, bob = Node(1), await listener(tmp_path, 2)
     alice.network.dial(Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key))
@@ -108,7 +98,7 @@ async def test_a_third_party_that_ends_tls_itself_is_noticed(tmp_path: Path) -> 
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there = await asyncio.open_connection("127.0.0.1", bob.port, ssl=plain)
-        await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+        await asyncio.gather(copy(reader, there[1]), copy(there[0], writer))
 
     middle = await asyncio.start_server(carry, "127.0.0.1", 0, ssl=context)
     port = middle.sockets[0].getsockname()[1]
@@ -117,13 +107,6 @@ async def test_a_third_party_that_ends_tls_itself_is_noticed(tmp_path: Path) -> 
     assert isinstance(alice.heard[0], Closed) and alice.heard[0].reason == "handshake: bad_signature"
     middle.close()
     await asyncio.gather(alice.network.close(), bob.network.close())
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(65536):
-        writer.write(data)
-        await writer.drain()
-    writer.close()
 
 
 async def test_without_a_key_the_certificate_must_be_a_public_one(tmp_path: Path) -> None:

@@ -94,15 +94,6 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_two_nodes_share_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with nodes(2) as (alice, bob):
-        alice.network.dial(bob.address(bob.signer.key))
-        await until(lambda: alice.heard and bob.heard)
-        mine, theirs = alice.share(), bob.share()
-        await until(lambda: alice.held and bob.held)
-        assert (alice.held, bob.held) == ([theirs], [mine])
-
-
 async def test_who_drains_takes_no_newcomers_and_keeps_those_it_has() -> None:
     async with nodes(3) as (alice, relay, carol):
         alice.network.dial(relay.address())
@@ -331,17 +322,21 @@ async def test_one_part_of_the_internet_stays_one_source_from_day_to_day(monkeyp
         assert len({entry.path.tag for entry in exchange.giving.shelf}) == 2
 
 
+REQUEST = (
+    b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
+)
+PING, PONG, FIRST_PART, NEXT_PART = (bytes([first, 0x80]) + bytes(4) for first in (0x89, 0x8A, 0x02, 0x00))
+
+
 async def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library answers them by itself, whatever our own queues say."""
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 600.0)  # or the link would end for its slow handshake
     ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
     async with nodes(1) as (node,):
         reader, writer = await asyncio.open_connection("127.0.0.1", node.port, limit=2**12)
-        writer.write(
-            b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-            b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
-        )
+        writer.write(REQUEST)
         await reader.readuntil(b"\r\n\r\n")
         reader._transport.pause_reading()  # type: ignore[attr-defined]
         await until(lambda: node.network.exchange.links)
@@ -353,14 +348,6 @@ async def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.Mo
         assert [getattr(event, "reason", None) for event in node.heard] == ["too many frames without a message"]
         assert node.network.exchange.refusals[Reason.TOO_OFTEN] == 1
         writer.close()
-
-
-REQUEST = (
-    b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-    b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
-)
-PING, PONG, FIRST_PART, NEXT_PART = (bytes([first, 0x80]) + bytes(4) for first in (0x89, 0x8A, 0x02, 0x00))
 
 
 @pytest.mark.parametrize(
