@@ -16,8 +16,9 @@ from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.sockets import network
 from sapo_desktop.worker.governor import NodeState
 from tests.builders import group, loaded
+from tests.swarm.sockets.test_network import until
 from tests.worker.control.handlers.test_human import Examiner
-from tests.worker.membership.test_joining import Seat, Solver, until
+from tests.worker.membership.test_joining import Seat, Solver
 from tests.worker.test_node import SETTINGS, Scene
 
 LONG = 1500

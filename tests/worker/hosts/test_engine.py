@@ -9,7 +9,7 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, Step, Stepped, TokenText
+from sapo_desktop.engines.protocols import Done, Generate, Load, Restore, Save, Step, Stepped, TokenText
 from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
@@ -22,7 +22,7 @@ CHECKPOINT = Path("checkpoints") / "00000007"
 
 
 class CalledHost(FakeHost):
-    """Remembers which state is in, and fails where it is told to."""
+    """Remembers what it was to load and which state is in, and fails where it is told to."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,11 +31,15 @@ class CalledHost(FakeHost):
         self.cancelled_in_restore = False
         self.lost_live = False
         self.pieces: list[tuple[str, int]] = []
+        self.loads: list[Load] = []
 
     async def call(
         self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
     ) -> msgspec.Struct:
         match request:
+            case Load():
+                self.loads.append(request)
+                return LOADED
             case Save(folder=folder):
                 self.saved = folder
             case Restore(folder=folder) if folder == self.saved:
@@ -65,8 +69,6 @@ class BusyHost(CalledHost):
     async def call(
         self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
     ) -> msgspec.Struct:
-        if isinstance(request, Load):
-            return LOADED
         if isinstance(request, Generate):
             await self.done.wait()
         return await super().call(request, timeout, on_progress, loading=loading)
@@ -139,8 +141,6 @@ class BesideHost(CalledHost):
     async def call(
         self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
     ) -> msgspec.Struct:
-        if isinstance(request, Load):
-            return LOADED
         if isinstance(request, Generate):
             self.answered.append(request.prompts)
         if isinstance(request, Step):
@@ -295,29 +295,17 @@ async def answered(engine: Engine) -> tuple[str, list[str]]:
 async def test_torch_computes_where_it_was_found_to_fit() -> None:
     """A card that is too small leaves the processor, though the setting leaves it open."""
 
-    class LoadingHost(FakeHost):
-        async def call(
-            self, request: msgspec.Struct, timeout: float | None, on_progress: object = None, *, loading: bool = False
-        ) -> Loaded:
-            assert isinstance(request, Load)
-            self.device = request.device
-            return LOADED
-
-    host = LoadingHost()
+    host = CalledHost()
     way = EngineChoice("torch", trains=True, device="cpu")
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", choice=way))  # type: ignore[arg-type]
     await engine.load(None)
-    assert host.device == "cpu"
+    assert [load.device for load in host.loads] == ["cpu"]
 
 
 async def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
     class DeadHost(CalledHost):
         async def restart(self) -> None:
             self.state = "untrained"
-
-        async def call(self, request: msgspec.Struct, *more: Any, **named: Any) -> msgspec.Struct:
-            done = await super().call(request, *more, **named)
-            return LOADED if isinstance(request, Load) else done
 
     host = DeadHost()
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
@@ -340,28 +328,12 @@ async def test_a_checkpoint_is_gone_on_with_in_its_number_format(
 ) -> None:
     if state is not None:
         (tmp_path / "trainer.json").write_bytes(state)
-    host = LoadedHost()
+    host = CalledHost()
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
     await engine.load(tmp_path)
     assert [load.dtype for load in host.loads] == [dtype]
     await engine.load(None)
     assert host.loads[-1].dtype == dtype, "nor does it change where the engine starts anew"
-
-
-class LoadedHost(CalledHost):
-    """Remembers what it was to load."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loads: list[Load] = []
-
-    async def call(
-        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
-    ) -> msgspec.Struct:
-        if isinstance(request, Load):
-            self.loads.append(request)
-            return LOADED
-        return await super().call(request, timeout, on_progress, loading=loading)
 
 
 @pytest.mark.parametrize(("device", "card"), [("cuda:0", True), ("gpu", True), ("cpu", False), ("mps", False)])

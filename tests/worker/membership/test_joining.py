@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from sapo_desktop.worker.membership.joining import Identified, Joined, Joining, 
 from sapo_desktop.worker.store.history import History
 from tests.builders import run_manifest
 from tests.swarm.peers import group_body
+from tests.swarm.sockets.test_network import until
 from tests.worker.control.handlers.test_human import Engine as PersonsEngine
 from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer
 from tests.worker.control.handlers.test_human import Side, right
@@ -100,12 +101,6 @@ class Seat:
     @property
     def key(self) -> str:
         return self.joined.signer.key.hex()
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not holds():
-            await asyncio.sleep(0.005)
 
 
 async def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

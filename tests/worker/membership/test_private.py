@@ -36,9 +36,10 @@ from sapo_desktop.worker.control.messages.requests import (
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.private import admission_link, founded, invite, joined, members_of, own_address
 from sapo_desktop.worker.membership.settings import rejoins
+from tests.swarm.sockets.test_network import until
 from tests.system.test_identity import Memory
 from tests.worker.control.handlers.test_requests import requests
-from tests.worker.membership.test_joining import Seat, until
+from tests.worker.membership.test_joining import Seat
 
 FOUNDER, ALICE, BOB = Signer(b"F" * 32), Signer(b"a" * 32), Signer(b"b" * 32)
 SWARM = FOUNDER.key.hex()
