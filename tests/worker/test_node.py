@@ -170,16 +170,6 @@ async def test_a_small_allowance_means_fewer_checkpoints_but_the_last_is_written
         assert [r.round for r in it.keeper.history.rounds().rounds] == [1, 2, 3, 4]
 
 
-async def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
-    async with playing(tmp_path) as it:
-        it.engine.hold = asyncio.Event()
-        await it.until(PhaseChanged)
-        it.node.orders.finish()
-        it.engine.hold.set()
-        await it.until_state(NodeState.PAUSED)
-        assert it.keeper.store.numbers()[-1] == it.node.counters.round
-
-
 async def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         await it.until(RoundFinished)
@@ -214,24 +204,16 @@ async def test_rounds_without_a_checkpoint_are_played_again(tmp_path: Path, monk
         assert played.count(3) == 2 and played.count(2) == 1, "the weights have seen two rounds"
 
 
-async def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
-    async with playing(tmp_path) as it:
-        before = it.engine.plan.trainer.micro_batch
-        it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=True))
-        await it.until(RoundFinished, count=2)
-        assert it.engine.plan.trainer.micro_batch == before // 2
-
-
-async def test_a_kill_that_nobody_counted_as_one_for_memory_costs_nothing_but_the_second_soon_after(
-    tmp_path: Path,
+@pytest.mark.parametrize(("counted", "kills"), [(True, 1), (False, 2)])
+async def test_a_killed_engine_is_given_less_at_once_where_that_was_counted_and_else_the_second_time(
+    tmp_path: Path, counted: bool, kills: int
 ) -> None:
     async with playing(tmp_path) as it:
         before = it.engine.plan.trainer.micro_batch
-        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-        await it.until(RoundFinished, count=2)
-        assert it.engine.plan.trainer.micro_batch == before
-        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-        await it.until(RoundFinished, count=4)
+        for kill in range(1, kills + 1):
+            assert it.engine.plan.trainer.micro_batch == before
+            it.engine.errors.append(HostDied("The engine was killed.", killed=True, counted=counted))
+            await it.until(RoundFinished, count=2 * kill)
         assert it.engine.plan.trainer.micro_batch == before // 2
 
 
@@ -500,7 +482,7 @@ async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: P
         assert cooler.kind == "test (sampled at 0.5)" and cooler.pass_at_k == 1 / 8
         assert len(it.keeper.history.evals("test (sampled)")) == 1, "two ways of drawing are two kinds of scores"
         assert (await it.node.evaluate("last", "test")).score == 4 / 8
-        assert it.engine.skill == 4
+        assert it.engine.skill == 4 and it.node.show.phase == "waiting"
 
 
 async def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: Path) -> None:
@@ -731,21 +713,16 @@ async def test_a_round_that_holds_nothing_up_is_given_up_quickly(
 async def test_a_node_that_ends_while_it_is_paused_wakes_its_engine_to_keep_what_no_checkpoint_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    it = Scene(tmp_path, SETTINGS, 10)
-    save = it.engine.save
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        save = it.engine.save
 
-    async def awake(folder: Path) -> None:
-        assert not it.engine.host.suspended
-        await save(folder)
+        async def awake(folder: Path) -> None:
+            assert not it.engine.host.suspended
+            await save(folder)
 
-    monkeypatch.setattr(it.engine, "save", awake)
-    it.node.orders.start(None)
-    task = asyncio.create_task(it.node.run())
-    await it.until(RoundFinished, count=2)
-    it.node.orders.pause(None)
-    task.cancel()
-    await asyncio.wait([task])
-    await it.node.close()
+        monkeypatch.setattr(it.engine, "save", awake)
+        await it.until(RoundFinished, count=2)
+        it.node.orders.pause(None)
     assert it.keeper.store.numbers() == [it.node.counters.round]
 
 
@@ -872,10 +849,10 @@ async def test_memory_is_given_back_without_the_held_out_questions_that_are_bein
         assert verdicts == [("base", 0), ("5", 5)], "the part that was given up is asked, and the verdict given"
 
 
-async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_second(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=4)) as it, asyncio.timeout(20):
+@contextlib.asynccontextmanager
+async def between_two_scores(folder: Path) -> AsyncIterator[tuple[Scene, asyncio.Event]]:
+    """A node that has the first of two scores, and what lets it go on."""
+    async with playing(folder, msgspec.structs.replace(SETTINGS, validate_every=4)) as it, asyncio.timeout(20):
         scored, goes_on, record = asyncio.Event(), asyncio.Event(), it.keeper.record_eval
 
         async def slowly(*about: Any) -> None:
@@ -883,8 +860,13 @@ async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_se
             scored.set()
             await goes_on.wait()
 
-        monkeypatch.setattr(it.keeper, "record_eval", slowly)
+        it.keeper.record_eval = slowly  # type: ignore[method-assign]
         await scored.wait()
+        yield it, goes_on
+
+
+async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_second(tmp_path: Path) -> None:
+    async with between_two_scores(tmp_path) as (it, goes_on):
         it.engine.hold = asyncio.Event()  # the second takes long
         it.node.orders.pause(None)
         away = asyncio.create_task(it.node.put_away())
@@ -894,19 +876,8 @@ async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_se
         assert it.keeper.store.numbers() == [1] and len(it.keeper.history.evals()) == 1
 
 
-async def test_who_no_longer_wants_the_memory_leaves_the_scores_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=4)) as it, asyncio.timeout(20):
-        scored, goes_on, record = asyncio.Event(), asyncio.Event(), it.keeper.record_eval
-
-        async def slowly(*about: Any) -> None:
-            await record(*about)
-            scored.set()
-            await goes_on.wait()
-
-        monkeypatch.setattr(it.keeper, "record_eval", slowly)
-        await scored.wait()
+async def test_who_no_longer_wants_the_memory_leaves_the_scores_alone(tmp_path: Path) -> None:
+    async with between_two_scores(tmp_path) as (it, goes_on):
         away = asyncio.create_task(it.node.put_away())
         await asyncio.sleep(0)
         away.cancel()
