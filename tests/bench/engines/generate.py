@@ -4,7 +4,7 @@
 
 Random weights in the shapes of models.py; no answer ends early, so every way does the same work. Compared within the
 run, in turns, by CPU time, because the machine may be busy with something else: our loops in torch and in llama.cpp (16
-bits a weight, and the 8 and 4 that a node answers with), transformers' own generate() in both precisions,
+bits a weight, and the 8 and 4 that a node answers with), transformers' own generate() of the base in both,
 a bare llama.cpp decode loop of the same batch that draws nothing, and llama-cpp-python one answer after the other. On
 x86-64 also our torch loop in a process that is held to AVX2, as on a processor without AVX-512. At the end by wall time
 what the number of threads, following the load, makes of a machine whose cores are all kept busy. Without
@@ -34,8 +34,8 @@ from tests.bench.engines.generate_job import (
     PROMPT_TOKENS,
     JobOptions,
     held_to_avx2,
-    in_modules,
     job_of,
+    plain_model,
     with_our_torch,
     with_transformers,
 )
@@ -105,7 +105,7 @@ def least(ways: Ways, turns: int, shape: str) -> dict[str, float]:
 
 def torch_ways(engine: TorchEngine, job: GenerationJob, shape: str) -> Ways:
     """Our loop, and transformers' generate() in both precisions."""
-    precisions = {"float32": in_modules(engine)}
+    precisions = {"float32": plain_model(engine)}
     if shape not in LARGE:
         precisions["bfloat16"] = copy.deepcopy(precisions["float32"]).bfloat16()
     ways = {OURS: functools.partial(cpu_seconds, with_our_torch(engine, job))}

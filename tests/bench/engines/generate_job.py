@@ -48,7 +48,7 @@ def job_of(options: JobOptions) -> GenerationJob:
 
 
 def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], object]:
-    """Our own loop in torch."""
+    """Our own loop in torch, with the adapter: packed into a small model's weights, beside those of a large one."""
 
     def ours() -> object:
         engine._packed.clear()  # as in a round: the weights have changed
@@ -57,15 +57,13 @@ def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], obje
     return ours
 
 
-def in_modules(engine: TorchEngine) -> Any:
-    """The engine's model with its adapter in transformers' modules, which the engine itself does without if it can."""
-    if not engine.policy.bare:
-        return engine.lm.model
-    return engine.policy.in_modules(load_language_model(engine.lm.folder, bare=False).model)
+def plain_model(engine: TorchEngine) -> Any:
+    """The engine's model as transformers loads it, without an adapter: peft's would take two more products a layer."""
+    return load_language_model(engine.lm.folder, "cpu", "float32", bare=False).model
 
 
 def with_transformers(model: Any, job: GenerationJob) -> Callable[[], object]:
-    """transformers' own generate()."""
+    """transformers' own generate(), with the base's weights."""
 
     def theirs() -> object:
         repeated = torch.tensor(job.prompts).repeat_interleave(job.answers, 0)

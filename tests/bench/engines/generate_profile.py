@@ -35,8 +35,8 @@ from tests.bench.engines.generate_job import (
     ANSWERS,
     QUESTIONS,
     JobOptions,
-    in_modules,
     job_of,
+    plain_model,
     with_our_torch,
     with_transformers,
 )
@@ -90,14 +90,15 @@ def measure(shape: str, folder: Path, options: Any) -> None:
     if importlib.util.find_spec("llama_cpp"):
         file = folder / "model.gguf"
         service.handle(WriteGguf(model=model, file=str(file), weights="F16"), lambda _: None)
+    plain = plain_model(engine)
     rates: dict[tuple[str, int], float] = {}
     for count, job in jobs.items():
-        spent = least(ways_of(engine, file, job), turns, f"{shape}, {count} at once")
+        spent = least(ways_of(engine, plain, file, job), turns, f"{shape}, {count} at once")
         for name, seconds in spent.items():
             rates[name, count] = job.total * tokens / seconds
             put(f"{name}, {count} at once", rates[name, count], "tokens per CPU-s")
     tell(f"{shape}: matrix products alone")
-    alone = ALL / products_alone(in_modules(engine), ALL, seconds=0.2 if options.quick else 3.0)
+    alone = ALL / products_alone(plain, ALL, seconds=0.2 if options.quick else 3.0)
     put("matrix products alone, torch float32, 72 rows", alone, "tokens per CPU-s")
     for name in (TRANSFORMERS, TORCH):
         put(f"{name}: in matrix products", rates[name, ALL] / alone, "of its CPU time", "72 at once")
@@ -121,9 +122,9 @@ def measure(shape: str, folder: Path, options: Any) -> None:
         put("llama.cpp's matrix products against torch's", 1 / slower, "times as fast", "by the two figures above")
 
 
-def ways_of(engine: TorchEngine, file: Path | None, job: GenerationJob) -> Ways:
+def ways_of(engine: TorchEngine, plain: Any, file: Path | None, job: GenerationJob) -> Ways:
     """Our torch engine, transformers, and llama.cpp with nothing around it."""
-    ways = {TORCH: with_our_torch(engine, job), TRANSFORMERS: with_transformers(in_modules(engine), job)}
+    ways = {TORCH: with_our_torch(engine, job), TRANSFORMERS: with_transformers(plain, job)}
     if file is not None:
         ways[LLAMA] = LlamaWays(file, job).bare
     return {name: functools.partial(cpu_seconds, way) for name, way in ways.items()}
