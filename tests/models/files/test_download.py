@@ -313,9 +313,7 @@ def test_a_signed_address_that_has_ended_is_looked_up_again(get: Downloads, hub:
 @pytest.mark.parametrize(
     ("headers", "wait"),
     [
-        ({"Retry-After": "7"}, 7.5),
         ({"RateLimit": '"resolvers";r=0;t=21', "Retry-After": "7"}, 21.5),
-        ({"RateLimit": '"resolvers";r=3;t=21'}, 0.00075),
         ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.5),
         ({"Retry-After": "soon"}, 0.00075),
     ],
@@ -615,12 +613,9 @@ def test_a_folder_that_is_no_damaged_model_of_ours_is_never_replaced(get: Downlo
     precious.parent.mkdir(parents=True)
     precious.write_text("precious")
     asked = len(hub.asked)
-    for manifest, said in ((None, "move it away"), ("{", "remove the model"), ('{"format": 2}', "newer SAPO Desktop")):
-        if manifest is not None:
-            (precious.parent / "manifest.json").write_text(manifest)
-        with pytest.raises(ModelError, match=said):
-            get()
-        assert precious.read_text() == "precious"
+    with pytest.raises(ModelError, match="move it away"):
+        get()
+    assert precious.read_text() == "precious"
     assert len(hub.asked) == asked, "known before anything is fetched"
 
 

@@ -69,6 +69,9 @@ def test_all_parts_of_a_gguf_model_come_along(imports: Imports) -> None:
     paths[0].unlink()
     with pytest.raises(ModelError, match=r"missing beside it: tiny-00001-of-00002\.gguf"):
         imports(paths[1], "again")
+    with pytest.raises(ModelError, match="in 1 GGUF files, and these are 2"):
+        imports(imports.folder({"a.gguf": gguf(), "b.gguf": gguf()}))
+    assert not list((imports.models / ".partial").glob("*"))
 
 
 def test_what_could_run_stays_behind(imports: Imports) -> None:
@@ -151,25 +154,6 @@ def test_what_takes_a_files_place_is_not_imported(imports: Imports, monkeypatch:
     assert Store(imports.models).contents().models == []
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({}, "holds no weights"),
-        ({"pytorch_model.bin": b"x"}, "only as pytorch_model.bin"),
-        (transformers_files(auto_map={"AutoModel": "x.Y"}), "run code of its own"),
-        (transformers_files() | {"model.safetensors": b"cut"}, "not a whole safetensors file"),
-        (transformers_files(architectures=["Strange"]), "Strange"),
-        ({"a.gguf": gguf()[:-500]}, "should have"),
-        ({"a.gguf": gguf(), "b.gguf": gguf()}, "in 1 GGUF files, and these are 2"),
-    ],
-)
-def test_what_is_no_model_is_refused_and_leaves_nothing(imports: Imports, files: dict[str, bytes], said: str) -> None:
-    with pytest.raises(ModelError, match=said):
-        imports(imports.folder(files))
-    assert Store(imports.models).contents().models == []
-    assert not list((imports.models / ".partial").glob("*"))
-
-
 def test_what_is_not_there_or_no_file_is_refused(imports: Imports) -> None:
     with pytest.raises(ModelError, match="There is nothing at"):
         imports(imports.root / "none")
@@ -232,18 +216,24 @@ def test_there_has_to_be_room_for_all_of_it_before_anything_is_copied(imports: I
 @pytest.mark.parametrize(
     ("files", "said"),
     [
+        ({}, "holds no weights"),
+        ({"pytorch_model.bin": b"x"}, "only as pytorch_model.bin"),
+        (transformers_files(auto_map={"AutoModel": "x.Y"}), "run code of its own"),
         (transformers_files(architectures=["Strange"]), "Strange"),
+        (transformers_files() | {"model.safetensors": b"cut"}, "not a whole safetensors file"),
         (transformers_files() | {"model.safetensors": safetensors()[:-1]}, "should have"),
         (transformers_files() | {"model.safetensors.index.json": b'{"weight_map": {"a": "b.safetensors"}}'}, "lacks"),
         ({"b-00001-of-00002.gguf": gguf(), "b-00002-of-00002.gguf": gguf()[:-500]}, "should have"),
     ],
 )
-def test_what_is_no_model_is_not_copied(
+def test_what_is_no_model_is_refused_uncopied_and_leaves_nothing(
     imports: Imports, copied: list[str], files: dict[str, bytes], said: str
 ) -> None:
     with pytest.raises(ModelError, match=said):
         imports(imports.folder(files))
-    assert not any(name.endswith((".safetensors", ".gguf")) for name in copied)
+    assert not any(name.endswith((".safetensors", ".gguf", ".bin")) for name in copied)
+    assert Store(imports.models).contents().models == []
+    assert not list((imports.models / ".partial").glob("*"))
 
 
 def test_the_progress_is_told_while_it_is_copied(imports: Imports, copied: list[str]) -> None:
