@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from sapo_desktop.swarm.backbone.federation import GROUPS_PER_SECOND
 from sapo_desktop.swarm.backbone.shards import SHARDS, heard_by, shard_of
 from sapo_desktop.swarm.giving import SHELF_BYTES
 from sapo_desktop.swarm.pool.draw import draw
@@ -74,15 +73,6 @@ def swarm(nodes: int, minutes: int, shards: int, rng: Random) -> Iterator[Figure
     drawn = seen.authors.total()
     name = f"{shards} shards of {SHARDS}"
     yield Figure(name=f"{name}: groups into a relay", value=per_second, unit="/s", note=_kilobytes(per_second))
-    each = nodes / RELAYS / 60
-    yield Figure(
-        name=f"{name}: groups a relay gives",
-        value=each,
-        unit="/s",
-        goal=f"at most {GROUPS_PER_SECOND:.0f}",
-        held=each <= GROUPS_PER_SECOND,
-        note=_kilobytes(each),
-    )
     note = f"{drawn} groups of {len(seen.relays)} relays and {len(seen.tags)} tags; most of one {_most(seen.authors)}"
     yield Figure(name=f"{name}: identities in draws", value=len(seen.authors) / drawn, unit="a group", note=note)
     yield Figure(name=f"{name}: largest relay's share of draws", value=_most(seen.relays) / drawn, unit="share")
