@@ -211,30 +211,23 @@ def test_settings_of_version_1_that_are_gone_or_have_another_name(path: Path) ->
     assert read(path, 0.0).settings == settings
 
 
-def test_settings_of_version_2_may_leave_the_number_of_questions_to_the_model(path: Path) -> None:
-    path.write_text("version = 2\nquestions = 0\n")
-    assert read(path, 0.0).settings.questions == 8
-    path.write_text("version = 2\nquestions = 32\n")
-    assert read(path, 0.0).settings.questions == 32
-
-
-@pytest.mark.parametrize(("chosen", "then"), [("shaped", "guarded"), ("paper", "paper")])
-def test_settings_of_version_3_may_name_a_weighting_that_is_gone(path: Path, chosen: str, then: str) -> None:
-    path.write_text(f"version = 3\nweighting = '{chosen}'\n")
-    assert read(path, 0.0).settings.weighting == then
-
-
 @pytest.mark.parametrize(
-    ("key", "chosen", "then"),
+    ("version", "key", "chosen", "then"),
     [
-        ("mix", "adaptive", "4/4"),
-        ("mix", "2/6", "2/6"),
-        ("weighting", "capable", "guarded"),
-        ("weighting", "positive", "guarded"),
+        (2, "questions", 0, 8),
+        (2, "questions", 32, 32),
+        (3, "weighting", "shaped", "guarded"),
+        (3, "weighting", "paper", "paper"),
+        (4, "mix", "adaptive", "4/4"),
+        (4, "mix", "2/6", "2/6"),
+        (4, "weighting", "capable", "guarded"),
+        (4, "weighting", "positive", "guarded"),
     ],
 )
-def test_settings_of_version_4_may_name_what_is_gone(path: Path, key: str, chosen: str, then: str) -> None:
-    path.write_text(f"version = 4\n{key} = '{chosen}'\n")
+def test_settings_of_older_versions_may_name_what_is_gone(
+    path: Path, version: int, key: str, chosen: object, then: object
+) -> None:
+    path.write_text(f"version = {version}\n{key} = {chosen!r}\n")
     found = read(path, 0.0)
     assert getattr(found.settings, key) == then
     assert (f"{key} = {chosen} (now {then})" in str(found.said)) == (chosen != then)

@@ -204,17 +204,6 @@ def test_what_waited_until_nobody_takes_it_any_more_is_not_sent() -> None:
     assert not wire.ends[0][1].unsent
 
 
-def test_a_relay_keeps_what_it_serves_and_counts_what_it_took() -> None:
-    mesh, alice, relay = Mesh(), Peer(1), Peer(2, draws=False)
-    wire = mesh.join(alice, relay)
-    (first,) = alice.share(mesh.now)
-    mesh.settle()
-    push(wire, mesh, group(alice.signer, label="another"))
-    assert relay.held() == [] and [entry.envelope for entry in relay.exchange.giving.shelf] == [first]
-    assert dict(relay.exchange.refusals) == {Reason.SECOND_BODY: 1}
-    assert wire.ends[1][1].traffic.groups_in == 1
-
-
 @pytest.mark.parametrize(
     ("forge", "reason"),
     [
@@ -272,13 +261,16 @@ def test_a_peer_that_signs_rubbish_itself_is_shut_out_for_an_hour() -> None:
     assert goodbye is not None and (goodbye.reason, goodbye.retry_after) == ("shut out: bad_body", 3600)
 
 
-def test_a_second_body_for_one_index_is_its_authors_fault() -> None:
-    mesh, alice, bob, wire = pair()
+@pytest.mark.parametrize("draws", [True, False])
+def test_a_second_body_for_one_index_is_its_authors_fault_and_not_taken(draws: bool) -> None:
+    mesh, alice, bob = Mesh(), Peer(1), Peer(2, draws=draws)
+    wire = mesh.join(alice, bob)
     (first,) = alice.share(mesh.now)
     mesh.settle()
     push(wire, mesh, group(alice.signer, label="another"))
-    assert bob.held() == [first]
+    assert bob.held() == [first] * draws and [entry.envelope for entry in bob.exchange.giving.shelf] == [first]
     assert dict(bob.exchange.refusals) == {Reason.SECOND_BODY: 1}
+    assert wire.ends[1][1].traffic.groups_in == 1
 
 
 def test_what_nobody_is_to_blame_for_is_only_counted() -> None:
