@@ -303,6 +303,8 @@ class Confined(Record, frozen=True):
     writing: str
     programs: str
     """Starting any."""
+    signals: str
+    """To other programs, which would end them."""
 
 
 def json_line(record: msgspec.Struct) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from sapo_desktop.system import confinement
 from sapo_desktop.worker.hosts.hosting import Host
 from tests.bench.figure import Figure, arguments, show, tell
 
@@ -26,6 +27,9 @@ WRITING = {
     "a file, by the C library": f"{_C}.creat({{outside!r}}.encode() + b'/left', 0o600) + 1 or 1/0",
     "more into a file that is there": "open({outside!r} + '/kept', 'a')",
     "nothing in place of a file": "__import__('os').truncate({outside!r} + '/kept', 0)",
+    "nothing in place of a file, opened to read": "__import__('os').open({outside!r} + '/kept', 0o1000)",
+    "nothing in place of a file, opened for neither": "__import__('os').open({outside!r} + '/kept', 0o1003)",
+    "another permission": "__import__('os').chmod({outside!r} + '/kept', 0o666)",
     "no file where one was": "__import__('os').remove({outside!r} + '/kept')",
     "another name for a file": "__import__('os').rename({outside!r} + '/kept', {outside!r} + '/moved')",
     "a folder": "__import__('os').mkdir({outside!r} + '/left')",
@@ -39,6 +43,8 @@ REACHING = {
     "a service of this computer": "__import__('socket').socket(1)",
     "the kernel's own queue": f"{_C}.syscall(425, 8, bytes(120)) + 1 or 1/0",
     "its parent, to end it": "__import__('os').kill(__import__('os').getppid(), 15)",
+    "its parent, by a file's signals": "__import__('fcntl').fcntl(0, 8, __import__('os').getppid())",
+    "its parent, by a limit": "__import__('resource').prlimit(__import__('os').getppid(), 4, (0, 0))",
     "its parent's memory": "open('/proc/%d/mem' % __import__('os').getppid(), 'r+b')",
     "the internet, by another thread": "__import__('concurrent.futures').futures.ThreadPoolExecutor(1)"
     ".submit(__import__('socket').socket).result()",
@@ -63,7 +69,12 @@ REQUEST, REPLY, PROGRESS = Answer, Marked, Marked
 
 
 class Marker:
-    """Marks as nobody should."""
+    """Marks as nobody should. With LANDLOCK, a version, it is confined as under a system that has no newer one."""
+
+    def __init__(self) -> None:
+        if most := os.environ.get("LANDLOCK"):
+            there = confinement.landlock_version
+            confinement.landlock_version = lambda libc: min(int(most), there(libc))
 
     def handle(self, request: Answer, progress: Callable[[msgspec.Struct], None]) -> Marked:
         try:
@@ -73,8 +84,8 @@ class Marker:
         return Marked("done")
 
 
-async def escapes(folder: Path) -> dict[str, str]:
-    """What became of each attempt; `done` means that it got out. `folder`: an empty one.
+async def escapes(folder: Path, landlock: int | None = None) -> dict[str, str]:
+    """What became of each attempt; `done` means that it got out. `folder`: an empty one. `landlock`: as Marker.
 
     What was outside must be as it was: AssertionError if not, whatever the marker said.
     """
@@ -87,11 +98,11 @@ async def escapes(folder: Path) -> dict[str, str]:
         "marker",
         service="tests.attack.node.escape:Marker",
         log=folder / "marker.log",
-        env={"PYTHONPATH": root},
+        env={"PYTHONPATH": root} | ({} if landlock is None else {"LANDLOCK": str(landlock)}),
         writes=[inside],
     )
     try:
-        assert host.confined is not None
+        assert host.confined is not None and set(msgspec.structs.astuple(host.confined)) == {"held"}
         asked = {what: text.format(inside=str(inside), outside=str(outside)) for what, text in attempts().items()}
         said = {what: (await host.call(Answer(text), 20)).said for what, text in asked.items()}
         held = await host.call(Answer(f"open({str(inside)!r} + '/made', 'w').close()"), 20)
@@ -125,7 +136,7 @@ def main() -> None:
         unit="answers",
         goal="0",
         held=not out,
-        note=", ".join(out),
+        note=f"Linux {'.'.join(platform.release().split('.')[:2])}: {', '.join(out) or 'none'}",
     )
     show(figure, given.json)
 
