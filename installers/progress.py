@@ -125,7 +125,8 @@ class Progress:
 
 @contextlib.contextmanager
 def _at_work(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A tool that is ended by an interrupt: Stop reaches this process alone; Ctrl-C reached the tool as well."""
+    """A tool that ends with what its output is read by: Stop reaches this process alone, Ctrl-C reached the tool as
+    well, and on a full disk nobody would wait for it."""
     with contextlib.ExitStack() as stack:
         child = None
         try:
@@ -134,7 +135,7 @@ def _at_work(command: Sequence[str], **options: Any) -> Iterator[subprocess.Pope
                     subprocess.Popen(command, text=True, encoding="utf-8", errors="replace", **options)
                 )
             yield child
-        except KeyboardInterrupt:
+        except BaseException:
             if child:
                 child.terminate()
             raise

@@ -1,4 +1,5 @@
 import _thread
+import errno
 import io
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from installers.progress import Progress
 from installers.trouble import CommandFailed
 
 PRINT = "print('Collecting numpy'); print('  Downloading numpy-2.4.6-cp311-x.whl (16.9 MB)'); print('Collecting rich')"
+ASLEEP = [sys.executable, "-c", "import time; time.sleep(3600)"]
 
 
 class Terminal(io.StringIO):
@@ -58,10 +60,22 @@ def test_stop_while_a_tool_starts_does_not_leave_it_behind(tmp_path: Path, monke
 
     monkeypatch.setattr(subprocess, "Popen", Started)
     progress = Progress(io.StringIO(), steps=1, log=tmp_path / "log")
-    with pytest.raises(KeyboardInterrupt):
-        progress.run([sys.executable, "-c", "import time; time.sleep(3600)"])
-    (tool,) = started
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
-        assert tool.wait(60) == -signal.SIGTERM
+        with pytest.raises(KeyboardInterrupt):
+            progress.run(ASLEEP)
+        assert started[0].wait(60) == -signal.SIGTERM
     finally:
-        tool.kill()
+        signal.signal(signal.SIGINT, before)
+        started[0].kill()
+
+
+def test_a_log_that_cannot_be_written_ends_the_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress(io.StringIO(), steps=1, log=tmp_path / "log")
+
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(progress, "_tick", full)
+    with pytest.raises(OSError, match="No space"):
+        progress.run(ASLEEP)  # which is over at once
