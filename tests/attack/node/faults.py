@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sapo_desktop.system.processes import KERNEL_COUNTERS, memory_kills
-from tests.attack.node.kills import START_SECONDS, Terminal, end, read_rewards
+from tests.attack.node.kills import Terminal, end, played_again, read_rewards
 from tests.bench.figure import Figure, arguments, show, tell
 
 ROUNDS = 2
@@ -61,6 +61,8 @@ class Outcome:
     expected: int
     """What it is where the newest undamaged checkpoint was gone on from."""
     said: list[str]
+    again: int = 0
+    """Rounds of one run that came once more after their checkpoint."""
     hung: bool = False
     """Whether it had to be ended."""
     unsaid: str = ""
@@ -68,7 +70,7 @@ class Outcome:
 
     @property
     def lost(self) -> int:
-        return max(0, self.expected - self.reached)
+        return max(0, self.expected - self.reached) + self.again
 
 
 def main() -> None:
@@ -197,9 +199,10 @@ def happened(name: str, fault: Callable[[Path, int], Terminal], scratch: Path, s
     hung = not ended(terminal)
     reached = len(read_rewards(terminal.data))
     tell(f"{name}: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
-    said = " ".join([*terminal.said, *terminal.told])
+    said = " ".join(terminal.notices("info", "warning", "error"))
     unsaid = ", ".join(words for words in MUST_SAY.get(name, ()) if words not in said)
-    return Outcome(name, reached, 2 * ROUNDS, terminal.said, hung, unsaid)
+    again = played_again(terminal.events)
+    return Outcome(name, reached, 2 * ROUNDS, terminal.said, again, hung, unsaid)
 
 
 def ended(terminal: Terminal) -> bool:
@@ -212,13 +215,6 @@ def ended(terminal: Terminal) -> bool:
     return True
 
 
-def wait_for_checkpoint(terminal: Terminal, number: int) -> None:
-    """Or for the process' end."""
-    deadline = time.monotonic() + START_SECONDS
-    while terminal.checkpointed < number and time.monotonic() < deadline and terminal.process.poll() is None:
-        time.sleep(0.1)
-
-
 def its_clock_jumps(folder: Path, seed: int) -> Terminal:
     """A day ahead after the first checkpoint, two back after the second."""
     room = folder.with_name("clock")
@@ -228,9 +224,9 @@ def its_clock_jumps(folder: Path, seed: int) -> Terminal:
     jump.write_text("0")
     path = os.pathsep.join([str(room), *filter(None, [os.environ.get("PYTHONPATH")])])
     terminal = Terminal(folder, seed, 2 * ROUNDS, environment={"PYTHONPATH": path, "SAPO_TEST_JUMP": str(jump)})
-    wait_for_checkpoint(terminal, 1)
+    terminal.wait_for("checkpoint", 1)
     jump.write_text("86400")
-    wait_for_checkpoint(terminal, 2)
+    terminal.wait_for("checkpoint", 2)
     jump.write_text("-86400")
     return terminal
 
@@ -238,7 +234,7 @@ def its_clock_jumps(folder: Path, seed: int) -> Terminal:
 def suspended(process: str) -> Callable[[Path, int], Terminal]:
     def fault(folder: Path, seed: int) -> Terminal:
         terminal = Terminal(folder, seed, 2 * ROUNDS)
-        wait_for_checkpoint(terminal, 1)
+        terminal.wait_for("checkpoint", 1)
         victim = terminal.processes().get(process)
         if victim is None:
             raise SystemExit(f"There is no {process} to suspend.")
@@ -256,7 +252,7 @@ def memory_runs_out(folder: Path, seed: int) -> Terminal:
         counters.write_text(KERNEL_COUNTERS.read_text())
         within = ["unshare", "--mount", "sh", "-c", f"mount --bind '{counters}' {KERNEL_COUNTERS} && exec \"$@\"", "sh"]
     terminal = Terminal(folder, seed, 2 * ROUNDS, within=within)
-    wait_for_checkpoint(terminal, 1)
+    terminal.wait_for("checkpoint", 1)
     victim = terminal.processes().get("engine")
     if victim is None:
         raise SystemExit("There is no engine to kill.")
@@ -300,7 +296,7 @@ def read_only_disk(scratch: Path, seed: int) -> Outcome:
     subprocess.run(mount, check=True)
     terminal = Terminal(place / "node", seed, 1000)
     try:
-        wait_for_checkpoint(terminal, 1)
+        terminal.wait_for("checkpoint", 1)
         at = place.stat().st_dev
         device = Path(f"/sys/dev/block/{os.major(at)}:{os.minor(at)}").resolve().name
         Path(f"/sys/fs/ext4/{device}/trigger_fs_error").write_text("1")
@@ -318,7 +314,7 @@ def read_only_disk(scratch: Path, seed: int) -> Outcome:
     finally:
         subprocess.run(["umount", str(place)], check=True)
     tell(f"the disk is read-only: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
-    return Outcome("the disk is read-only", reached, kept + 1, terminal.said, hung)
+    return Outcome("the disk is read-only", reached, kept + 1, terminal.said, hung=hung)
 
 
 def full_disk(scratch: Path, seed: int) -> Outcome:
@@ -328,9 +324,7 @@ def full_disk(scratch: Path, seed: int) -> Outcome:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m", "tmpfs", str(place)], check=True)
     try:
         terminal = Terminal(place / "node", seed, 3 * ROUNDS)
-        deadline = time.monotonic() + START_SECONDS
-        while not terminal.checkpointed and time.monotonic() < deadline:
-            time.sleep(0.1)
+        terminal.wait_for("checkpoint")
         filled = fill(place / "ballast")
         time.sleep(FULL_SECONDS)
         filled.unlink()
@@ -339,7 +333,7 @@ def full_disk(scratch: Path, seed: int) -> Outcome:
     finally:
         subprocess.run(["umount", str(place)], check=True)
     tell(f"the disk is full: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")
-    return Outcome("the disk is full", reached, 3 * ROUNDS, terminal.said)
+    return Outcome("the disk is full", reached, 3 * ROUNDS, terminal.said, played_again(terminal.events))
 
 
 def fill(ballast: Path) -> Path:

@@ -6,26 +6,25 @@ still the same?
 
 A first run is left alone. A second one of the same seed is killed again and again: the worker, the engine,
 the examiner or the terminal, drawn at random, at a random instant. Every `checkpoint` line that the terminal
-printed is a promise: the next round after a kill must be a later one. In the end the rewards of both runs are
-compared, round by round.
+printed is a promise: every round after it must be a later one. In the end the rewards of both runs are compared,
+round by round.
 """
 
 import contextlib
 import json
-import os
 import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
+from tests.attack.peers.swarm import Program
 from tests.bench.figure import Figure, arguments, show, tell
 
 TARGETS = ("worker", "engine", "examiner", "terminal")
@@ -45,8 +44,8 @@ class Toll:
     """Newest round whose checkpoint was announced."""
 
 
-class Terminal:
-    """`sapo-desktop run` with its lines, read as they come."""
+class Terminal(Program):
+    """A node in short rounds that gives way to no other program: more rounds for each kill."""
 
     def __init__(
         self,
@@ -58,46 +57,38 @@ class Terminal:
         environment: Mapping[str, str] | None = None,
         within: Sequence[str] = (),
     ) -> None:
-        """`within`: the words of a command that runs the one that follows them."""
-        line = [*within, sys.executable, "-m", "sapo_desktop", "run", "--json", "--curriculum", "off"]
-        line += ["--silo"] if silo else ["--set", "silo=off"]
-        # Short rounds, and no giving way to other programs: more rounds for each kill.
-        line += ["--set", "questions=4", "--set", "low_priority=off"]
-        line += ["--seed", str(seed), "--rounds", str(rounds), "--data", str(data)]
-        self.data = data
-        self.process = subprocess.Popen(
-            line,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, **(environment or {})},
-        )
-        self.first_round: int | None = None
-        self.checkpointed = 0
-        self.said: list[str] = []
-        """Warnings and errors."""
-        self.told: list[str] = []
-        """All else that it noted."""
-        self.seen = {"answer": threading.Event(), "round": threading.Event()}
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        words = ["run", "--curriculum", "off", *(["--silo"] if silo else ["--set", "silo=off"])]
+        words += ["--set", "questions=4", "--set", "low_priority=off", "--seed", str(seed), "--rounds", str(rounds)]
+        super().__init__(words, data, environment=environment or {}, within=within)
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with contextlib.suppress(json.JSONDecodeError):  # the last line of a killed process may be cut
-                self._take(json.loads(line))
+    @property
+    def first_round(self) -> int | None:
+        return next(map(number_of, self.rounds()), None)
 
-    def _take(self, event: dict[str, object]) -> None:
-        if event["event"] in self.seen:
-            self.seen[str(event["event"])].set()
-        if event["event"] == "round":
-            number = int(str(event["round"]))
-            self.first_round = self.first_round or number
-        if event["event"] == "notice":
-            (self.told if event["level"] == "info" else self.said).append(str(event["text"]))
-        if event["event"] == "checkpoint":
-            self.checkpointed = max(self.checkpointed, int(str(event["round"])))
+    @property
+    def checkpointed(self) -> int:
+        """The newest round whose checkpoint was announced."""
+        return max((number_of(event) for event in list(self.events) if event["event"] == "checkpoint"), default=0)
+
+    def notices(self, *levels: str) -> list[str]:
+        noted = [event for event in list(self.events) if event["event"] == "notice"]
+        return [str(event["text"]) for event in noted if event["level"] in levels]
+
+    @property
+    def said(self) -> list[str]:
+        return self.notices("warning", "error")
+
+    def wait_for(self, kind: str, number: int = 0) -> bool:
+        """Whether an event of this kind, of that round at least, comes in good time, before the process' end."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            ended = self.process.poll() is not None
+            if any(event["event"] == kind and number_of(event) >= number for event in list(self.events)):
+                return True
+            if ended:
+                return False
+            time.sleep(0.1)
+        return False
 
     def processes(self) -> dict[str, psutil.Process]:
         """The terminal, its worker and the worker's hosts, by what they are."""
@@ -112,10 +103,20 @@ class Terminal:
                     found["worker"] = process
         return found
 
-    def finish(self, patience: float | None = None) -> None:
-        """Wait until the process is gone and all it said is read; TimeoutExpired after so many seconds."""
-        self.process.wait(patience)
-        self._reader.join()
+
+def number_of(event: Mapping[str, object]) -> int:
+    return int(str(event["round"]))
+
+
+def played_again(events: Iterable[Mapping[str, object]]) -> int:
+    """How many rounds came once more after their checkpoint, as where a node whose engine died went back too far."""
+    newest = again = 0
+    for event in events:
+        if event["event"] == "checkpoint":
+            newest = max(newest, number_of(event))
+        elif event["event"] == "round":
+            again += number_of(event) <= newest
+    return again
 
 
 def main() -> None:
@@ -145,7 +146,7 @@ def kill_once(data: Path, seed: int, draw: random.Random, toll: Toll) -> None:
     terminal = Terminal(data, seed, 10_000)
     try:
         # Some die in their first round, some in a later one or while what it taught is being written.
-        if not terminal.seen[draw.choice(["answer", "round"])].wait(START_SECONDS):
+        if not terminal.wait_for(draw.choice(["answer", "round"])):
             raise SystemExit("The node did not come up within two minutes.")
         time.sleep(draw.uniform(0.0, LONGEST_LIFE))
         target = draw.choice(TARGETS)
@@ -184,6 +185,7 @@ def wait_for_orphans(data: Path) -> None:
 
 
 def judge(terminal: Terminal, toll: Toll) -> None:
+    toll.lost += played_again(terminal.events)
     if terminal.first_round is not None and terminal.first_round <= toll.promised:
         toll.lost += toll.promised - terminal.first_round + 1
     toll.promised = max(toll.promised, terminal.checkpointed)

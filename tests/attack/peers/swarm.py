@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,12 +55,17 @@ class Program:
 
     words: list[str]
     data: Path
+    environment: Mapping[str, str] = field(
+        default_factory=lambda: {"SAPO_PASSPHRASE": _PASSPHRASE, "OMP_NUM_THREADS": "1"}
+    )
+    within: Sequence[str] = ()
+    """The words of a command that runs the one that follows them."""
     events: list[dict[str, object]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        line = [sys.executable, "-m", "sapo_desktop", *self.words, "--data", str(self.data), "--json"]
-        environment = {**os.environ, "SAPO_PASSPHRASE": _PASSPHRASE, "OMP_NUM_THREADS": "1"}
+        line = [*self.within, sys.executable, "-m", "sapo_desktop", *self.words, "--data", str(self.data), "--json"]
+        environment = {**os.environ, **self.environment}
         self.process = subprocess.Popen(
             line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
@@ -90,9 +95,9 @@ class Program:
                 process.kill()
         self.finish()
 
-    def finish(self) -> int:
-        """Wait until it is gone and all it said is read; returns its exit code."""
-        code = self.process.wait()
+    def finish(self, patience: float | None = None) -> int:
+        """Wait until it is gone and all it said is read; returns its exit code. Raises TimeoutExpired."""
+        code = self.process.wait(patience)
         for reader in self._readers:
             reader.join()
         return code
