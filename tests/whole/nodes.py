@@ -43,6 +43,20 @@ async def until(client: Client, wanted: Callable[[Event], bool]) -> Event:
     raise AssertionError("the worker ended before it")
 
 
+async def ended(client: Client) -> None:
+    """Leave a worker, and return when it has ended."""
+    await client.close()
+    wait_gone(client.worker_pid)
+
+
+async def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
+    """Play so many rounds in a worker of their own; the rounds that count then."""
+    client = await worker(data, rounds, **settings)
+    await until(client, is_state("idle"))
+    await ended(client)
+    return reports(data)
+
+
 def is_state(name: str) -> Callable[[Event], bool]:
     return lambda event: isinstance(event, StateChanged) and event.state == name
 

@@ -10,7 +10,19 @@ from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinis
 from sapo_desktop.worker.control.messages.replies import Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Pause, Quit, Resume
 from sapo_desktop.worker.hosts.ahead import FILE as AHEAD
-from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, wait_stopped, worker
+from tests.whole.nodes import (
+    ended,
+    finished,
+    host,
+    is_state,
+    played,
+    reports,
+    rewards,
+    until,
+    wait_gone,
+    wait_stopped,
+    worker,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -25,21 +37,14 @@ def adapter(data: Path, number: int) -> dict[str, bytes]:
 async def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path, threads: str) -> None:
     """With two threads the next round is answered beside each step, by the adapter before it."""
     broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
-    client = await worker(unbroken, 4, threads=threads)
-    await until(client, is_state("idle"))
-    await client.close()
-    wait_gone(client.worker_pid)
-
+    await played(unbroken, 4, threads=threads)
     client = await worker(broken, 4, threads=threads)
     await until(client, finished(2))
     psutil.Process(client.worker_pid).kill()
     wait_gone(client.worker_pid)
     await client.close()
     reached = max(report.round for report in reports(broken) if report.checkpoint)
-    client = await worker(broken, 4 - reached, threads=threads)
-    await until(client, is_state("idle"))
-    await client.close()
-    wait_gone(client.worker_pid)
+    await played(broken, 4 - reached, threads=threads)
     assert rewards(broken) == rewards(unbroken)
     assert adapter(broken, 4) == adapter(unbroken, 4)
     assert len(adapter(broken, 4)) >= 2
@@ -78,13 +83,9 @@ async def test_a_pause_stops_all_computing_and_requests_still_work(tmp_path: Pat
 async def test_a_worker_whose_terminal_is_gone_ends_and_goes_on_at_the_next_start(tmp_path: Path) -> None:
     client = await worker(tmp_path, 100)
     await until(client, finished(1))
-    await client.close()
-    wait_gone(client.worker_pid)
+    await ended(client)
     before = [report.round for report in reports(tmp_path)]
-    client = await worker(tmp_path, 1)
-    await until(client, is_state("idle"))
-    await client.close()
-    after = [report.round for report in reports(tmp_path)]
+    after = [report.round for report in await played(tmp_path, 1)]
     assert after[: len(before)] == before
     assert after == list(range(1, len(after) + 1))
     assert len(after) == len(before) + 1

@@ -16,7 +16,7 @@ from jeepney import DBusAddress, HeaderFields, Message, new_method_return, new_s
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import open_dbus_connection
 
-from tests.whole.nodes import PATIENCE, finished, is_state, reports, until, wait_gone, worker
+from tests.whole.nodes import PATIENCE, finished, played, until, wait_gone, worker
 
 NAME, PATH = "org.freedesktop.login1", "/org/freedesktop/login1"
 pytestmark = [
@@ -92,7 +92,4 @@ async def test_what_was_learned_is_on_disk_before_the_computer_sleeps_and_the_no
         await client.close()
         kept = max(int(path.name) for path in (tmp_path / "checkpoints").iterdir() if path.name.isdigit())
         assert kept >= 5
-        client = await worker(tmp_path, 1)
-        await until(client, is_state("idle"))
-        await client.close()
-        assert [report.round for report in reports(tmp_path)] == list(range(1, kept + 2))
+        assert [report.round for report in await played(tmp_path, 1)] == list(range(1, kept + 2))

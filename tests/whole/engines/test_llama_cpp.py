@@ -8,14 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sapo_desktop.core.records import RoundReport
 from sapo_desktop.engines.gguf.folder import write_base
 from sapo_desktop.models.starter import starter_folder
-from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
 from sapo_desktop.worker.control.messages.replies import Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Pause, Quit, Resume
-from tests.whole.nodes import finished, host, is_state, reports, sapo, until, wait_gone, worker
+from tests.whole.nodes import ended, finished, host, is_state, played, reports, sapo, until, wait_gone, worker
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,11 +29,6 @@ LLAMA = HARD | {"generator": "llama.cpp", "generator_weights": "f16"}
 @pytest.fixture(autouse=True)
 def built() -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
-
-
-async def ended(client: Client) -> None:
-    await client.close()
-    wait_gone(client.worker_pid)
 
 
 def maps(process: psutil.Process) -> str:
@@ -116,16 +109,6 @@ async def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path
 
     for pid in await play():
         wait_gone(pid)
-
-
-async def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
-    async def play() -> None:
-        client = await worker(data, rounds, **settings)
-        await until(client, is_state("idle"))
-        await ended(client)
-
-    await play()
-    return reports(data)
 
 
 async def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
