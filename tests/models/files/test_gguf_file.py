@@ -6,6 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import gguf as library
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "model.gguf"
 
 
+def write(writer: library.GGUFWriter) -> None:
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def test_a_good_file_is_described(file: Path) -> None:
     file.write_bytes(gguf())
     found = check_gguf([file])
@@ -28,24 +36,17 @@ def test_a_good_file_is_described(file: Path) -> None:
 
 
 def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
-    import numpy as np
-
     writer = library.GGUFWriter(file, "qwen2")
     writer.add_context_length(512)
     writer.add_token_list(["a", "b"])
     writer.add_array("scores", [0.5, 0.25])
     writer.add_tensor("odd", np.zeros((3, 5), dtype=np.float32))
     writer.add_tensor("half", np.zeros((7,), dtype=np.float16))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write(writer)
     assert read_gguf(file).context == 512
 
 
 def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
-    import numpy as np
-
     writer = library.GGUFWriter(file, "smollm3")
     writer.add_context_length(65536)
     writer.add_block_count(2)
@@ -55,10 +56,7 @@ def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
     writer.add_feed_forward_length(96)
     writer.add_token_list(["a", "b", "c"])
     writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write(writer)
     found = check_gguf([file])
     assert (found.architecture, found.context) == ("smollm3", 65536)
     assert found.shape == ModelShape(layers=2, hidden=64, heads=4, kv_heads=2, head=16, ffn=96, vocabulary=3, tied=True)
@@ -72,8 +70,6 @@ def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
 
 def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None:
     """A file whose table of tokens has rows of 256 numbers; `head`: with an output matrix of its own."""
-    import numpy as np
-
     number = library.GGMLQuantizationType[kind]
     block, size = library.GGML_QUANT_SIZES[number]
     writer = library.GGUFWriter(path, "llama")
@@ -84,10 +80,7 @@ def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None
     writer.add_token_list(["a"] * rows)
     for name in ("token_embd.weight", "output.weight")[: 1 + head]:
         writer.add_tensor(name, np.zeros((rows, 256 // block * size), dtype=np.uint8), raw_dtype=number)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write(writer)
 
 
 @pytest.mark.parametrize(

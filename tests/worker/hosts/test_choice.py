@@ -14,16 +14,16 @@ from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import LoadRemote, UseAdapter
+from sapo_desktop.engines.protocols import UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system import kept_secrets, remote_key
 from sapo_desktop.system.hardware import Gpu, Hardware
 from sapo_desktop.worker.hosts import choice
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
 from sapo_desktop.worker.hosts.generator import GeneratorHost
-from tests.builders import loaded
 from tests.models.fit.test_fit import MACHINE
 from tests.models.small_models import gguf
+from tests.worker.hosts.test_remote import LOAD, RemoteHost
 
 FOLDER = BaseModel(path=resource("starter"), hash="00", parameters=1)
 FILE = BaseModel(path=Path("model.gguf"), hash="00", parameters=0)
@@ -225,30 +225,14 @@ def test_a_gguf_file_has_no_tokens_to_answer_in() -> None:
         choose_engine(settings(), BaseModel(path=Path("m.gguf"), hash="00", parameters=0))
 
 
-class FakeHost:
-    """Answers as the remote host does; writes down what it was asked."""
-
-    def __init__(self) -> None:
-        self.pid: int | None = 1
-        self.asked: list[Any] = []
-
-    async def call(self, request: Any, *, timeout: float, on_progress: Any = None, loading: bool = False) -> Any:
-        self.asked.append(request)
-        return loaded(device="remote", dtype="vllm")
-
-    async def restart(self) -> None:
-        self.pid = 2
-
-
 async def test_threads_are_no_business_of_a_server() -> None:
-    host = FakeHost()
-    load = LoadRemote(url="http://gpu:8000", model="", folder="model")
-    generator = GeneratorHost(host, load)  # type: ignore[arg-type]
+    host = RemoteHost()
+    generator = GeneratorHost(host, LOAD)  # type: ignore[arg-type]
     await generator.start()
     await generator.configure(4)
     generator.use(Path("adapter"))
     await generator.start()
-    assert host.asked == [load, UseAdapter(file="adapter")]
+    assert host.asked == [LOAD, UseAdapter(file="adapter")]
 
 
 def test_an_answer_without_log_probabilities_carries_no_weight() -> None:

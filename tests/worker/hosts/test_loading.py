@@ -7,9 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-import gguf
 import msgspec
-import numpy as np
 import pytest
 
 from sapo_desktop.core.errors import SettingsError, TooBig
@@ -33,6 +31,7 @@ from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
 from tests.models.fit.test_fit import MACHINE
 from tests.models.fit.test_formats import times
+from tests.models.small_models import gguf
 
 STARTER = resource("starter")
 HELD = UNLOADED_RUNTIME
@@ -192,31 +191,16 @@ def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
 
 def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
     file = tmp_path / "m.gguf"
-    write_gguf(file, layers=2)
+    sizes = {"context_length": 1024, "embedding_length": 64, "attention.head_count": 4, "attention.head_count_kv": 2}
+    known = {f"llama.{key}": size for key, size in sizes.items()} | {"llama.feed_forward_length": 96}
+    file.write_bytes(gguf(known | {"llama.block_count": 2}))
     plan = dataclasses.replace(asked(), model=file, choice=ANSWERS)
     cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
     # 336 of the question and 256 of the answer, padded to 768 tokens; 128 answers at once
     assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 768 * cell
     assert Scene(15).fit(plan, LLAMA_RUNTIME).cache_bytes < 128 * 768 * cell
-    write_gguf(file, layers=0)  # says nothing of its layers: a fourth of what is free
+    file.write_bytes(gguf(known))  # says nothing of its layers: a fourth of what is free
     assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 1_500_000_000
-
-
-def write_gguf(file: Path, layers: int) -> None:
-    writer = gguf.GGUFWriter(file, "llama")
-    writer.add_context_length(1024)
-    if layers:
-        writer.add_block_count(layers)
-    writer.add_embedding_length(64)
-    writer.add_head_count(4)
-    writer.add_head_count_kv(2)
-    writer.add_feed_forward_length(96)
-    writer.add_token_list(["a", "b", "c"])
-    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
 
 
 def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
