@@ -24,6 +24,8 @@ from transformers import (
     SmolLM3ForCausalLM,
 )
 
+from tests.engines.real_models import random_model
+
 PHRASES = ["What is ", "the greatest common divisor of ", " and ", "?", "Spell the word ", "\n", "  indented"]
 TEMPLATE = "<q>{{ messages[0]['content'] }}<a>"
 MODULES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -69,31 +71,19 @@ def with_added_tokens(bare: Tokenizer) -> PreTrainedTokenizerFast:
 
 
 def tiny_model(architecture: str, rows: int, tied: bool = True, **options: Any) -> Any:
-    """Grouped-query attention, a padded embedding, norms unlike 1: what a converter may get wrong."""
-    torch.manual_seed(7)
+    """A random model with a padded embedding."""
     config, network, own = KINDS[architecture]
     sizes = {
         "vocab_size": rows,
-        "hidden_size": 48,
         "intermediate_size": 80,
-        "num_hidden_layers": 3,
         "num_attention_heads": 6,
-        "num_key_value_heads": 2,
         "max_position_embeddings": 256,
         "tie_word_embeddings": tied,
-        "initializer_range": 0.15,  # keeps the size of activations: 48 x 0.15^2 is about 1
         "rope_parameters": {"rope_type": "default", "rope_theta": 5000.0},
         "pad_token_id": 256,
         "eos_token_id": 257,
-        "bos_token_id": None,
-        **own,
-        **options,
     }
-    model: Any = network(config(**sizes))
-    for name, parameter in model.named_parameters():
-        if parameter.dim() == 1:  # norms start at 1 and biases at 0: mistakes would not show
-            torch.nn.init.normal_(parameter, mean=0.0 if name.endswith("bias") else 1.0, std=0.2)
-    return model.eval()
+    return random_model(config, network, 7, **(sizes | own | options))
 
 
 def adapted(model: Any) -> PeftModel:

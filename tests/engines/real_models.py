@@ -215,7 +215,16 @@ def save_real_model(folder: Path, name: str, seed: int = 17) -> Path:
     kind, tokenizer = KINDS[name], trained_tokenizer(name)
     folder.mkdir(parents=True, exist_ok=True)
     ends = [tokenizer.token_to_id(text) for text in [kind.end, *kind.more_ends]]
-    model = _random_model(kind, tokenizer.get_vocab_size() + 6, ends[0], seed)
+    sizes = {
+        "vocab_size": tokenizer.get_vocab_size() + 6,
+        "intermediate_size": 96,
+        "num_attention_heads": 4,
+        "max_position_embeddings": 1024,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
+        "pad_token_id": None,
+        "eos_token_id": ends[0],
+    }
+    model = random_model(kind.config, kind.network, seed, **(sizes | kind.options))
     model.generation_config = GenerationConfig(eos_token_id=ends if len(ends) > 1 else ends[0])
     model.save_pretrained(folder, max_shard_size="150KB")
     tokenizer.save(str(folder / "tokenizer.json"))
@@ -231,23 +240,17 @@ def save_real_model(folder: Path, name: str, seed: int = 17) -> Path:
     return folder
 
 
-def _random_model(kind: RealKind, rows: int, end: int, seed: int) -> Any:
+def random_model(config: Any, network: Any, seed: int, **sizes: Any) -> Any:
+    """Grouped-query attention and norms unlike 1: what a converter may get wrong."""
     torch.manual_seed(seed)
-    sizes = {
-        "vocab_size": rows,
+    shared = {
         "hidden_size": 48,
-        "intermediate_size": 96,
         "num_hidden_layers": 3,
-        "num_attention_heads": 4,
         "num_key_value_heads": 2,
-        "max_position_embeddings": 1024,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
         "initializer_range": 0.15,  # keeps the size of activations: 48 x 0.15^2 is about 1
-        "pad_token_id": None,
         "bos_token_id": None,
-        "eos_token_id": end,
     }
-    model = kind.network(kind.config(**(sizes | kind.options)))
+    model = network(config(**(shared | sizes)))
     for name, parameter in model.named_parameters():
         if parameter.dim() == 1:  # norms start at 1 and biases at 0: mistakes would not show
             torch.nn.init.normal_(parameter, mean=0.0 if name.endswith("bias") else 1.0, std=0.2)
