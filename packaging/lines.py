@@ -1,6 +1,6 @@
 """Counts what a reader has to read: modules and lines of code in every folder of the product and of the tests.
 
-    python packaging/lines.py [--json] [--record docs/data/lines.json]
+    python packaging/lines.py [--json]
 
 Code is a line on which something of the language stands: no blank line, no comment, no docstring (a string that is a
 statement by itself). Lines of docstrings are counted beside it. A folder's modules are those in it, `__init__` left out
@@ -87,15 +87,12 @@ def _sum(counts: Iterator[Count]) -> Count:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Modules and lines of code by folder.")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--record", type=Path, metavar="FILE")
     given = parser.parse_args()
     of_folders = folders()
     found = {
         "folders": {name: one._asdict() for name, one in of_folders.items()},
         "together": {name: one._asdict() for name, one in totals(of_folders)},
     }
-    if given.record:
-        given.record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if given.json:
         return print(json.dumps(found))
     print(f"{'folder':34} {'modules':>8} {'code':>8} {'docstrings':>11}")

@@ -5,7 +5,6 @@
     python -m tests.planted --only clip-one-bound-for-both
     python -m tests.planted --list                 only look whether each is still found, once
     python -m tests.planted --record FILE          keep the verdicts; those of other areas in it stay
-    python -m tests.planted --before docs/data/planted_before.json        say which were caught then and are not now
 
 First the tests of an area are run without a fault: where they fail, nothing can be said. Then each fault is planted in
 a fresh copy, and the tests are run that its entry names, then all quick ones of its area, until one fails.
@@ -62,10 +61,6 @@ def main() -> None:
         print(json.dumps(_fields(verdict)) if given.json else _row(verdict), flush=True)
     if given.record:
         _record(given.record, verdicts)
-    if given.before:
-        before = json.loads(given.before.read_text(encoding="utf-8"))
-        lost = [v.fault.name for v in verdicts if v.result != "caught" and before[v.fault.name]["result"] == "caught"]
-        print(f"caught before and not now: {', '.join(lost) or 'none'}", file=sys.stderr)
     caught = sum(verdict.result == "caught" for verdict in verdicts)
     print(f"{caught} of {len(verdicts)} caught", file=sys.stderr if given.json else sys.stdout)
 
@@ -192,7 +187,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="run nothing: where is each found?")
     parser.add_argument("--json", action="store_true", help="one JSON object a fault and line")
     parser.add_argument("--record", type=Path, metavar="FILE", help="keep the verdicts in this file")
-    parser.add_argument("--before", type=Path, metavar="FILE", help="verdicts to compare with")
     return parser.parse_args()
 
 

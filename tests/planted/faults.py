@@ -219,8 +219,8 @@ FAULTS = (
         "published-without-consent",
         "node",
         "Answers are given to everybody under CC0 although nobody agreed to it.",
-        "if not self.sharing or self._has_left or",
-        "if self._has_left or",
+        "return self.sharing and not self._has_left",
+        "return not self._has_left",
         first="member",
     ),
     Fault(
