@@ -32,6 +32,7 @@ from sapo_desktop.engines.torch.service import TorchEngine
 SPECIAL = ["<pad>", "<eos>", "<q>", "<a>"]
 PLAIN = ["<answer>", "</answer>", "greatest common divisor"]
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 .,:;?!+-*/=()<>"
+ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
 TEMPLATE = "{% for m in messages %}<q>{{ m['content'] }}{% endfor %}{% if add_generation_prompt %}<a>{% endif %}"
 
 
@@ -114,6 +115,29 @@ def sequences(made: Generated, advantages: list[float]) -> list[TrainingSequence
         for prompt, completions in zip(made.prompt_tokens, made.completions, strict=True)
         for completion, advantage in zip(completions, advantages, strict=True)
     ]
+
+
+def learn(engine: TorchEngine, seeds: range = range(2)) -> list[float]:
+    """Answer and learn a few times; return the losses."""
+    losses = []
+    for seed in seeds:
+        made = answer(engine, ["what is 1+1?", "b"], 4, max_tokens=12, seed=seed)
+        losses.append(engine.trainer.step(sequences(made, ADVANTAGES)).loss)
+    return losses
+
+
+def moved(engine: TorchEngine) -> list[TrainingSequence]:
+    """Return a batch of which two steps have been taken, after which LoRA's B is no longer zero."""
+    batch = sequences(answer(engine, ["what is 1+1?", "b"], 4, max_tokens=20, seed=2), ADVANTAGES)
+    for _ in range(2):
+        engine.trainer.step(batch)
+    return batch
+
+
+def gradients(engine: TorchEngine, batch: list[TrainingSequence], tokens: int = 100) -> dict[str, torch.Tensor]:
+    engine.trainer.optimiser.zero_grad()
+    engine.trainer.accumulate(batch, list(range(len(batch))), tokens, {})
+    return {name: p.grad.clone() for name, p in engine.policy.trainable().items() if p.grad is not None}
 
 
 def token_logprobs_of(engine: TorchEngine, batch: list[TrainingSequence]) -> list[torch.Tensor]:

@@ -8,14 +8,7 @@ import torch
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines.torch.service import TorchEngine
-from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
-
-
-def train(engine: TorchEngine, steps: int = 2) -> None:
-    for seed in range(steps):
-        made = answer(engine, ["what is 1+1?", "b"], 4, max_tokens=12, seed=seed)
-        engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5]))
+from tests.engines.tiny import answer, learn, loaded_engine, same, weights
 
 
 def test_every_linear_layer_but_the_output_has_an_adapter(folder: Path) -> None:
@@ -43,7 +36,7 @@ def test_the_adapters_start_comes_from_the_seed_alone(llama: Path) -> None:
 def test_the_base_answers_as_before_after_training(llama: Path, method: str) -> None:
     engine = loaded_engine(llama, method=method, learning_rate=1e-2)
     untrained = answer(engine, ["a", "b"], 2, max_tokens=10).completions
-    train(engine)
+    learn(engine)
     trained = weights(engine)
     assert answer(engine, ["a", "b"], 2, max_tokens=10).completions != untrained
     assert answer(engine, ["a", "b"], 2, max_tokens=10, base=True).completions == untrained
@@ -54,7 +47,7 @@ def test_the_base_answers_as_before_after_training(llama: Path, method: str) -> 
 def test_reset_goes_back_to_the_start(llama: Path, method: str) -> None:
     engine = loaded_engine(llama, method=method)
     start = weights(engine)
-    train(engine)
+    learn(engine)
     engine.policy.reset()
     assert same(weights(engine), start)
 
@@ -62,7 +55,7 @@ def test_reset_goes_back_to_the_start(llama: Path, method: str) -> None:
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_save_and_load(llama: Path, tmp_path: Path, method: str) -> None:
     engine = loaded_engine(llama, method=method)
-    train(engine)
+    learn(engine)
     files = engine.policy.save(tmp_path)
     assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
     other = loaded_engine(llama, method=method, seed=9)
@@ -75,7 +68,7 @@ def test_peft_reads_the_adapter(llama: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM
 
     engine = loaded_engine(llama)
-    train(engine)
+    learn(engine)
     engine.policy.save(tmp_path)
     assert json.loads((tmp_path / "adapter_config.json").read_text())["r"] == 8
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(llama), tmp_path).eval()

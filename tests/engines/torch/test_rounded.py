@@ -10,16 +10,23 @@ from torch import nn
 from transformers import AutoModelForCausalLM
 
 from sapo_desktop.core.errors import TooBig, UsageError
-from sapo_desktop.core.records import TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.exporting.export import export
 from sapo_desktop.engines.protocols import Export, Load
 from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.rounded import RoundedLinear, round_matrices, whole
 from sapo_desktop.engines.torch.service import TorchEngine
-from tests.engines.tiny import answer, engine_in_modules, save_model, sequences, token_logprobs_of, weights
+from tests.engines.tiny import (
+    answer,
+    engine_in_modules,
+    gradients,
+    moved,
+    save_model,
+    token_logprobs_of,
+    weights,
+)
 
 SETTINGS = TrainerSettings(learning_rate=1e-2, micro_batch=3)
-ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
 
 
 def rounded_engine(folder: Path, trainer: TrainerSettings = SETTINGS) -> TorchEngine:
@@ -38,20 +45,6 @@ def written_out(folder: Path, to: Path) -> Path:
             plain.get_submodule(name).weight.copy_(whole(layer.weight, layer.scale))
     plain.save_pretrained(to)
     return to
-
-
-def moved(engine: TorchEngine) -> list[TrainingSequence]:
-    """A batch of which two steps have been taken, after which B is no longer zero."""
-    batch = sequences(answer(engine, ["what is 1+1?", "b"], 4, max_tokens=20, seed=2), ADVANTAGES)
-    for _ in range(2):
-        engine.trainer.step(batch)
-    return batch
-
-
-def gradients(engine: TorchEngine, batch: list[TrainingSequence]) -> dict[str, torch.Tensor]:
-    engine.trainer.optimiser.zero_grad()
-    engine.trainer.accumulate(batch, list(range(len(batch))), 100, {})
-    return {name: p.grad.clone() for name, p in engine.policy.trainable().items() if p.grad is not None}
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

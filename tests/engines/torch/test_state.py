@@ -11,29 +11,20 @@ from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.state import LIVE_FILE, reset_trainer, restore_trainer, save_trainer
 from sapo_desktop.worker.hosts.engine import trained_in
-from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
-
-
-def rounds(engine: TorchEngine, seeds: range) -> list[float]:
-    """Answer and learn a few times; return the losses."""
-    losses = []
-    for seed in seeds:
-        made = answer(engine, ["what is 1+1?", "b"], 4, max_tokens=12, seed=seed)
-        losses.append(engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5])).loss)
-    return losses
+from tests.engines.tiny import answer, learn, loaded_engine, same, sequences, weights
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_resumed_equals_unbroken_bit_for_bit(llama: Path, tmp_path: Path, method: str) -> None:
     unbroken = loaded_engine(llama, method=method, updates=2)
-    rounds(unbroken, range(2))
+    learn(unbroken, range(2))
     files = save_trainer(unbroken.trainer, tmp_path)
     assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
-    expected = rounds(unbroken, range(2, 5))
+    expected = learn(unbroken, range(2, 5))
 
     resumed = loaded_engine(llama, method=method, updates=2)
     restore_trainer(resumed.trainer, tmp_path)
-    assert rounds(resumed, range(2, 5)) == expected
+    assert learn(resumed, range(2, 5)) == expected
     assert same(weights(resumed), weights(unbroken))
 
 
@@ -41,7 +32,7 @@ def test_a_checkpoint_before_the_first_step(llama: Path, tmp_path: Path) -> None
     engine = loaded_engine(llama)
     start = weights(engine)
     save_trainer(engine.trainer, tmp_path)
-    rounds(engine, range(2))
+    learn(engine, range(2))
     restore_trainer(engine.trainer, tmp_path)
     assert same(weights(engine), start)
     assert not engine.trainer.optimiser.state
@@ -49,11 +40,11 @@ def test_a_checkpoint_before_the_first_step(llama: Path, tmp_path: Path) -> None
 
 def test_weights_only_goes_on_from_the_average_without_the_optimiser(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
-    rounds(engine, range(2))
+    learn(engine, range(2))
     save_trainer(engine.trainer, tmp_path)
     average = {name: value.clone() for name, value in engine.trainer.average.items()}
     assert not same(weights(engine), average)
-    rounds(engine, range(2, 3))
+    learn(engine, range(2, 3))
     restore_trainer(engine.trainer, tmp_path, weights_only=True)
     assert same(weights(engine), average) and same(engine.trainer.average, average)
     assert not engine.trainer.optimiser.state
@@ -61,7 +52,7 @@ def test_weights_only_goes_on_from_the_average_without_the_optimiser(llama: Path
 
 def test_a_checkpoint_of_a_version_without_an_average_is_what_it_learned(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
-    rounds(engine, range(2))
+    learn(engine, range(2))
     save_trainer(engine.trainer, tmp_path, averaged=False)
     (tmp_path / LIVE_FILE).unlink()
     live = weights(engine)
@@ -73,10 +64,10 @@ def test_a_checkpoint_of_a_version_without_an_average_is_what_it_learned(llama: 
 
 def test_a_damaged_live_file_changes_nothing(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
-    rounds(engine, range(1))
+    learn(engine, range(1))
     save_trainer(engine.trainer, tmp_path)
     (tmp_path / LIVE_FILE).write_bytes(b"no tensors")
-    rounds(engine, range(1, 2))
+    learn(engine, range(1, 2))
     now = weights(engine)
     with pytest.raises(CheckpointError, match=r"live\.safetensors"):
         restore_trainer(engine.trainer, tmp_path)
@@ -86,15 +77,15 @@ def test_a_damaged_live_file_changes_nothing(llama: Path, tmp_path: Path) -> Non
 def test_steps_are_those_behind_the_weights(llama: Path, tmp_path: Path) -> None:
     """A roll-back goes back in steps too, though the optimiser's memory begins anew; a skipped step is none."""
     engine = loaded_engine(llama, updates=2)
-    rounds(engine, range(3))
+    learn(engine, range(3))
     save_trainer(engine.trainer, tmp_path)
-    rounds(engine, range(3, 5))
+    learn(engine, range(3, 5))
     made = answer(engine, ["what is 1+1?"], 2, max_tokens=12, seed=9)
     skipped = engine.trainer.step(sequences(made, [0.0, 0.0]))
     assert (skipped.steps, skipped.skipped) == (10, True)
     restore_trainer(engine.trainer, tmp_path, weights_only=True)
     assert engine.trainer.steps == 6
-    rounds(engine, range(1))
+    learn(engine, range(1))
     save_trainer(engine.trainer, tmp_path)
     reset_trainer(engine.trainer)
     assert engine.trainer.steps == 0
@@ -105,21 +96,21 @@ def test_steps_are_those_behind_the_weights(llama: Path, tmp_path: Path) -> None
 
 def test_a_roll_back_resumes_bit_for_bit(llama: Path, tmp_path: Path) -> None:
     unbroken = loaded_engine(llama)
-    rounds(unbroken, range(2))
+    learn(unbroken, range(2))
     save_trainer(unbroken.trainer, tmp_path)
     restore_trainer(unbroken.trainer, tmp_path, weights_only=True)
-    rounds(unbroken, range(2, 3))
+    learn(unbroken, range(2, 3))
     save_trainer(unbroken.trainer, tmp_path)
     resumed = loaded_engine(llama)
     restore_trainer(resumed.trainer, tmp_path)
     assert resumed.trainer.steps == 3
-    assert rounds(resumed, range(3, 5)) == rounds(unbroken, range(3, 5))
+    assert learn(resumed, range(3, 5)) == learn(unbroken, range(3, 5))
     assert same(weights(resumed), weights(unbroken))
 
 
 def test_a_state_of_the_version_before_counts_its_optimisers_steps(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
-    rounds(engine, range(2))
+    learn(engine, range(2))
     save_trainer(engine.trainer, tmp_path)
     (tmp_path / "trainer.json").write_bytes(msgspec.json.encode({"version": 1, "method": "lora", "steps": 2}))
     restore_trainer(engine.trainer, tmp_path)
@@ -144,15 +135,15 @@ def test_the_learning_rate_set_last_holds_after_a_restore(llama: Path, tmp_path:
 
 def test_reset_forgets_everything(llama: Path) -> None:
     engine, fresh = loaded_engine(llama), loaded_engine(llama)
-    rounds(engine, range(2))
+    learn(engine, range(2))
     reset_trainer(engine.trainer)
-    assert rounds(engine, range(2)) == rounds(fresh, range(2))
+    assert learn(engine, range(2)) == learn(fresh, range(2))
     assert same(weights(engine), weights(fresh))
 
 
 def test_nothing_is_pickled(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
-    rounds(engine, range(1))
+    learn(engine, range(1))
     files = save_trainer(engine.trainer, tmp_path)
     assert {Path(name).suffix for name in files} == {".safetensors", ".json"}
 
@@ -170,13 +161,13 @@ def test_nothing_is_pickled(llama: Path, tmp_path: Path) -> None:
 )
 def test_what_does_not_fit_changes_nothing(llama: Path, tmp_path: Path, file: str, content: bytes | None) -> None:
     engine = loaded_engine(llama)
-    rounds(engine, range(1))
+    learn(engine, range(1))
     save_trainer(engine.trainer, tmp_path)
     if content is None:
         (tmp_path / file).unlink()
     else:
         (tmp_path / file).write_bytes(content)
-    rounds(engine, range(1, 2))
+    learn(engine, range(1, 2))
     before = weights(engine)
     with pytest.raises(CheckpointError):
         restore_trainer(engine.trainer, tmp_path)

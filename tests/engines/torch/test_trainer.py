@@ -12,6 +12,7 @@ from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch.batches import MicroBatch
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.trainer import AVERAGED
+from tests.engines import tiny
 from tests.engines.tiny import answer, loaded_engine, same, sequences, token_logprobs_of, weights
 
 PROMPTS = ["what is 1+1?", "greatest common divisor of 12, 8"]
@@ -25,10 +26,7 @@ def made_batch(engine: TorchEngine) -> list[TrainingSequence]:
 def gradients(engine: TorchEngine, batch: list[TrainingSequence], micro_batch: int) -> dict[str, torch.Tensor]:
     """Gradients in float64 (transformers' norms still round to float32)."""
     engine.trainer.configure(None, micro_batch)
-    engine.trainer.optimiser.zero_grad()
-    tokens = sum(len(s.tokens) for s in batch)
-    engine.trainer.accumulate(batch, list(range(len(batch))), tokens, {})
-    return {n: p.grad.clone() for n, p in engine.policy.trainable().items() if p.grad is not None}
+    return tiny.gradients(engine, batch, sum(len(s.tokens) for s in batch))
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])

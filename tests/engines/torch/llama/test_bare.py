@@ -16,10 +16,9 @@ from sapo_desktop.engines.torch.adam import Adam
 from sapo_desktop.engines.torch.llama.bare import BareLlama, load_bare
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.state import restore_trainer, save_trainer
-from tests.engines.tiny import answer, engine_in_modules, loaded_engine, same, sequences, weights
+from tests.engines.tiny import answer, engine_in_modules, learn, loaded_engine, same, weights
 
 CPU = torch.device("cpu")
-ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
 METHODS = pytest.mark.parametrize("method", ["lora", "full"])
 
 
@@ -27,15 +26,6 @@ def pair(folder: Path, **settings: object) -> tuple[TorchEngine, TorchEngine]:
     bare, modules = loaded_engine(folder, **settings), engine_in_modules(folder, **settings)
     assert bare.policy.bare and not modules.policy.bare
     return bare, modules
-
-
-def learn(engine: TorchEngine) -> list[float]:
-    """Two steps; the losses."""
-    losses = []
-    for seed in range(2):
-        made = answer(engine, ["what is 1+1?", "b"], 4, max_tokens=12, seed=seed)
-        losses.append(engine.trainer.step(sequences(made, ADVANTAGES)).loss)
-    return losses
 
 
 @METHODS

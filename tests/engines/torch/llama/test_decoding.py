@@ -12,7 +12,7 @@ from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.decoding import start_written_out
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.torch.service import TorchEngine
-from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences
+from tests.engines.tiny import ADVANTAGES, answer, engine_in_modules, loaded_engine, sequences
 
 CPU = torch.device("cpu")
 PROMPTS = [[5, 9, 11, 30, 8], [7], [12, 40, 41]]
@@ -25,7 +25,7 @@ def trained(folder: Path) -> TorchEngine:
     engine = engine_in_modules(folder, learning_rate=2e-2)
     made = answer(engine, ["what is 1+1?"], 4, max_tokens=12)
     for _ in range(3):
-        engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5]))
+        engine.trainer.step(sequences(made, ADVANTAGES))
     return engine
 
 

@@ -9,32 +9,23 @@ import torch
 from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch.llama import passes as written
 from sapo_desktop.engines.torch.service import TorchEngine
-from tests.engines.tiny import answer, engine_in_modules, sequences, token_logprobs_of
-
-ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
+from tests.engines.tiny import engine_in_modules, gradients, moved, token_logprobs_of
 
 
 def trained(folder: Path, method: str) -> tuple[TorchEngine, list[TrainingSequence]]:
     """An engine that has moved away from its start (LoRA's B is zero there) and a batch."""
     engine = engine_in_modules(folder, method=method, learning_rate=1e-2, micro_batch=3)
-    batch = sequences(answer(engine, ["what is 1+1?", "b"], 4, max_tokens=20), ADVANTAGES)
-    for _ in range(2):
-        engine.trainer.step(batch)
-    return engine, batch
-
-
-def gradients(engine: TorchEngine, batch: list[TrainingSequence], written_out: bool) -> dict[str, torch.Tensor]:
-    engine.trainer.written_out = written_out
-    engine.trainer.optimiser.zero_grad()
-    engine.trainer.accumulate(batch, list(range(len(batch))), 100, {})
-    return {n: p.grad.clone() for n, p in engine.policy.trainable().items() if p.grad is not None}
+    return engine, moved(engine)
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_gradients_equal_those_through_the_modules(folder: Path, method: str, way: str) -> None:
     engine, batch = trained(folder, method)
     engine.trainer.settings = msgspec.structs.replace(engine.trainer.settings, recompute=way == "recomputed")
-    ours, theirs = (gradients(engine, batch, how) for how in (True, False))
+    engine.trainer.written_out = True
+    ours = gradients(engine, batch)
+    engine.trainer.written_out = False
+    theirs = gradients(engine, batch)
     assert ours.keys() == theirs.keys() == engine.policy.trainable().keys()
     for name, gradient in ours.items():
         torch.testing.assert_close(gradient, theirs[name], atol=1e-6, rtol=1e-4, msg=name)
