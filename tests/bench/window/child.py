@@ -47,7 +47,7 @@ class FirstPaint(QObject):
 
     def _painted(self) -> None:
         spent = resource.getrusage(resource.RUSAGE_SELF)
-        tell(cpu=spent.ru_utime + spent.ru_stime, wall=time.monotonic() - BEGAN, rss=spent.ru_maxrss * 1024)
+        tell(cpu=spent.ru_utime + spent.ru_stime, wall=time.monotonic() - BEGAN)
         os._exit(0)
 
 

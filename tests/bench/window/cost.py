@@ -66,15 +66,8 @@ def loaded(scratch: Path, seconds: float, screen: dict[str, str]) -> list[Figure
     (folder / "settings.toml").write_text(f"version = 1\nthreads = {cores}\nsilo = true\nvalidate_every = 0\n")
     fresh, full, paused, hidden = child(["load", str(folder), str(seconds)], screen)
     return [
-        Figure(
-            name="memory with a node at work",
-            value=fresh["rss"] / 1e6,
-            unit="MB",
-            goal=f"at most {MEMORY_GOAL / 1e6:.0f}",
-            held=fresh["rss"] <= MEMORY_GOAL,
-            note=f"resident, {fresh['anonymous'] / 1e6:.0f} MB of it not shared with others by way of files",
-        ),
-        Figure(name="memory with 100,000 rounds", value=full["rss"] / 1e6, unit="MB"),
+        resident("memory with a node at work", fresh),
+        resident("memory with 100,000 rounds", full),
         late("a frame while the node works", full["frames"], FRAME_GOAL),
         late("a frame while it is paused", paused["frames"]),
         late("a click while the node works", full["clicks"], CLICK_GOAL),
@@ -88,6 +81,17 @@ def loaded(scratch: Path, seconds: float, screen: dict[str, str]) -> list[Figure
             note=f"{hidden['rounds']} rounds finished meanwhile",
         ),
     ]
+
+
+def resident(name: str, told: dict[str, Any]) -> Figure:
+    return Figure(
+        name=name,
+        value=told["rss"] / 1e6,
+        unit="MB",
+        goal=f"at most {MEMORY_GOAL / 1e6:.0f}",
+        held=told["rss"] <= MEMORY_GOAL,
+        note=f"{told['anonymous'] / 1e6:.0f} MB of it not shared with others by way of files",
+    )
 
 
 def late(name: str, taken: Sequence[Sequence[float]], goal: float | None = None) -> Figure:
