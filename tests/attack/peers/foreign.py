@@ -11,7 +11,6 @@ memory; as sent it takes minutes and, where there are not 16 GB, the child's lif
 
 import argparse
 import asyncio
-import resource as usage
 import subprocess
 import sys
 import time
@@ -29,7 +28,7 @@ from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refusals
 from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
-from tests.bench.figure import Figure, arguments, show
+from tests.bench.figure import Figure, arguments, peak_memory, show
 from tests.swarm.peers import ALICE, NETWORK, group
 from tests.worker.membership.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
 
@@ -183,7 +182,7 @@ def take_step(starter: Starter, way: str) -> Stepped:
     engine = TorchEngine(Load(model=str(resource("starter")), trainer=TrainerSettings(), threads=1, device="cpu"))
     began = time.monotonic()
     engine.trainer.step(batch)
-    return Stepped(time.monotonic() - began, usage.getrusage(usage.RUSAGE_SELF).ru_maxrss * 1024)
+    return Stepped(time.monotonic() - began, peak_memory())
 
 
 def stepped(way: str) -> list[Figure]:

@@ -12,7 +12,6 @@ the process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
 
 import argparse
 import os
-import resource
 import signal
 import statistics
 import subprocess
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, peak_memory, show, tell
 
 if TYPE_CHECKING:
     from sapo_desktop.core.records import TrainingSequence
@@ -131,7 +130,7 @@ def measured(rounds: Iterator[None]) -> Spent:
         spent.cpu.append(time.process_time() - cpu)
         spent.wall.append(time.monotonic() - wall)
         cpu, wall = time.process_time(), time.monotonic()
-    spent.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    spent.peak = peak_memory()
     return spent
 
 

@@ -194,7 +194,7 @@ async def still_after(client: Client, worker: int) -> float:
     """Seconds from a pause until the hosts take no processor time any more."""
     began = time.monotonic()
     await client.call(Pause())
-    last, since = cpu(worker, hosts_only=True), began
+    last, since = cpu(worker, hosts_only=True), time.monotonic()
     while time.monotonic() - began < 3:
         await asyncio.sleep(0.05)
         if (now := cpu(worker, hosts_only=True)) > last:

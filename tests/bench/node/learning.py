@@ -42,7 +42,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     rewards: list[float]
     """Per round."""
     seconds: float
-    """Of all rounds, as they report it."""
+    """Of all rounds, as they report it, without what held-out questions took."""
     validation: list[EvalReport]
     test: dict[str, EvalReport]
     """Greedy answers, by checkpoint name."""
@@ -165,7 +165,7 @@ def read_curve(folder: Path, seed: int, rounds: int) -> Curve:
         return Curve(
             seed=seed,
             rewards=[round(report.reward, 4) for report in reports],
-            seconds=sum(report.seconds for report in reports),
+            seconds=sum(report.seconds - report.evaluate_seconds for report in reports),
             validation=history.evals("validation"),
             test={report.checkpoint: report for report in history.evals("test")},
             sampled={report.checkpoint: report for report in history.evals("test (sampled)")},

@@ -119,7 +119,7 @@ def count(reports: Sequence[RoundReport], found: Session) -> None:
         groups = report.local_groups + report.external_groups
         found.groups += groups
         found.teaching += groups - report.zero_advantage_groups
-        found.seconds += report.seconds
+        found.seconds += report.seconds - report.evaluate_seconds
 
 
 def engines(pid: int) -> Iterator[psutil.Process]:
