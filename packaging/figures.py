@@ -182,8 +182,9 @@ def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str
             wrapped(
                 f"Alone, the starter learns to solve {last:.1%} of {questions:,} held-out test questions instead of "
                 f"{base:.1%} (greedy, mean of {len(learning.curves)} seeds). It was frozen before (manifest SHA-256 "
-                f"`{learning.starter[:16]}…`) and played {learning.rounds} rounds in silo with default settings, on "
-                f"{learning.machine}. A score is the share of questions that was solved."
+                f"`{learning.starter[:16]}…`) and played {learning.rounds} rounds in silo with default settings, but "
+                f"without giving way to other programs, on {learning.machine}. A score is the share "
+                "of questions that was solved."
             ),
             "",
             f"    {learning.command} --out .cache/learning --record docs/data/learning.json",

@@ -73,7 +73,12 @@ def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
     few, every = range(HONEST, HONEST + 2), range(HONEST, HONEST * (1 + SYBILS_EACH))
     cases = {
         "fresh, from two parts of the internet": (few, True, NEW_SHARE, ", the newcomers' share"),
-        "a day old, from two parts of the internet": (few, False, 3 / (HONEST + 2), ", twice their share of the parts"),
+        "a day old, from two parts of the internet": (
+            few,
+            False,
+            3 / (HONEST + 2),
+            ", 1.5 times their share of the parts",
+        ),
         "fresh, each from a part of its own": (every, True, NEW_SHARE, ", the newcomers' share"),
         "a day old, each from a part of its own": (every, False, NEW_SHARE, ""),
     }
