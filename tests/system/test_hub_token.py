@@ -5,20 +5,16 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
 from sapo_desktop.core.errors import IdentityError, UsageError
-from sapo_desktop.system import hub_token, identity
-from tests.system.test_identity import LOCKED, Memory
+from sapo_desktop.system import hub_token
+from tests.system.test_identity import LOCKED, Memory, in_memory
 
 HUB, TOKEN = "https://hub.example", "hf_abcdefgh"
 
 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """A keyring in memory, taken for a good one."""
-    ring = Memory()
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    monkeypatch.setattr(identity, "_SEALED", (*identity._SEALED, Memory.__module__))
-    return ring
+    return in_memory(monkeypatch)
 
 
 def test_each_endpoint_has_its_own(memory: Memory) -> None:

@@ -42,8 +42,7 @@ class Memory(KeyringBackend):
         del self.kept[service, username]
 
 
-@pytest.fixture(autouse=True)
-def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A keyring in memory, taken for a good one; and cheap hashing."""
     ring = Memory()
     monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
@@ -51,6 +50,9 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.setattr(identity, "_OPERATIONS", pwhash.argon2id.OPSLIMIT_MIN)
     monkeypatch.setattr(identity, "_MEMORY", pwhash.argon2id.MEMLIMIT_MIN)
     return ring
+
+
+memory = pytest.fixture(in_memory, autouse=True)
 
 
 def keeper(folder: Path, node: str = "node") -> Keeper:

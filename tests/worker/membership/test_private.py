@@ -4,10 +4,8 @@ import asyncio
 import time
 from pathlib import Path
 
-import keyring
 import msgspec
 import pytest
-from nacl import pwhash
 
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.core.network.invite import Invite
@@ -37,7 +35,7 @@ from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.private import admission_link, founded, invite, joined, members_of, own_address
 from sapo_desktop.worker.membership.settings import rejoins
 from tests.swarm.sockets.test_network import until
-from tests.system.test_identity import Memory
+from tests.system.test_identity import Memory, in_memory
 from tests.worker.control.handlers.test_requests import requests
 from tests.worker.membership.test_joining import Seat
 
@@ -156,15 +154,7 @@ def test_another_swarm_or_admission_means_joining_anew() -> None:
 # -- what is asked of a node ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """A keyring in memory, taken for a good one; and cheap hashing."""
-    memory = Memory()
-    monkeypatch.setattr(keyring, "get_keyring", lambda: memory)
-    monkeypatch.setattr(identity, "_SEALED", (*identity._SEALED, Memory.__module__))
-    monkeypatch.setattr(identity, "_OPERATIONS", pwhash.argon2id.OPSLIMIT_MIN)
-    monkeypatch.setattr(identity, "_MEMORY", pwhash.argon2id.MEMLIMIT_MIN)
-    return memory
+ring = pytest.fixture(in_memory)
 
 
 def node(folder: Path) -> Requests:
