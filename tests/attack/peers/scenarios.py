@@ -77,7 +77,7 @@ def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
             few,
             False,
             3 / (HONEST + 2),
-            ", 1.5 times their share of the parts",
+            ", 1.5 times their share",
         ),
         "fresh, each from a part of its own": (every, True, NEW_SHARE, ", the newcomers' share"),
         "a day old, each from a part of its own": (every, False, NEW_SHARE, ""),
