@@ -33,7 +33,7 @@ UNLOADED_RUNTIME = 163 * MB
 """What an engine's process holds before it has loaded a model."""
 TOKENIZER_BYTES = 900
 """Of each word of the vocabulary, in the tokenizers library."""
-LLAMA_RUNTIME = 34 * MB
+LLAMA_RUNTIME = 37 * MB
 """Python with llama.cpp and numpy."""
 LLAMA_WORD_BYTES = 350
 """Of each word of the vocabulary, in llama.cpp."""

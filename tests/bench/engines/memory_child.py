@@ -118,48 +118,27 @@ def with_torch(job: Job) -> None:
 
 
 def with_llama(job: Job) -> None:
-    import llama_cpp as c
+    from random import Random
 
+    from sapo_desktop.core.records import Sampling
+    from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
     from sapo_desktop.engines.llama_cpp import service as llama_cpp_service
+    from sapo_desktop.engines.llama_cpp.generator import generate, stream_length
     from sapo_desktop.engines.llama_cpp.model import GgufModel
+    from sapo_desktop.engines.llama_cpp.streams import Streams
     from sapo_desktop.worker.hosts import host
 
     assert host and llama_cpp_service
     ended("imported", job)
     model = GgufModel(Path(job.model), gpu=False)
     ended("loaded", job)
-    sequences = job.prompts * job.answers
-    room = job.prompt_tokens + job.answer_tokens
-    context = c.llama_context_default_params()
-    context.n_ctx, context.n_seq_max = sequences * room, sequences
-    context.n_batch = max(2048, sequences)
-    context.n_threads = context.n_threads_batch = 1
-    context.kv_unified = False
-    kind = {"f16": c.GGML_TYPE_F16, "f32": c.GGML_TYPE_F32, "q8_0": c.GGML_TYPE_Q8_0}[job.cache_type]
-    context.type_k = context.type_v = kind
-    started = c.llama_init_from_model(model.handle, context)
-    assert started
-    memory = c.llama_get_memory(started)
-    batch = c.llama_batch_init(context.n_batch, 0, 1)
-    for prompt in range(job.prompts):
-        first = prompt * job.answers
-        fill(batch, [(i, first, 5 + i % 200, i == job.prompt_tokens - 1) for i in range(job.prompt_tokens)])
-        assert c.llama_decode(started, batch) == 0
-        for answer in range(1, job.answers):
-            c.llama_memory_seq_cp(memory, first, first + answer, -1, -1)
-    for step in range(job.answer_tokens):
-        fill(batch, [(job.prompt_tokens + step, row, 7 + row % 100, True) for row in range(sequences)])
-        assert c.llama_decode(started, batch) == 0
-        c.llama_get_logits(started)
+    words = Random(job.seed)
+    prompts = [[words.randrange(4, job.vocabulary) for _ in range(job.prompt_tokens)] for _ in range(job.prompts)]
+    sampling = Sampling(max_tokens=job.answer_tokens, seed=job.seed)
+    wanted = GenerationJob(prompts, job.answers, sampling, frozenset(), job.prompt_tokens + job.answer_tokens)
+    streams = Streams(model, wanted.total, stream_length(wanted), exact=job.cache_type == "f32")
+    generate(wanted, streams, GenerationMonitor())
     ended("done", job)
-
-
-def fill(batch: object, rows: list[tuple[int, int, int, bool]]) -> None:
-    """Write (position, sequence, token, wants logits) into a llama.cpp batch."""
-    batch.n_tokens = len(rows)  # type: ignore[attr-defined]
-    for i, (position, sequence, token, wanted) in enumerate(rows):
-        batch.token[i], batch.pos[i], batch.n_seq_id[i] = token, position, 1  # type: ignore[attr-defined]
-        batch.seq_id[i][0], batch.logits[i] = sequence, wanted  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":
