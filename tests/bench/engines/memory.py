@@ -1,6 +1,6 @@
 """Does the estimate of models/fit/memory.py tell what the engines really take?
 
-    python -m tests.bench.engines.memory [--quick] [--json] [--seed N] [--only WORD] [--record FILE]
+    python -m tests.bench.engines.memory [--quick] [--json] [--seed N] [--only WORD]
 
 Random weights in the real shapes of the catalogue, and the starter; each case in a process of its own
 (memory_child.py), whose memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS
@@ -17,7 +17,6 @@ import select
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,24 +113,10 @@ CASES = [
 ]
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a case took, in bytes."""
-
-    name: str
-    peak: int
-    estimate: int
-    parts: Parts
-    phases: dict[str, int]
-    seconds: float
-
-
 def main() -> None:
     """Measure and print."""
     parser = arguments(__doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="cases whose name has it")
-    parser.add_argument(
-        "--record", type=Path, metavar="FILE", help="append parts and phases of every case, as JSON lines"
-    )
     options = parser.parse_args()
     within = []
     with tempfile.TemporaryDirectory(prefix="sapo-memory-") as folder:
@@ -144,11 +129,7 @@ def main() -> None:
             if estimate.total + SPARE > free:
                 tell(f"{case.name}: skipped, needs {estimate.total / 1e9:.1f} GB and {free / 1e9:.1f} GB are free")
                 continue
-            measured = measure(case, models, estimate, options.seed)
-            if options.record:
-                with options.record.open("ab") as file:
-                    file.write(msgspec.json.encode(measured) + b"\n")
-            figure = figure_of(measured)
+            figure = figure_of(case, measure(case, models, options.seed), estimate.total)
             within.append(figure.held)
             show(figure, options.json)
     show(
@@ -163,15 +144,15 @@ def main() -> None:
     )
 
 
-def figure_of(measured: Measured) -> Figure:
-    ratio = measured.estimate / measured.peak
+def figure_of(case: Case, peak: int, estimate: int) -> Figure:
+    ratio = estimate / peak
     return Figure(
-        name=f"memory/{measured.name}",
+        name=f"memory/{case.name}",
         value=ratio,
         unit="of the peak",
         goal=f"{UNDER} to {OVER}",
         held=UNDER <= ratio <= OVER,
-        note=f"peak {measured.peak / 1e6:,.0f} MB, estimate {measured.estimate / 1e6:,.0f} MB",
+        note=f"peak {peak / 1e6:,.0f} MB, estimate {estimate / 1e6:,.0f} MB",
     )
 
 
@@ -265,8 +246,8 @@ def estimated(case: Case, models: Models) -> Parts:
     return learning(model, work) if case.work == "train" else answering(model, work)
 
 
-def measure(case: Case, models: Models, estimate: Parts, seed: int) -> Measured:
-    """Run the case and look at its process until it is done."""
+def measure(case: Case, models: Models, seed: int) -> int:
+    """Run the case and look at its process until it is done; returns its peak in bytes."""
     path = models.gguf(case.model, case.quantisation) if case.quantisation else models.transformers(case.model)
     entry = model_catalogue().find(case.model)
     assert entry is not None
@@ -288,24 +269,14 @@ def measure(case: Case, models: Models, estimate: Parts, seed: int) -> Measured:
         seed=seed,
     )
     tell(case.name)
-    began = time.monotonic()
-    phases = watch(job)
-    peak = max(phases.values())
-    return Measured(
-        name=case.name,
-        peak=peak,
-        estimate=estimate.total,
-        parts=estimate,
-        phases=phases,
-        seconds=time.monotonic() - began,
-    )
+    return watch(job)
 
 
-def watch(job: Job) -> dict[str, int]:
-    """The highest memory of each phase of a job."""
+def watch(job: Job) -> int:
+    """The highest memory of a job."""
     command = [sys.executable, "-m", "tests.bench.engines.memory_child", msgspec.json.encode(job).decode()]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    phases: dict[str, int] = {}
+    peak, phase = 0, None
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, env=env) as child,
@@ -322,15 +293,15 @@ def watch(job: Job) -> dict[str, int]:
                 break
             phase = msgspec.json.decode(line, type=Phase)
             # While a model is loaded its file is read once and let go; later, mapped pages are computed with.
-            phases[phase.name] = highest + (phase.mapped if phase.name == "done" else 0)
+            peak = max(peak, highest + (phase.mapped if phase.name == "done" else 0))
             highest = 0
             child.stdin.write(b"\n")
             child.stdin.flush()
-        if child.wait() or "done" not in phases:
+        if child.wait() or phase is None or phase.name != "done":
             said.seek(0)
             words = said.read().decode(errors="replace")
-            raise SystemExit(f"{words}\n{job} ended with {child.returncode} after {list(phases)}.")
-    return phases
+            raise SystemExit(f"{words}\n{job} ended with {child.returncode} after {phase}.")
+    return peak
 
 
 def private_bytes(pid: int) -> int:
