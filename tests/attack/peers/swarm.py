@@ -88,11 +88,11 @@ class Program:
 
     def kill(self) -> None:
         """Kill -9 of the command and everything below it."""
-        processes = [psutil.Process(self.process.pid)]
-        processes += processes[0].children(recursive=True)
-        for process in processes:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        if self.process.poll() is None:
+            root = psutil.Process(self.process.pid)
+            for process in (root, *root.children(recursive=True)):
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
         self.finish()
 
     def finish(self, patience: float | None = None) -> int:

@@ -1,7 +1,7 @@
 """Two nodes with different tokenizers and model sizes, linked to each other: does each learn from the other's answers?
 
     python -m tests.bench.swarm.two_kinds                 24 rounds each
-    python -m tests.bench.swarm.two_kinds --quick         3 rounds each
+    python -m tests.bench.swarm.two_kinds --quick         2 rounds each
 
 One has the starter. The other has a smaller model made from it here: a quarter of each layer's feed-forward units cut
 out (those that weigh least), and a tokenizer that numbers every byte and phrase differently. What passes between them
@@ -9,12 +9,9 @@ is text; each reads it with its own tokenizer.
 """
 
 import json
-import os
 import random
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -24,6 +21,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from sapo_desktop.models.starter import starter_folder
+from tests.attack.peers.swarm import Program
 from tests.bench.figure import Figure, arguments, show, tell
 
 KEPT = 3 / 4
@@ -39,8 +37,8 @@ def main() -> None:
         folder = Path(scratch)
         model = other_kind(starter_folder(), folder / "other", given.seed)
         told = play(folder, model, rounds, given.seed)
-    for name, events in told.items():
-        for figure in figures(name, events, rounds):
+    for name, played in told.items():
+        for figure in figures(name, played, rounds):
             show(figure, given.json)
 
 
@@ -94,50 +92,41 @@ def _renumbered(path: Path, seed: int) -> dict[int, int]:
 
 
 def play(folder: Path, model: Path, rounds: int, seed: int) -> dict[str, list[dict[str, Any]]]:
-    """The events of both nodes. The one that listens goes on until the other is done."""
-    first = _start(folder / "starter", seed, "--listen", "127.0.0.1:0")
+    """The rounds of both nodes. The one that listens goes on until the other is done."""
+    first = start(folder / "starter", seed, "--listen", "127.0.0.1:0")
     try:
-        address = _wait_for(folder / "starter", lambda event: event.get("text", "").rpartition("at ")[2], "Listening")
+        address = address_of(first)
         tell(f"linked at {address}")
-        second = _start(folder / "smaller", seed + 1, "--model", str(model), "--peer", address, "--rounds", str(rounds))
+        second = start(folder / "smaller", seed + 1, "--model", str(model), "--peer", address, "--rounds", str(rounds))
         try:
-            second.wait(PATIENCE)
+            second.process.wait(PATIENCE)
         finally:
             second.kill()
     finally:
-        first.terminate()
-        first.wait(60)
-    return {name: _events(folder / name) for name in ("starter", "smaller")}
+        first.process.terminate()
+        first.finish(60)
+    return {"starter": first.rounds(), "smaller": second.rounds()}
 
 
-def _start(data: Path, seed: int, *words: str) -> subprocess.Popen[bytes]:
-    line = [sys.executable, "-m", "sapo_desktop", "run", "--share", "--seed", str(seed), "--data", str(data), "--json"]
+def start(data: Path, seed: int, *words: str) -> Program:
+    line = ["run", "--share", "--seed", str(seed), *words]
     for item in (f"questions={QUESTIONS}", "mix=4/4", "validate_every=0", "curriculum=off", "low_priority=off"):
         line += ["--set", item]
-    data.mkdir(parents=True)
-    with (data / "events.jsonl").open("wb") as out:
-        return subprocess.Popen(
-            [*line, *words], stdout=out, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"}
-        )
+    return Program(line, data)
 
 
-def _events(data: Path) -> list[dict[str, Any]]:
-    lines = (data / "events.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines if line.endswith("}")]
-
-
-def _wait_for(data: Path, what: Any, word: str) -> str:
+def address_of(program: Program) -> str:
+    """Where it listens, which it says."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        for event in _events(data):
-            if event["event"] == "notice" and event["text"].startswith(word):
-                return str(what(event))
+        for event in list(program.events):
+            if event["event"] == "notice" and str(event["text"]).startswith("Listening"):
+                return str(event["text"]).rpartition("at ")[2]
         time.sleep(0.2)
     raise SystemExit("The first node did not come up.")
 
 
-def figures(name: str, events: list[dict[str, Any]], wanted: int) -> list[Figure]:
-    rounds = [event for event in events if event["event"] == "round"]
+def figures(name: str, rounds: list[dict[str, Any]], wanted: int) -> list[Figure]:
     external = [event for event in rounds if event["external_groups"]]
     groups = sum(event["external_groups"] for event in rounds)
     rewards = [event["reward"] for event in rounds]
