@@ -16,6 +16,12 @@ SCRIPTS = [
     "tests.bench.engines.train",
     "tests.bench.engines.precision",
     "tests.bench.engines.memory",
+    "tests.bench.engines.round",
+    "tests.bench.engines.growth --only pools",
+    "tests.bench.engines.imports",
+    "tests.bench.engines.overlap",
+    "tests.bench.engines.pace",
+    "tests.bench.node.overlapped",
     "tests.bench.node.session",
     "tests.bench.node.first_answer",
     "tests.bench.node.busy",
@@ -40,7 +46,7 @@ def test_a_quick_run_prints_its_figures(script: str) -> None:
 
 
 def assert_prints_figures(script: str) -> None:
-    command = [sys.executable, "-m", script, "--quick", "--json"]
+    command = [sys.executable, "-m", *script.split(), "--quick", "--json"]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     figures = [msgspec.json.decode(line, type=Figure) for line in ran.stdout.splitlines()]
