@@ -11,7 +11,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning import task_choice
 from sapo_desktop.gui.learning.own_tasks import OwnTasks
 from sapo_desktop.gui.learning.task_choice import FamilyRow, LevelRow
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Asks, Call
 from sapo_desktop.gui.link.inquiry import change
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Switch
@@ -176,6 +176,8 @@ class PractisedCard(Card):
         )
         self._view, self._bridge = view, bridge
         self._items: list[TaskInfo] = []
+        self._wish: str | None = None
+        self._asking: Call | None = None
         self.banner = Banner()
         self.curriculum = Switch(tr("Curriculum"))
         self.curriculum.clicked.connect(self._set_curriculum)
@@ -200,6 +202,8 @@ class PractisedCard(Card):
 
     def refresh(self) -> None:
         """Settings changed, or the link."""
+        if self._asking is None or self._asking.done:
+            self._wish = None
         on = self._view.settings.curriculum
         self.curriculum.show_state(on)
         self._about.setText(
@@ -232,8 +236,8 @@ class PractisedCard(Card):
 
     @property
     def chosen(self) -> frozenset[str]:
-        """What may be practised: as it was set last, also where that does not hold yet."""
-        return task_choice.chosen_tasks(self._catalogue, self._view.wanted.tasks)
+        """What may be practised: as it was set last, also where that does not hold yet, or is still under way."""
+        return task_choice.chosen_tasks(self._catalogue, self._wish or self._view.wanted.tasks)
 
     @property
     def _catalogue(self) -> dict[str, list[str]]:
@@ -288,9 +292,13 @@ class PractisedCard(Card):
     def _choose(self, chosen: frozenset[str]) -> None:
         text = task_choice.written(self._catalogue, chosen)
         if text:
-            change(self._bridge, "tasks", text, of=self, banner=self.banner, undo=self._draw)
-        else:
-            self._draw()
+            self._wish = text
+            self._asking = change(self._bridge, "tasks", text, of=self, banner=self.banner, undo=self._undo)
+        self._draw()
+
+    def _undo(self) -> None:
+        self._wish = None
+        self._draw()
 
     def _set_curriculum(self, on: bool) -> None:
         change(

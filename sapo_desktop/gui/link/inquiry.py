@@ -80,7 +80,7 @@ def change(
     of: QObject,
     banner: Banner,
     undo: Callable[[], object],
-) -> None:
+) -> Call | None:
     """Set one setting. `undo`: called where it was refused, to show what still holds."""
 
     def done(reply: Ok) -> None:
@@ -92,4 +92,4 @@ def change(
         undo()
         banner.say(in_words(error), "danger")
 
-    bridge.ask(SetSettings(values={key: value}), done, failed, of=of)
+    return bridge.ask(SetSettings(values={key: value}), done, failed, of=of)

@@ -216,6 +216,22 @@ def test_a_choice_that_waited_and_was_taken_back_elsewhere_is_gone(page: Learnin
     assert tasks.pane.switch.isChecked() and tasks.waiting.isHidden()
 
 
+def test_a_second_switch_keeps_the_first_that_is_under_way(qtbot: QtBot) -> None:
+    view = in_swarm()
+    bridge = LateBridge(view, SetSettings)
+    page = a_page(qtbot, view, part="tasks", bridge=bridge)
+    for family in ("gcd", "lcm"):
+        page.tasks.table.select([family])
+        page.tasks.pane.switch.click()
+    first, both = (values["tasks"].split(",") for values in settings_asked(page))
+    assert "gcd" not in first and not {"gcd", "lcm"} & {*both}
+    hold(page, tasks=",".join(first))
+    assert not page.tasks.pane.switch.isChecked(), "the second one is still under way"
+    bridge.deliver()
+    hold(page)
+    assert page.tasks.pane.switch.isChecked(), "what the node says counts again"
+
+
 def test_a_level_is_switched_on(qtbot: QtBot) -> None:
     page = a_page(qtbot, in_swarm(tasks="gcd/easy,lcm"), part="tasks")
     page.tasks.table.select(["gcd"])
