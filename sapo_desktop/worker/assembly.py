@@ -319,6 +319,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
             "info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed])
         )
     await node.begin_run(manifest)
+    node.keeper.latest = await node.keeper.call(history.latest)  # another model's scores are none of this one's
 
 
 def _validation_secret(folder: DataFolder, settings: Settings) -> bytes:

@@ -8,9 +8,10 @@ import pytest
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.guard import GuardState
-from sapo_desktop.worker.assembly import _beginning, _keep_beginning, _tell
+from sapo_desktop.worker.assembly import _begin_run, _beginning, _keep_beginning, _tell
 from sapo_desktop.worker.hosts.choice import BaseModel
 from sapo_desktop.worker.store.checkpoints import Damaged, Newest
+from tests.builders import eval_report, run_manifest
 from tests.worker.test_node import SETTINGS, Scene
 
 A, B = (BaseModel(path=Path(name), hash=name, parameters=10) for name in "ab")
@@ -67,3 +68,24 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
         "a goes on where it was left. What the model before it learned is kept, for when that is chosen again.",
     ]
     await keeper.close()
+
+
+async def test_the_scores_that_are_told_are_those_of_the_model_at_work(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, SETTINGS, 1e9)
+    told: list[tuple[float | None, float | None]] = []
+
+    async def begin(model: str, *scores: tuple[int, float]) -> None:
+        await _begin_run(scene.node, msgspec.structs.replace(run_manifest(), model_sha256=model), resumed=True)
+        for reached, score in scores:
+            await scene.node._scored(eval_report(str(reached), score))
+        latest = scene.keeper.latest
+        assert latest == scene.keeper.history.latest()
+        told.append((latest.base_validation, latest.validation))
+
+    await begin("a", (0, 0.1), (100, 0.4))
+    await begin("b")
+    await begin("b", (0, 0.2))
+    await begin("b", (116, 0.3))
+    await begin("a")
+    assert told == [(0.1, 0.4), (None, None), (0.2, 0.2), (0.2, 0.3), (0.1, 0.4)]
+    await scene.keeper.close()

@@ -329,10 +329,12 @@ class History:
             return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
 
     def _validation(self, of: str = "") -> tuple[int, float | None]:
-        """The newest round with a validation score, of those that this condition names, and its newest score."""
+        """The newest round with a validation score of the last run's model, of those that this condition names, and its
+        newest score."""
         with self._database.reading() as db:
             row = db.execute(
-                f"SELECT round, score FROM evals WHERE lost = 0 AND which = 'validation' {of} "
+                f"SELECT round, score FROM evals WHERE lost = 0 AND which = 'validation' {of} AND run IN (SELECT id "
+                "FROM runs WHERE model_hash = (SELECT model_hash FROM runs ORDER BY id DESC LIMIT 1)) "
                 "ORDER BY round DESC, id DESC LIMIT 1"
             ).fetchone()
             return (0, None) if row is None else msgspec.convert(row, tuple[int, float])
