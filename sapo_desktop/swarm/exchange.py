@@ -191,11 +191,14 @@ class Exchange:
         self._interest = tuple(sorted(tasks))
         self._appetite = groups
 
-    def draw(self, n: int, now: Now, *, most_lan: int | None = None) -> tuple[list[Entry], bool]:
+    def draw(
+        self, n: int, now: Now, *, most_lan: int | None = None, before: Collection[Entry] = ()
+    ) -> tuple[list[Entry], bool]:
         """Take up to `n` groups out of the pool, and whether all of them came by the only link there is.
 
         Args:
             most_lan: of these, groups that came over the local network, while there are other links.
+            before: what the same round has already, which counts towards its link's share.
         """
         self.pool.expire(now.monotonic)
         elsewhere = any(link.session.is_open and not link.lan for link in self.links)
@@ -207,6 +210,7 @@ class Exchange:
             self._rng,
             linked=self._open_sources(),
             most_lan=most_lan if elsewhere else None,
+            before=before,
         )
         return self.pool.take(drawn.names), drawn.one_source
 

@@ -39,21 +39,23 @@ def draw(
     *,
     linked: Collection[bytes] = (),
     most_lan: int | None = None,
+    before: Collection[Entry] = (),
 ) -> Drawn:
     """Up to `n` entries of these tasks, at most `most_lan` of them from the local network. `linked`: the links that are
-    open, by Link.source.
+    open, by Link.source; `before`: what the same round has already, which counts towards its link's share.
 
     The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other:
     who fills the pool is not alone because nothing of the others waits there.
     """
     wanted = [entry for entry in entries if entry.name.task in tasks]
     links = {*linked, *(entry.path.link for entry in wanted)}
-    of_link = n if len(links) <= 1 else max(1, int(n * LINK_SHARE))
+    of_round = n + len(before)
+    of_link = of_round if len(links) <= 1 else max(1, int(of_round * LINK_SHARE))
     of_new = max(1, int(n * NEW_SHARE))
     drawn: list[Entry] = []
     of_lan = n if most_lan is None else max(0, most_lan)
     for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan)):
-        _fill(drawn, wanted, n, caps, is_new, rng)
+        _fill(drawn, wanted, n, caps, before, is_new, rng)
     return Drawn([entry.name for entry in drawn], one_source=bool(drawn) and len(links) == 1)
 
 
@@ -66,11 +68,17 @@ class _Caps(NamedTuple):
 
 
 def _fill(
-    drawn: list[Entry], wanted: Sequence[Entry], n: int, caps: _Caps, is_new: Callable[[bytes], bool], rng: Random
+    drawn: list[Entry],
+    wanted: Sequence[Entry],
+    n: int,
+    caps: _Caps,
+    before: Collection[Entry],
+    is_new: Callable[[bytes], bool],
+    rng: Random,
 ) -> None:
     """Draw on from `wanted` within the caps, until `n` are drawn or nobody is left."""
     while len(drawn) < n:
-        from_link = Counter(entry.path.link for entry in drawn)
+        from_link = Counter(entry.path.link for entry in (*before, *drawn))
         newcomers = sum(is_new(entry.name.author) for entry in drawn)
         neighbours = sum(entry.path.lan for entry in drawn)
         full = {link for link, count in from_link.items() if count >= caps.of_link}

@@ -22,7 +22,6 @@ from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.pool.draw import LINK_SHARE
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import seal
 from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
@@ -256,7 +255,12 @@ class Member:
             if missing <= 0 or self._has_left:
                 break
             most_lan = max(1, int(groups * LAN_SHARE)) - sum(foreign.entry.path.lan for foreign in drawn)
-            entries, self.one_source = self._outlet.exchange.draw(missing, self._now(), most_lan=most_lan)
+            # A link is held to its share of what teaches: else one whose groups all do would get the places of the
+            # others' that do not.
+            before = [foreign.entry for foreign in drawn]
+            entries, self.one_source = self._outlet.exchange.draw(
+                missing, self._now(), most_lan=most_lan, before=before
+            )
             if not entries:
                 break
             self._sources.extend(entry.path.link for entry in entries)
@@ -265,12 +269,8 @@ class Member:
                 return []
             for marked in taken.marked:
                 self._observe(marked)
-            # A link is held to its share of what is taken, too: else one whose groups all teach would get the places of
-            # the others' that do not.
-            of_link = groups if self.one_source else max(1, int(groups * LINK_SHARE))
             for foreign in taken.fit:
-                link = foreign.entry.path.link
-                if teaches(foreign.group) and sum(one.entry.path.link == link for one in drawn) < of_link:
+                if teaches(foreign.group):
                     self._outlet.exchange.giving.use(foreign.entry.name.author)
                     drawn.append(foreign)
             looked_at += len(entries)

@@ -58,6 +58,7 @@ def test_no_link_gives_more_than_half_unless_it_is_the_only_one() -> None:
     assert not draw(busy + quiet, 6, {TASK}, lambda key: False, Random(3)).one_source
     beside = draw(busy, 6, {TASK}, lambda key: False, Random(3), linked=[bytes([2]) * 32])
     assert len(beside.names) == 3 and not beside.one_source, "the other link has nothing just now"
+    assert not draw(busy, 3, {TASK}, lambda key: False, Random(3), linked=[bytes([2]) * 32], before=busy[:3]).names
     assert not draw([], 6, {TASK}, lambda key: False, Random(3), linked=[bytes([2]) * 32]).one_source
 
 

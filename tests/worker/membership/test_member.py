@@ -292,6 +292,19 @@ async def test_a_link_gets_no_more_than_its_share_once_the_others_groups_are_dra
         assert len(right) == 2 and not drawer.member.one_source
 
 
+async def test_nothing_is_taken_and_marked_beyond_a_links_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    drawer, one, silent = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
+    drawer.member.want(["gcd/easy"], 4)
+    for other in (one, silent):
+        mesh.join(drawer.peer, other.peer)
+    await one.member.share(one.answered(await one.member.questions(["gcd/easy"] * 20)))
+    mesh.settle()
+    assert len(await drawer.member.draw(4, 8, strict=True)) == drawer.member.counts.drawn == 2
+
+
 async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: Seats) -> None:
     mesh, first, second = seats
     questions = await first.member.questions(["gcd/easy"] * 4)
