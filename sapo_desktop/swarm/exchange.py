@@ -408,7 +408,7 @@ class Exchange:
         draw takes. Nor must several sources together: who is visited is asked once for an equal share, however full the
         pool is."""
         if self._counted_at != now.monotonic:  # once for all links of a tick
-            self._stock = self.pool.stock(_COUNTED_OF_ONE, self._interest)
+            self._stock = self.pool.stock(_COUNTED_OF_ONE, frozenset(self._interest))
             self._counted_at = now.monotonic
         sources = self._open_sources()
         most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
