@@ -11,9 +11,10 @@ from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.prompts import ask_consent
 from sapo_desktop.commands.line.watch import Watch
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import SapoError, SettingsError, UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
@@ -94,7 +95,10 @@ async def _draw(view: View) -> None:
 
 
 def _not_kept(context: Context, values: Mapping[str, str]) -> dict[str, str]:
-    kept = context.kept()
+    try:
+        kept = context.kept()
+    except SettingsError:
+        kept = Settings()
     return {
         key: str(settings_file.shown(key, text))
         for key, text in values.items()

@@ -64,6 +64,14 @@ def test_what_goes_on_says_what_is_kept_otherwise(tmp_path: Path, capsys: pytest
     assert "sapo-desktop run --seed 0 --set peers=" in capsys.readouterr().out
 
 
+def test_a_settings_file_that_is_damaged_meanwhile_hides_no_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "settings.toml").write_text("seed = = 1")
+    assert run(tmp_path, FakeDoor(), "--rounds", "1", "--seed", "7") == 0
+    assert "sapo-desktop run --seed 7" in capsys.readouterr().out
+
+
 def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, FakeDoor(), "--rounds", "2", "--json") == 0
     told = capsys.readouterr()
