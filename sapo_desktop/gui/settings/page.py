@@ -253,7 +253,8 @@ class SettingsPage(Page):
             self._ask(key, text)
 
     def _ask(self, key: str, text: str) -> None:
-        request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text})
+        for_good = key in ("share", "peers", "lan")
+        request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text}, for_good=for_good)
         self.bridge.ask(request, partial(self._taken, key, text), partial(self._refused, key), of=self)
 
     def _taken(self, key: str, text: str, reply: Ok) -> None:

@@ -228,9 +228,9 @@ def test_sharing_begins_only_after_the_consent_was_read(page: SettingsPage, brid
     assert not bridge.asked_for(SetSettings) and not switch.isChecked()
     press(switch)
     press(sheet(), "Publish answers from now on")
-    assert bridge.asked_for(SetSettings) == [SetSettings(values={"share": "on"})] and switch.isChecked()
+    assert bridge.asked_for(SetSettings) == [SetSettings(values={"share": "on"}, for_good=True)] and switch.isChecked()
     press(switch)  # no question to end it
-    assert bridge.asked_for(SetSettings)[1:] == [SetSettings(values={"share": "off"})]
+    assert bridge.asked_for(SetSettings)[1:] == [SetSettings(values={"share": "off"}, for_good=True)]
 
 
 def test_a_search_goes_through_all_groups_and_counts(page: SettingsPage, qtbot: QtBot) -> None:
