@@ -33,11 +33,12 @@ class Actions(QObject):
     def _order(self, request: Request) -> None:
         if not isinstance(request, SetSilo):  # any other takes back that the node is to end
             self.quits_after_round = isinstance(request, Quit)
-        self._bridge.ask(request, _quietly, self._refused, of=self)
+        self._bridge.ask(request, _quietly, partial(self._refused, request), of=self)
 
-    def _refused(self, error: SapoError) -> None:
+    def _refused(self, request: Request, error: SapoError) -> None:
         """It is said, and every switch shows again what holds."""
-        self.quits_after_round = False
+        if isinstance(request, Quit):
+            self.quits_after_round = False
         self._bridge.trouble.emit(in_words(error))
         self._bridge.changed.emit(frozenset({"settings", "state"}))
 

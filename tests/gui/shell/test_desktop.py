@@ -17,6 +17,7 @@ from sapo_desktop.gui.shell.app import App, Desktop
 from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.messages.requests import Quit, SetSilo
 
 
 @pytest.fixture(params=[True, False], ids=["tray", "no tray"])
@@ -62,10 +63,11 @@ def test_the_whole_window_goes_on_being_told_when_it_comes_back(desktop: Desktop
 
 @pytest.mark.parametrize("tray", [True], indirect=True)
 def test_the_window_stays_where_to_quit_after_the_round_was_taken_back(desktop: Desktop) -> None:
-    actions = desktop.actions
-    for taken_back in (actions.finish, lambda: actions._refused(SapoError("Not now."))):
+    actions, no = desktop.actions, SapoError("Not now.")
+    for taken_back in (actions.finish, lambda: actions._refused(Quit(finish_round=True), no)):
         actions.finish_and_quit()
         actions.silo(True)
+        actions._refused(SetSilo(on=True), no)
         assert actions.quits_after_round
         taken_back()
         assert not actions.quits_after_round
