@@ -148,11 +148,12 @@ class ModelPage(Page):
         back = row.state == "at work"
         if self._checkpoints.learned and not back and not self._wants_another(row.name):
             return
-        way = self._memory.chosen
-        values = way.settings if way is not None and way.model == row.name else _defaults(_FITTED)
-        values["model"] = row.name
         if back:
-            values |= {key: str(getattr(self.view.settings, key)) for key in ("model", "lora_rank")}
+            values = {key: str(getattr(self.view.settings, key)) for key in ("model", *_FITTED)}
+        else:
+            way = self._memory.chosen
+            values = way.settings if way is not None and way.model == row.name else _defaults(_FITTED)
+            values["model"] = row.name
         self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
 
     def _let_it_choose(self) -> None:
