@@ -5569,6 +5569,10 @@
         <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung.</translation>
     </message>
     <message>
+        <source>It was not shared. {reason}</source>
+        <translation>Sie wurde nicht geteilt. {reason}</translation>
+    </message>
+    <message>
         <source>Joining the swarm. {busy}</source>
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>

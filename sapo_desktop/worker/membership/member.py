@@ -201,8 +201,9 @@ class Member:
         await self.keep(self._book.write)
         return questions
 
-    async def question_for_person(self, task: TaskKey) -> Question:
-        """A training question that a person may answer and this node then publish; its index is used up now.
+    async def question_for_person(self, task: TaskKey, keep: Keep) -> Question:
+        """A training question that a person may answer and this node then publish; its index is used up now, which
+        `keep` writes down.
 
         Raises:
             TaskError: the indices that are left for a person are used up.
@@ -219,7 +220,7 @@ class Member:
             return [self._place(task, slot, index)]
 
         (question,) = await training_questions(self._examiner, [task], following, tries=len(SHARED_INDICES))
-        await self.keep(self._book.write)
+        await keep(self._book.write)
         return question
 
     def seconds_left(self, question: Question) -> float:
@@ -227,15 +228,15 @@ class Member:
         clock = self._outlet.exchange.clock
         return (question.slot + 2) * limits.SLOT_SECONDS - (self._now().unix + clock.offset)
 
-    async def share(self, groups: Sequence[Group]) -> int:
+    async def share(self, groups: Sequence[Group], keep: Keep | None = None) -> int:
         """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark.
-        Returns how many; none where consent lacks, or this node has left."""
+        Returns how many; none where consent lacks, or this node has left. `keep`: in the place of its own."""
         shuffled = list(groups)
         self._rng.shuffle(shuffled)
         going = [group for group in shuffled if self._may_share() and may_travel(group, self._catalogue)]
         counted = [self._book.publish(group.question.slot, group.question.task) for group in going]
         if going:
-            await self.keep(self._book.write)
+            await (keep or self.keep)(self._book.write)
         if not self._may_share():
             return 0
         for group, (answered, published) in zip(going, counted, strict=True):

@@ -159,7 +159,7 @@ async def test_a_full_disk_is_waited_for_before_anything_is_asked_or_sent(seat: 
         return result
 
     seat.member.keep = keep
-    await held(seat.member.question_for_person("gcd/easy"))
+    await held(seat.member.question_for_person("gcd/easy", keep))
     groups = seat.answered(await held(seat.member.questions(["gcd/easy"])))
     assert await held(seat.member.share(groups * 2)) == len(seat.outlet.published) == 2
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 
-from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.errors import HistoryUnavailable, HostError, UsageError
 from sapo_desktop.core.extraction import CLOSE, OPEN
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
 from sapo_desktop.core.sentences import Text, joined, sentence
@@ -71,7 +71,9 @@ class HumanAnswers:
         family = self._catalogue.family(family_of(task))
         member, where = self._destination(task)
         async with self._node.gate.awake():
-            question = await (self._private(task) if member is None else member.question_for_person(task))
+            question = await (
+                self._private(task) if member is None else member.question_for_person(task, self._node.keeper.call)
+            )
         seconds = _SECONDS if member is None else member.seconds_left(question)
         return PosedQuestion(
             id=self._keep(_Posed(question, member, self._now() + seconds)),
@@ -103,7 +105,13 @@ class HumanAnswers:
             and self._node.engine.trains
             and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
-        shared = posed.member is not None and await posed.member.share([group]) > 0
+        shared = False
+        unwritten: Text = ""
+        if posed.member is not None:
+            try:
+                shared = await posed.member.share([group], self._node.keeper.call) > 0
+            except HistoryUnavailable as error:  # a person does not wait for room on the disk, as a round does
+                unwritten = error.text
         return HumanMarked(
             task=question.task,
             question=question.text,
@@ -114,7 +122,7 @@ class HumanAnswers:
             model_answers=len(beside),
             shared=shared,
             learned=learned,
-            note=_note(posed, shared=shared, learned=learned),
+            note=_note(posed, shared=shared, learned=learned, unwritten=unwritten),
         )
 
     def _task(self, name: str | None) -> TaskKey:
@@ -244,9 +252,11 @@ def _human(text: str, encoded: Encoded | None) -> Completion:
     return Completion(tokens=tokens or [], logprobs=[], text=text, finish="stop", kind="human")
 
 
-def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
+def _note(posed: _Posed, *, shared: bool, learned: bool, unwritten: Text) -> Text:
     notes: list[Text] = []
-    if posed.member is not None and not shared:
+    if unwritten:
+        notes.append(sentence("It was not shared. {reason}", reason=unwritten))
+    elif posed.member is not None and not shared:
         notes.append(
             sentence(
                 "It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of "

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostDied, TaskError, UsageError
+from sapo_desktop.core.errors import HistoryUnavailable, HostDied, TaskError, UsageError
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
@@ -149,6 +149,21 @@ async def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_pa
     # The first that the slot of this moment puts on the training side: those before it count as answered.
     assert body.index >= FIRST_PERSON_INDEX
     assert (body.answered, body.published) == (body.index - FIRST_PERSON_INDEX + 1, 1)
+
+
+async def test_a_person_does_not_wait_for_room_on_the_disk(tmp_path: Path, seat: Seat) -> None:
+    def full() -> None:
+        raise HistoryUnavailable("The disk is full.")
+
+    async with desk(tmp_path, seat.member) as it, asyncio.timeout(10):
+        seat.member.keep = it.node.keeper.patiently
+        posed = await it.pose()
+        seat.member._book.write = full  # type: ignore[method-assign]
+        marked = await it.give(posed, right(posed))
+        assert marked.learned and not marked.shared and str(marked.note) == "It was not shared. The disk is full."
+        with pytest.raises(HistoryUnavailable):
+            await it.pose()
+    assert seat.outlet.published == []
 
 
 async def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Path, seat: Seat) -> None:
