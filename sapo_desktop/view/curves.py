@@ -138,16 +138,20 @@ class Curves:
 
 def _held_out(points: Iterable[EvalPoint]) -> HeldOut:
     """Of these, in the order in which they were taken. Models are told apart by their bases' scores, and so are other
-    questions or ways to answer: a new base is scored then, and each gain is one over the own base. Of a checkpoint the
-    newest score counts, and one that was taken by hand keeps the gain that is known."""
+    questions or ways to answer: a new base is scored then, and each gain is one over the own base. One that comes out
+    hardly different may be the same, scored by hand: the line stays until a gain is over it. Of a checkpoint the newest
+    score counts, and one that was taken by hand keeps the gain that is known."""
     base: float | None = None
     lines: dict[float | None, dict[tuple[int, str], tuple[float, Gain | None]]] = {base: {}}
     for point in points:
+        own = base
         if not point.round:
-            base = round(point.score, 9)
+            own = round(point.score, 9)
+            if base is None or abs(own - base) > _HARDLY:
+                base = own
         elif point.gain is not None:
-            base = round(point.score - point.gain.value, 9)
-        line = lines.setdefault(base, {})
+            base = own = round(point.score - point.gain.value, 9)
+        line = lines.setdefault(own, {})
         at = (point.round, point.checkpoint)
         _, known = line.pop(at, (0.0, None))
         line[at] = (point.score, point.gain or known)

@@ -136,6 +136,17 @@ def test_a_checkpoint_that_is_scored_by_hand_keeps_its_gain() -> None:
     assert (found.low[1], found.high[1]) == (pytest.approx(0.35), pytest.approx(0.45))
 
 
+def test_a_base_scored_by_hand_that_comes_out_a_question_different_begins_no_line() -> None:
+    curves = Curves()
+    curves.evals = [score(0, 0.3), score(5, 0.4, base=0.3)]
+    curves.add_eval(eval_report("base", 0.304))
+    found = curves.held_out()
+    assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 5], [0.3, 0.4], 0.3)
+    curves.evals.append(score(9, 0.5, base=0.304))
+    larger = curves.held_out()
+    assert (larger.rounds.tolist(), larger.base) == ([0, 9], 0.304), "it was another model's after all"
+
+
 def test_a_gain_is_drawn_around_the_base() -> None:
     curves = Curves()
     curves.evals = [score(0, 0.3), score(5, 0.4, base=0.3)]
