@@ -29,6 +29,8 @@ _LONGEST_BACK_OFF = 30.0
 _FEWEST_TOKENS = 16
 LOOK_AGAIN_SECONDS = 60.0
 """After which what ends by itself may have ended."""
+_LONGEST_LOOK_AGAIN = 600.0
+"""For memory, each look at which starts the engine's process."""
 
 
 class Recovery:
@@ -37,12 +39,14 @@ class Recovery:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._failures = 0
-        self._waits = False
+        self._waits_for = ""
+        """What a person was told of, until a round is finished."""
+        self._seconds = LOOK_AGAIN_SECONDS
         self._deaths = Deaths()
 
     def succeeded(self) -> None:
         """A round was finished: failures before it no longer count."""
-        self._failures, self._waits = 0, False
+        self._failures, self._waits_for = 0, ""
 
     async def after(self, error: HostError | CheckpointError) -> None:
         """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
@@ -81,10 +85,14 @@ class Recovery:
 
     async def _wait(self, error: CheckpointError | TooBig) -> None:
         """Compute nothing for a while: what is in the way ends by itself."""
-        self._node.wait_for(error.text, told=self._waits)
-        self._failures, self._waits = 0, True
+        memory = isinstance(error, TooBig)
+        waits_for = "memory" if memory else str(error)  # how much memory is free is told with another number each time
+        again = waits_for == self._waits_for
+        self._node.wait_for(error.text, told=again)
+        self._failures, self._waits_for = 0, waits_for
+        self._seconds = min(2 * self._seconds, _LONGEST_LOOK_AGAIN) if again and memory else LOOK_AGAIN_SECONDS
         try:
-            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(self._seconds)
         finally:
             self._node.wait_for(None)
 

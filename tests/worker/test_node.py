@@ -284,7 +284,7 @@ async def test_a_model_with_checkpoints_waits_until_it_fits_again(
         looks.append(engine.running)
         if len(looks) < 5:
             engine.host.pid = 1
-            raise TooBig("It does not fit.")
+            raise TooBig("It does not fit: {free} bytes are free.", free=len(looks))
         await restart(engine, checkpoint)
 
     monkeypatch.setattr(FakeEngine, "restart", another_program_has_the_memory)
@@ -296,7 +296,9 @@ async def test_a_model_with_checkpoints_waits_until_it_fits_again(
         it.node.orders.resume()
         await it.until(RoundFinished)
         assert it.engine.plan.model == Path("model") and not any(looks), "what does not fit gives its memory back"
-        assert it.notices() == ["It does not fit. What was learned waits, and the node goes on by itself."]
+        (said,) = it.notices()
+        assert said.startswith("It does not fit: 1 bytes are free. What was learned waits")
+        assert it.node._recovery._seconds == 0.08, "four looks, each later than the one before"
 
 
 async def test_an_engine_that_keeps_dying_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -563,14 +565,15 @@ async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
     monkeypatch.setattr(recovery, "LOOK_AGAIN_SECONDS", 0.01)
     async with playing(tmp_path, bytes_a_day=10) as it:
         await it.until(RoundFinished, count=2)
-        it.engine.errors += [CheckpointError("The disk is full.")] * 9
+        it.engine.errors += [CheckpointError("The disk is full.")] * 9 + [CheckpointError("It may not be written.")] * 2
         await it.until_state(NodeState.PAUSED)
         assert it.gate.reason == "Waiting: The disk is full."
         played = it.node.counters.round
         await it.until(RoundFinished, count=played + 2)
         assert [r.round for r in it.keeper.history.rounds().rounds][:played] == list(range(1, played + 1))
         assert it.engine.host.restarts == 0, "it holds rounds that no checkpoint has"
-        assert it.notices() == ["The disk is full. What was learned waits, and the node goes on by itself."]
+        waits = "What was learned waits, and the node goes on by itself."
+        assert it.notices() == [f"The disk is full. {waits}", f"It may not be written. {waits}"]
 
 
 async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
