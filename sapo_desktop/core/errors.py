@@ -25,6 +25,7 @@ SapoError                      anything we can explain; `str(error)` says what h
 ├── InSilo                     it would need the network, and the node is in silo
 ├── TaskError                  a task, level or catalogue entry does not exist or is not well formed
 ├── CheckpointError            a checkpoint is missing or damaged
+│   └── NotWritten             it, or an adapter, cannot be written now
 └── HistoryError               the history database cannot be used
     ├── HistoryDamaged         it cannot be read; the next start sets it aside
     └── HistoryUnavailable     not now; it is whole
@@ -160,6 +161,10 @@ class TaskError(SapoError):
 
 class CheckpointError(SapoError):
     """A checkpoint is missing or damaged."""
+
+
+class NotWritten(CheckpointError):
+    """What was learned cannot be written now: the disk is full, or may not be written. What is there is whole."""
 
 
 class HistoryError(SapoError):

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, TaskError, UsageError
+from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, NotWritten, TaskError, UsageError
 from sapo_desktop.core.records import EvalReport, Group, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -330,7 +330,7 @@ class Node:
                     async with self.concluding:
                         await self._conclude(result)
                     self._recovery.succeeded()
-            except (HostError, CheckpointError) as error:
+            except (HostError, NotWritten) as error:
                 await self._recovery.after(error)
 
     async def close(self) -> None:

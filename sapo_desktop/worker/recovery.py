@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError, HostDied, HostError, OutOfMemory, TooBig
+from sapo_desktop.core.errors import HostDied, HostError, NotWritten, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import asking, guard
@@ -48,12 +48,12 @@ class Recovery:
         """A round was finished: failures before it no longer count."""
         self._failures, self._waits_for = 0, ""
 
-    async def after(self, error: HostError | CheckpointError) -> None:
+    async def after(self, error: HostError | NotWritten) -> None:
         """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
         until someone resumes. Where only a file could not be written, or others hold the memory, wait for room."""
         node = self._node
         while True:
-            if isinstance(error, CheckpointError):
+            if isinstance(error, NotWritten):
                 await self._wait(error)
                 return
             self._failures += 1
@@ -80,10 +80,10 @@ class Recovery:
                 async with node.concluding:
                     await self.back_to_newest()
                 return
-            except (HostError, CheckpointError) as another:
+            except (HostError, NotWritten) as another:
                 error = another
 
-    async def _wait(self, error: CheckpointError | TooBig) -> None:
+    async def _wait(self, error: NotWritten | TooBig) -> None:
         """Compute nothing for a while: what is in the way ends by itself."""
         memory = isinstance(error, TooBig)
         waits_for = "memory" if memory else str(error)  # how much memory is free is told with another number each time

@@ -13,6 +13,7 @@ from sapo_desktop.core.errors import (
     CheckpointError,
     HostDied,
     HostTimeout,
+    NotWritten,
     OutOfMemory,
     SapoError,
     TaskError,
@@ -565,7 +566,7 @@ async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
     monkeypatch.setattr(recovery, "LOOK_AGAIN_SECONDS", 0.01)
     async with playing(tmp_path, bytes_a_day=10) as it:
         await it.until(RoundFinished, count=2)
-        it.engine.errors += [CheckpointError("The disk is full.")] * 9 + [CheckpointError("It may not be written.")] * 2
+        it.engine.errors += [NotWritten("The disk is full.")] * 9 + [NotWritten("It may not be written.")] * 2
         await it.until_state(NodeState.PAUSED)
         assert it.gate.reason == "Waiting: The disk is full."
         played = it.node.counters.round
@@ -576,11 +577,19 @@ async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
         assert it.notices() == [f"The disk is full. {waits}", f"It may not be written. {waits}"]
 
 
+async def test_a_checkpoint_that_no_wait_mends_ends_the_node(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="newer"):
+        async with playing(tmp_path) as it:
+            it.engine.errors.append(CheckpointError("A newer SAPO Desktop wrote these checkpoints."))
+            assert it.task is not None
+            await asyncio.wait({it.task}, timeout=10)
+
+
 async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
-        refresh, errors = it.node.evaluator.refresh, [CheckpointError("The disk is full.")]
+        refresh, errors = it.node.evaluator.refresh, [NotWritten("The disk is full.")]
 
         async def full_once(*about: Any) -> Any:
             if errors:

@@ -18,7 +18,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from sapo_desktop.core.errors import CheckpointError, ModelError, UsageError
+from sapo_desktop.core.errors import ModelError, NotWritten, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, replace_durably
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.exporting.export import lora_factors
@@ -106,7 +106,8 @@ def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Pat
 
     Raises:
         UsageError: there is no adapter, because all weights are trained.
-        CheckpointError: the checkpoint cannot be read, or the file not written.
+        CheckpointError: the checkpoint cannot be read.
+        NotWritten: the file cannot be written.
     """
     if policy.method != "lora":
         raise UsageError(sentence("llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch."))
@@ -114,7 +115,7 @@ def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Pat
     if checkpoint is not None:
         factors = _factors_of(checkpoint)
     part = path.with_name(f"{path.name}.part")
-    with disk_errors_as(CheckpointError, sentence("The adapter could not be handed to the generator")):
+    with disk_errors_as(NotWritten, sentence("The adapter could not be handed to the generator")):
         write_adapter(part, _config(lm), factors, scaling)
         part.replace(path)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import AdapterRefused, CheckpointError, ModelError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, ModelError, NotWritten, UsageError
 from sapo_desktop.engines.protocols import AdapterFolder
 from sapo_desktop.engines.remote.dialects import Dialect, decode, ways
 from sapo_desktop.engines.remote.http import Refused, Server
@@ -129,7 +129,7 @@ class AdapterShelf:
         """Have the server load what peft wrote into `folder`.
 
         Raises:
-            CheckpointError: the shared folder cannot be written.
+            NotWritten: the shared folder cannot be written.
             AdapterRefused: the server does not take adapters, or does not see the folder.
             HostError: it cannot be reached.
         """
@@ -177,7 +177,7 @@ class AdapterShelf:
             for file in ADAPTER_FILES:
                 shutil.copyfile(folder / file, place / file)
         except OSError as error:
-            raise CheckpointError(
+            raise NotWritten(
                 "The adapter cannot be put into {folder}: {reason}. Let this user write there, or set "
                 "remote_adapters to another folder.",
                 folder=str(self._shared),

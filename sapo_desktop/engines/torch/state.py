@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.errors import CheckpointError, NotWritten
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.engines.torch.lora import check_fit, read_tensors
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
@@ -49,12 +49,12 @@ def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -
     `averaged` the adapter's file has what learns now: for a generator that answers in rounds.
 
     Raises:
-        CheckpointError: the folder takes no more (disk full, say); the trainer goes on as it is.
+        NotWritten: the folder takes no more (disk full, say); the trainer goes on as it is.
     """
     try:
         return _save(trainer, folder, averaged)
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(
+        raise NotWritten(
             "The training state could not be saved ({reason}): free some space.", reason=str(error)
         ) from error
 

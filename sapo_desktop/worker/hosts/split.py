@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import AdapterRefused, CheckpointError, HostError, ModelError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, HostError, ModelError, NotWritten, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as
 from sapo_desktop.core.records import Generated, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
@@ -198,9 +198,9 @@ class SplitEngine(Engine):
             self._stale = True
 
     async def _hand_over(self, checkpoint: Path | None, *, averaged: bool = False) -> None:
-        """Let the generator answer with the adapter as it is, its average, or as a checkpoint has it. CheckpointError
-        where it cannot be written."""
-        with disk_errors_as(CheckpointError, sentence("The adapter could not be handed to the generator")):
+        """Let the generator answer with the adapter as it is, its average, or as a checkpoint has it. NotWritten where
+        it cannot be."""
+        with disk_errors_as(NotWritten, sentence("The adapter could not be handed to the generator")):
             before = sorted(self._folder.iterdir())
             self._number += 1
             place = self._folder / f"adapter-{self._number:08d}"
@@ -286,8 +286,8 @@ class AnswerEngine(Engine):
 
 
 def _carry(source: Path, target: Path) -> None:
-    """Copy the trainer's files of a checkpoint; where there are none, leave a note. Raises CheckpointError."""
-    with disk_errors_as(CheckpointError, sentence("What was trained before could not be copied")):
+    """Copy the trainer's files of a checkpoint; where there are none, leave a note. Raises NotWritten."""
+    with disk_errors_as(NotWritten, sentence("What was trained before could not be copied")):
         files = [file for file in source.iterdir() if file.name not in (STATE, MANIFEST)]
         # What the trainer wrote are files; a link beside them is not its own, and leads to what is no part of it.
         files = [file for file in files if file.is_file() and not file.is_symlink()]

@@ -10,9 +10,9 @@ import pytest
 
 from sapo_desktop.core.errors import (
     AdapterRefused,
-    CheckpointError,
     HostCancelled,
     HostError,
+    NotWritten,
     RemoteError,
     SapoError,
     UsageError,
@@ -328,7 +328,7 @@ def test_what_cannot_be_copied_leaves_nothing(connect: Connect, tmp_path: Path) 
     node = connect("vllm", adapters=shelf(tmp_path / "shared"))
     whole = adapter(tmp_path / "step")
     (whole / "adapter_config.json").unlink()
-    with pytest.raises(CheckpointError, match="or set remote_adapters"):
+    with pytest.raises(NotWritten, match="or set remote_adapters"):
         node.handle(p.UseAdapter(file=str(whole)))
     assert list((tmp_path / "shared").iterdir()) == []
 

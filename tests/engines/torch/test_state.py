@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.errors import CheckpointError, NotWritten
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.service import TorchEngine
@@ -181,5 +181,5 @@ def test_a_disk_that_takes_no_more_is_a_checkpoint_error(llama: Path, tmp_path: 
     engine = loaded_engine(llama, method=method)
     weights_file = "weights.safetensors" if method == "full" else "adapter_model.safetensors"
     (tmp_path / (weights_file if taken == "weights" else taken)).mkdir()  # stands for a full disk
-    with pytest.raises(CheckpointError, match="could not be saved"):
+    with pytest.raises(NotWritten, match="could not be saved"):
         save_trainer(engine.trainer, tmp_path)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import AdapterRefused, CheckpointError, TooBig
+from sapo_desktop.core.errors import AdapterRefused, NotWritten, TooBig
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
@@ -98,7 +98,7 @@ async def test_a_full_disk_is_said_where_an_adapter_is_handed_over(
     remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "mkdir", full)
-    with pytest.raises(CheckpointError, match="the disk is full"):
+    with pytest.raises(NotWritten, match="the disk is full"):
         await remote.engine.restart(None)
 
 

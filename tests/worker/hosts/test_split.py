@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError, HostDied, HostError, UsageError
+from sapo_desktop.core.errors import HostDied, HostError, NotWritten, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
@@ -377,7 +377,7 @@ async def test_a_full_disk_is_said_where_what_was_trained_before_is_kept(
 ) -> None:
     engine, _ = answering(tmp_path)
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(CheckpointError, match="the disk is full"):
+    with pytest.raises(NotWritten, match="the disk is full"):
         await engine.save(tmp_path)
 
 
@@ -385,7 +385,7 @@ def test_a_full_disk_is_said_where_an_adapter_is_handed_over(split: Split, monke
     split.answer()
     split.step()
     monkeypatch.setattr(Path, "unlink", full)
-    with pytest.raises(CheckpointError, match="the disk is full"):
+    with pytest.raises(NotWritten, match="the disk is full"):
         split.answer()
 
 
