@@ -98,7 +98,6 @@ class CheckpointStore:
         folder.mkdir(parents=True, exist_ok=True)
         for leftover in [*folder.glob(f"{_NEW}*"), *folder.glob(f"{_GONE}*")]:
             shutil.rmtree(leftover, ignore_errors=True)  # what cannot be deleted is in nobody's way
-        (folder / "best.json").unlink(missing_ok=True)  # of an older version; each checkpoint's guard names the best
         self.stuck: Text = ""
         """Why a checkpoint that was to be deleted is still there."""
 
