@@ -14,11 +14,12 @@ peer        a peer's group, between two nodes and a relay: what is called by and
 setting     a changed setting that acts at once (low_priority), in the worker: from the request to its reply and event.
 renewal     one that a node is put together by (micro_batch): from the request until the new node stands.
 contribute  a click on the large button, which says Learn alone in silo: window, worker, and back until it says Pause.
-            What the worker does in the round that then begins (under ROUND) is left out; here and of a setting
-            what it does again and again (under BESIDE), too.
+            What the worker does in the round that then begins (under ROUND) is left out.
 sentence    files in which a text of the window stands: the code's and the translations'. The number that is usual, over
             all literals of `tr` and `sentence`.
 add         a new setting: files in which nearly every one of today's settings is named or described.
+
+What a worker does again and again, whatever is asked (under BESIDE), is left out of its walks.
 """
 
 from __future__ import annotations
@@ -63,7 +64,15 @@ PEER = {
 """By process, the functions that deal with a peer's group. Each must be met, or the walk says which was not."""
 ROUND = ("Node.run", "Node._prepared_round")
 """What plays rounds."""
-BESIDE = ("Guest.run", "Guest._see", "Ceiling.follow", "FolderLock.until_lost", "Updates.run", "_keep_bounded")
+BESIDE = (
+    "Guest.run",
+    "Guest._see",
+    "Guest.keep_to_share",
+    "Ceiling.follow",
+    "FolderLock.until_lost",
+    "Updates.run",
+    "_keep_bounded",
+)
 """What a worker does again and again, whatever is asked: how often it falls into a walk is chance."""
 HOSTS = ("examiner", "engine", "generator", "librarian")
 NEARLY_EVERY = 0.8
@@ -182,7 +191,7 @@ def a_round(scratch: Path) -> Walk:
     """Files that two of three rounds in silo enter."""
     from sapo_desktop.worker.control.messages.events import PhaseChanged
 
-    traces = Traces(scratch)
+    traces = Traces(scratch, BESIDE)
 
     async def play() -> list[float]:
         async with _node(scratch / "node", ["--rounds", "5"]) as client:
@@ -197,9 +206,16 @@ def a_round(scratch: Path) -> Walk:
 
     with traces.on():
         begins = asyncio.run(play())
-    rounds = [traces.entered(["worker", "engine", "examiner"], window=window) for window in itertools.pairwise(begins)]
-    counts = {role: Counter(file for one in rounds for file in one[role]) for role in rounds[0]}
-    return _walk("round", {role: {file for file, times in seen.items() if times > 1} for role, seen in counts.items()})
+    return _walk("round", usual_files(traces, begins))
+
+
+def usual_files(traces: Traces, begins: list[float]) -> dict[str, set[str]]:
+    """Files by process that at least two rounds enter. `begins`: seconds; of each, and of the next."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for window in itertools.pairwise(begins):
+        for role, files in traces.entered(["worker", "engine", "examiner"], window=window, outside=BESIDE).items():
+            counts[role].update(files)
+    return {role: {file for file, times in seen.items() if times > 1} for role, seen in counts.items()}
 
 
 def a_setting(scratch: Path, key: str, value: str, *, renews: bool) -> Walk:
