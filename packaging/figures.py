@@ -16,41 +16,22 @@ import re
 import shlex
 import subprocess
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from fit_page import fit_page  # noqa: E402
+from pages.fit import fit_page  # noqa: E402
+from pages.learning import learning_page, plot_learning, recorded_learning  # noqa: E402
+from pages.parts import DATA, WRITTEN, pyplot, table, wrapped  # noqa: E402
 
-from sapo_desktop.core.records import EvalReport  # noqa: E402
-from sapo_desktop.core.settings import Settings  # noqa: E402
-from sapo_desktop.lab.table import Run, read_runs, t_interval  # noqa: E402
-from sapo_desktop.lab.table import table as lab_table  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
-from tests.bench.node.learning import (  # noqa: E402
-    GOAL,
-    SAMPLES,
-    VALIDATION_GOAL,
-    Curve,
-    Learning,
-    base_at_best,
-    machine,
-    mean_gain,
-    validation_share,
-)
+from tests.bench.node.learning import machine  # noqa: E402
 
-DATA = ROOT / "docs" / "data"
-WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
-SMOOTH = 20
-REACHED = 0.3
-"""A validation score that every run passes while it rises."""
 NOISY = """This page lists what was measured, by script. A goal is held unless the table says "missed".
 In brackets is a 95% interval, or the range of several tries. Machines are shared and noisy: trust ratios within one run
 more than times. Unless a section says otherwise, the machine was {usual}. `docs/data/` has everything that was
@@ -75,7 +56,7 @@ OF_SPEED = (
 )
 """On docs/speed.md, in this order."""
 ON_PAGES_OF_THEIR_OWN = {"memory", *OF_SPEED}  # fit.md, speed.md
-SPEED_PAGE = Path(__file__).with_name("speed_page.md")
+SPEED_PAGE = ROOT / "packaging" / "pages" / "speed.md"
 
 SCRIPTS = {
     "first_answer": "tests.bench.node.first_answer",
@@ -141,7 +122,7 @@ def main() -> None:
         plot_learning(learning, ROOT / "docs" / "learning.svg")
     if (DATA / "memory.jsonl").is_file():
         made, measured = recorded(DATA / "memory.jsonl")
-        page = WRITTEN + "\n" + fit_page(made, measured, table)
+        page = WRITTEN + "\n" + fit_page(made, measured)
         (ROOT / "docs" / "fit.md").write_text(page, encoding="utf-8")
     (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
     if (DATA / "growth.jsonl").is_file():
@@ -163,284 +144,6 @@ def measure(name: str, options: Sequence[str]) -> None:
     (DATA / f"{name}.jsonl").write_bytes(msgspec.json.encode(head) + b"\n" + printed)
 
 
-def recorded_learning(name: str) -> Learning:
-    """What `tests.bench.node.learning --record` wrote."""
-    return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
-
-
-def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str:
-    """Tables and plot of the silo runs. `larger`: the same with larger steps; `longer`: some of those, prolonged."""
-    questions = learning.curves[0].test["base"].questions
-    scoring = mean([validation_share(curve).value for curve in learning.curves])
-    minutes = [curve.seconds / 60 for curve in learning.curves]
-    base, last = (mean([curve.test[name].score for curve in learning.curves]) for name in ("base", "last"))
-    return "\n".join(
-        [
-            WRITTEN,
-            "# What a node learns",
-            "",
-            wrapped(
-                f"Alone, the starter learns to solve {last:.1%} of {questions:,} held-out test questions instead of "
-                f"{base:.1%} (greedy, mean of {len(learning.curves)} seeds). It was frozen before (manifest SHA-256 "
-                f"`{learning.starter[:16]}…`) and played {learning.rounds} rounds in silo with default settings, but "
-                f"without giving way to other programs, on {learning.machine}. A score is the share "
-                "of questions that was solved."
-            ),
-            "",
-            f"    {learning.command} --out .cache/learning --record docs/data/learning.json",
-            "",
-            "## The likeliest answer",
-            "",
-            "The model gives one greedy answer to each question.",
-            "",
-            *gain_lines(learning, [curve.test for curve in learning.curves]),
-            "",
-            "## Answers drawn as in training",
-            "",
-            f"The model gives {SAMPLES} answers to each question at temperature 1, which the paper's reward measures.",
-            "",
-            *gain_lines(learning, [curve.sampled for curve in learning.curves]),
-            "",
-            "## Skill or sharpening",
-            "",
-            *sharpening_lines(learning),
-            "",
-            "## By level",
-            "",
-            *level_lines(learning),
-            "",
-            "## Smaller steps",
-            "",
-            *step_lines(learning, larger),
-            "",
-            "## Prolonged",
-            "",
-            *longer_lines(larger, longer),
-            "",
-            "## With others, and which questions",
-            "",
-            *lab_lines(),
-            "",
-            "## On the way",
-            "",
-            wrapped(
-                f"A run took {min(minutes):.0f} to {max(minutes):.0f} minutes, on cores shared with other work. The "
-                f"held-out questions behind Home's line took {scoring:.1%} of that (the goal: {VALIDATION_GOAL:.0%})."
-            ),
-            "",
-            "![Reward and validation score by round](learning.svg)",
-            "",
-        ]
-    )
-
-
-def wrapped(paragraph: str) -> str:
-    return textwrap.fill(paragraph, 120, break_long_words=False, break_on_hyphens=False)
-
-
-def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> list[str]:
-    """Scores and gains of every seed, and the gain over all."""
-    rows = []
-    for curve, of_seed in zip(learning.curves, scores, strict=True):
-        difference = mean_gain([of_seed])
-        rows.append(
-            [
-                str(curve.seed),
-                f"{of_seed['base'].score:.3f}",
-                f"{of_seed['last'].score:.3f}",
-                f"{of_seed['best'].score:.3f} (round {of_seed['best'].round})",
-                f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})",
-            ]
-        )
-    total = mean_gain(scores)
-    held = "held" if total.value >= GOAL and total.low > 0 else "missed"
-    return [
-        table(["seed", "base", "last", "best on validation", "gain of the last (95% interval)"], rows),
-        "",
-        wrapped(
-            f"Mean gain over the seeds: **{total.value:+.3f}**, 95% interval {total.low:+.3f} to {total.high:+.3f} "
-            f"(over questions, each with its mean over the seeds). The goal was +{GOAL} with an interval above 0: "
-            f"{held}."
-        ),
-    ]
-
-
-def sharpening_lines(learning: Learning) -> list[str]:
-    """Drawn answers of the base at other temperatures, and how often one of several is right, beside the last ones."""
-    base = learning.curves[0].sampled["base"]
-    rows = [
-        [f"base, temperature {report.temperature or 1:g}", f"{report.score:.3f}", f"{report.pass_at_k:.3f}"]
-        for report in (*learning.curves[0].cooler, base)
-    ]
-    for curve in learning.curves:
-        last = curve.sampled["last"]
-        rows.append([f"last of seed {curve.seed}, temperature 1", f"{last.score:.3f}", f"{last.pass_at_k:.3f}"])
-    best = base_at_best(learning.curves)
-    assert best is not None, "recorded runs have drawn answers"
-    gain = mean_gain([curve.sampled for curve in learning.curves], base=best)
-    return [
-        table(["answers", "solved", f"a right one among {SAMPLES}"], rows),
-        "",
-        f"The gain over the base at its best temperature: **{gain.value:+.3f}**, 95% interval {gain.low:+.3f} to "
-        f"{gain.high:+.3f}.",
-    ]
-
-
-def level_lines(learning: Learning) -> list[str]:
-    """Greedy answers, a level being the mean of its families."""
-    base = learning.curves[0].test["base"]
-    levels = list(dict.fromkeys(mark.task.partition("/")[2] for mark in base.tasks))
-    rows = [
-        [
-            level,
-            f"{level_mean(base, level):.3f}",
-            *(f"{level_mean(curve.test['last'], level):.3f}" for curve in learning.curves),
-        ]
-        for level in levels
-    ]
-    return [table(["level", "base", *(f"last of seed {curve.seed}" for curve in learning.curves)], rows)]
-
-
-def longer_lines(learning: Learning, longer: Learning) -> list[str]:
-    """What more rounds brought to the same seeds: most comes early."""
-    by_seed = {curve.seed: curve for curve in learning.curves}
-    rows = []
-    for curve in longer.curves:
-        for rounds, one in ((learning.rounds, by_seed[curve.seed]), (longer.rounds, curve)):
-            greedy, drawn = one.test["last"], one.sampled["last"]
-            levels = [f"{level_mean(greedy, level):.3f}" for level in ("easy", "middle", "hard")]
-            row = [str(curve.seed), str(rounds), f"{greedy.score:.3f}", f"{drawn.score:.3f}", f"{drawn.pass_at_k:.3f}"]
-            rows.append([*row, *levels])
-    return [
-        f"    {longer.command} --out .cache/learning --record docs/data/learning_hour.json",
-        "",
-        table(["seed", "rounds", "greedy", "drawn", f"a right one among {SAMPLES}", "easy", "middle", "hard"], rows),
-        "",
-        wrapped(
-            f"These are steps of {step_size(longer)} groups, the default then. Most of what is learned is learned "
-            "in the first rounds. One seed is an anecdote."
-        ),
-    ]
-
-
-def step_lines(learning: Learning, larger: Learning) -> list[str]:
-    """How many groups were answered until the validation score stood at REACHED, and where both end."""
-    rows, ratios, ends = [], [], []
-    for small, large in zip(learning.curves, larger.curves, strict=True):
-        few, many = reached(small) * step_size(learning), reached(large) * step_size(larger)
-        last, other = small.test["last"].score, large.test["last"].score
-        ratios.append(many / few)
-        ends.append(last - other)
-        groups = [f"{few:,.0f}", f"{many:,.0f}", f"{many / few:.2f}"]
-        rows.append([str(small.seed), *groups, f"{last:.3f}", f"{other:.3f}"])
-    times, apart = t_interval(ratios), t_interval(ends)
-    assert times is not None and apart is not None, "there are several seeds"
-    steps = (step_size(learning), step_size(larger))
-    heads = [f"groups until {REACHED}, steps of {size}" for size in steps]
-    tests = [f"test at the end, steps of {size}" for size in steps]
-    return [
-        wrapped(
-            f"The default is steps of {steps[0]} groups, as in SAPO. The default before was {steps[1]}, found with a "
-            "starter that had less to learn. Both answer the same number of questions in all. The validation score is "
-            "the one on Home."
-        ),
-        "",
-        f"    {larger.command} --out .cache/larger --record docs/data/learning_steps_of_32.json",
-        "",
-        table(["seed", *heads, "times as many", *tests], rows),
-        "",
-        wrapped(
-            f"Large steps need {mean(ratios):.2f} times as many groups (95% interval over seeds {times.low:.2f} to "
-            f"{times.high:.2f}). At the end the small steps stand {mean(ends):+.3f} ({apart.low:+.3f} to "
-            f"{apart.high:+.3f}) beside the large ones."
-        ),
-    ]
-
-
-def lab_lines() -> list[str]:
-    """What the lab's nodes came to by sharing and by choosing questions, and what is the default for it."""
-    runs = {name: read_runs(DATA / "lab" / name) for name in ("eight", "choice")}
-    by_cpu, by_samples, by_rounds = (
-        {line.mix: line for line in lab_table(runs["eight"], at, reach=REACHED) if line.weighting in ("", "guarded")}
-        for at in ("cpu", "samples", "rounds")
-    )
-    silo = by_cpu["8/0"]
-    ends = {
-        mix: mean([end for run in runs["eight"] if _guarded(run, mix) and (end := run.held_out("greedy")) is not None])
-        for mix in by_cpu
-    }
-    rows = [
-        [
-            mix,
-            with_interval(by_cpu[mix].sooner, by_cpu[mix].sooner_low, by_cpu[mix].sooner_high),
-            *(with_interval(line.ratio, line.ratio_low, line.ratio_high) for line in (by_samples[mix], by_rounds[mix])),
-            f"{ends[mix]:.3f}",
-        ]
-        for mix in ("8/0", "4/4", "2/6")
-    ]
-    chosen, alike = (
-        next(line for line in lab_table(runs["choice"], "cpu", reach=REACHED) if line.settings["curriculum"] == value)
-        for value in ("on", "off")
-    )
-    assert silo.greedy_first is not None and chosen.reached is not None and alike.reached is not None
-    heads = ["mix", f"{REACHED} greedy, times as soon in CPU-seconds", "reward, equal samples", "equal rounds", "end"]
-    return [
-        wrapped(
-            f"Eight nodes of the lab, {silo.seeds} seeds, from {silo.greedy_first:.3f} greedy. Beside 8/0, a node "
-            "alone: times as much, with 95% intervals over seeds. The commands, what was expected, and every other "
-            "arm: [lab.md](lab.md)."
-        ),
-        "",
-        table(heads, rows),
-        "",
-        wrapped(
-            "The default is 4/4. A round then brings what a node's own would, for less computing, since others' "
-            "answers are not generated again. 2/6 rises soonest, but a round brings less and the end is lower: "
-            "others' answers fit a model less than its own do. No mix ends above a node alone. We think so because "
-            "the starter stops at what it was primed with, which each node finds by itself within minutes; neither "
-            "more room nor a smaller learning rate nor others' successes at hard questions lifted that. The paper's "
-            "gain, 1.94 times in equal rounds, did not come."
-        ),
-        "",
-        wrapped(
-            f"Of the groups in a step {chosen.informative:.0%} teach where questions are chosen, "
-            f"{alike.informative:.0%} where they are drawn alike. {REACHED} is reached after {chosen.reached:.0f} and "
-            f"{alike.reached:.0f} CPU-seconds: what is learned first is learned from any question. The choice is the "
-            "default all the same: a score comes no later by it, and fewer answers are wasted."
-        ),
-    ]
-
-
-def _guarded(run: Run, mix: str) -> bool:
-    return run.arm.mix == mix and run.arm.weighting in ("", "guarded")
-
-
-def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """None: not known."""
-    if value is None or low is None or high is None:
-        return ""
-    return f"{value:.2f}" + (f" ({low:.2f} to {high:.2f})" if low < high else "")
-
-
-def reached(curve: Curve) -> float:
-    """The round at which the validation score was REACHED for the first time, on the line between two scores."""
-    scores = sorted({report.round: report.score for report in curve.validation}.items())
-    for (before, low), (after, high) in itertools.pairwise(scores):
-        if high >= REACHED:
-            return before + (REACHED - low) / (high - low) * (after - before)
-    raise SystemExit(f"Seed {curve.seed} never came to {REACHED}.")
-
-
-def step_size(learning: Learning) -> int:
-    """Groups in a step."""
-    named = re.search(r"questions=([0-9]+)", learning.command)
-    return int(named[1]) if named else Settings().questions
-
-
-def level_mean(report: EvalReport, level: str) -> float:
-    return mean([mark.solved for mark in report.tasks if mark.task.endswith(f"/{level}")])
-
-
 def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
     shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
@@ -449,7 +152,7 @@ def figures_page(files: Sequence[Path]) -> str:
 
 
 def speed_page() -> str:
-    """What speed_page.md says, then the figures of the engines."""
+    """What pages/speed.md says, then the figures of the engines."""
     files = [file for name in OF_SPEED if (file := DATA / f"{name}.jsonl").is_file()]
     return "\n".join([WRITTEN, SPEED_PAGE.read_text(encoding="utf-8").strip(), *sections(files, "")]) + "\n"
 
@@ -540,26 +243,6 @@ def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
     return made, [msgspec.json.decode(line, type=Figure) for line in lines]
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    first, *others = ("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in [head, *rows])
-    return "\n".join([first, "|" + "---|" * len(head), *others])
-
-
-def mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
-
-
-def pyplot() -> Any:
-    """matplotlib's, which writes the same file from the same data."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "sapo"
-    from matplotlib import pyplot
-
-    return pyplot
-
-
 def plot_growth(figures: Sequence[Figure], path: Path) -> None:
     """What grows, log-log: a panel each, from the points in its note ("4: 0.567 s; 8: 0.954 s")."""
     figures = [figure for figure in figures if figure.unit == "exponent"]
@@ -578,24 +261,6 @@ def plot_growth(figures: Sequence[Figure], path: Path) -> None:
         axis.grid(alpha=0.25)
     rows[0].set_ylabel("CPU seconds", fontsize=8)
     drawn.savefig(path, metadata={"Date": None})
-
-
-def plot_learning(learning: Learning, path: Path) -> None:
-    """Smoothed training reward and validation score of every seed."""
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito: told apart by everyone
-    figure, axes = pyplot().subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for curve, colour in zip(learning.curves, colours, strict=False):
-        smooth = [mean(curve.rewards[max(0, n - SMOOTH) : n]) for n in range(1, len(curve.rewards) + 1)]
-        axes[0].plot(range(1, len(smooth) + 1), smooth, color=colour, label=f"seed {curve.seed}")
-        scores = sorted({report.round: report for report in curve.validation}.values(), key=lambda r: r.round)
-        axes[1].plot([r.round for r in scores], [r.score for r in scores], color=colour, marker=".")
-    axes[0].set(title=f"training reward, mean of {SMOOTH} rounds", xlabel="round")
-    axes[1].set(title="validation, share solved (greedy)", xlabel="round")
-    axes[0].legend(frameon=False)
-    for one in axes:
-        one.spines[["top", "right"]].set_visible(False)
-        one.grid(alpha=0.25)
-    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

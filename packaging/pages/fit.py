@@ -1,11 +1,12 @@
-"""The page docs/fit.md: its text (fit_page.md) with the constants of the code and every estimate beside its peak."""
+"""The page docs/fit.md: its text (fit.md) with the constants of the code and every estimate beside its peak."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from pages.parts import table
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import Entry, model_catalogue
@@ -13,16 +14,15 @@ from sapo_desktop.models.fit import fit, memory, pace, room, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.bench.figure import Figure
 
-TEMPLATE = Path(__file__).with_name("fit_page.md")
+TEMPLATE = Path(__file__).with_name("fit.md")
 CORES = (4, 8, 16)
 ROOMY = Hardware(
     system="", machine="", python="", cores=4, memory=64 * 2**30, memory_free=60 * 2**30, disk_free=0, gpus=[]
 )
 CARD = Gpu("", 24 * 2**30, 23 * 2**30)
-Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 
-def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> str:
+def fit_page(made: dict[str, str], figures: Sequence[Figure]) -> str:
     """The whole page."""
     rows = [_row(figure) for figure in figures if figure.unit == "of the peak"]
     return TEMPLATE.read_text(encoding="utf-8").format(
