@@ -23,13 +23,15 @@ from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import RelayStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit
+from sapo_desktop.worker.control.messages.swarm import RelayOptions
 
 _LOOK_SECONDS = 10.0
+_FILES = ("cert", "key", "backbone_credentials", "backbone_ca", "bans")
 
 
 async def relay(context: Context, args: Namespace) -> None:
     """Run a relay until Ctrl-C, a signal or `quit`."""
-    attached = await context.door.relay_started(context.folder, _arguments(args))
+    attached = await context.door.relay_started(context.folder, _options(args))
     told = asyncio.Event()
     ending = asyncio.create_task(_end_when(told, attached.node))
     looking = asyncio.create_task(_look(context, attached.node))
@@ -48,10 +50,11 @@ async def relay(context: Context, args: Namespace) -> None:
         raise SapoError(failure)
 
 
-def _arguments(args: Namespace) -> list[str]:
+def _options(args: Namespace) -> RelayOptions:
+    """What was typed, checked as far as it can be here. Raises UsageError."""
     if bool(args.cert) != bool(args.key):
         raise UsageError("--cert and --key belong together: the certificate's file and its private key's.")
-    swarm, admission, peers = args.swarm or "", args.admission or "", args.peer
+    swarm, admission, peers = args.swarm, args.admission, args.peer
     invited: list[str] = []
     if args.invite:
         if swarm or admission:
@@ -65,23 +68,21 @@ def _arguments(args: Namespace) -> list[str]:
         raise UsageError("--admission admits to a private swarm: name it with --swarm.")
     if not args.backbone and (args.backbone_credentials or args.backbone_ca or args.backbone_shards is not None):
         raise UsageError("Options that begin with --backbone- say how: where is said with --backbone URL.")
-    words = ["--listen", args.listen, "--peers", ",".join(peers), "--announce", args.announce or ""]
-    words += ["--invited", ",".join(invited)] if invited else []
     for key, text in (("swarm", swarm), ("admission", admission)):
         settings_file.parse_value(key, text)
-    if swarm:
-        words += ["--swarm", swarm, "--admission", admission]
-    if args.backbone:
-        words += ["--backbone", ",".join(nats_servers(args.backbone))]
-    if args.backbone_shards is not None:
-        words += ["--backbone-shards", str(args.backbone_shards)]
-    for option in ("backbone_credentials", "backbone_ca", "bans"):
-        if path := getattr(args, option):
-            words += [f"--{option.replace('_', '-')}", str(Path(path).resolve())]
-    words += ["--metrics", args.metrics] if args.metrics else []
-    if args.cert:
-        words += ["--cert", str(Path(args.cert).resolve()), "--key", str(Path(args.key).resolve())]
-    return [*words, *(["--private-addresses"] if args.private_addresses else [])]
+    return RelayOptions(
+        listen=args.listen,
+        peers=",".join(peers),
+        invited=",".join(invited),
+        announce=args.announce,
+        private_addresses=args.private_addresses,
+        swarm=swarm,
+        admission=admission,
+        backbone=",".join(nats_servers(args.backbone)) if args.backbone else "",
+        backbone_shards=args.backbone_shards,
+        metrics=args.metrics,
+        **{name: str(Path(path).resolve()) for name in _FILES if (path := getattr(args, name))},
+    )
 
 
 async def _follow(context: Context, node: Node) -> str:

@@ -1,7 +1,7 @@
 """A node without a process: answers every request from memory and plays scripted rounds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -80,6 +80,7 @@ from sapo_desktop.worker.control.messages.requests import (
     StartRounds,
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
+from sapo_desktop.worker.control.messages.swarm import RelayOptions
 from tests import builders
 from tests.builders import MACHINE, round_report
 
@@ -333,7 +334,7 @@ class FakeDoor:
     there: bool = False
     overrides: dict[str, str] = field(default_factory=dict)
     owned: bool = False
-    relay: list[str] = field(default_factory=list)
+    relay: RelayOptions | None = None
     """What a relay was started with."""
     machine: Hardware = MACHINE
 
@@ -351,8 +352,8 @@ class FakeDoor:
         self.node.overridden = list(overrides)
         return Attached(node=self.node, started=True)
 
-    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
-        self.relay = list(arguments)
+    async def relay_started(self, folder: Path, options: RelayOptions) -> Attached:
+        self.relay = options
         return Attached(node=self.node, started=True)
 
     async def appraise(self, folder: Path, request: FitRequest) -> FitReply:

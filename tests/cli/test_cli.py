@@ -14,7 +14,7 @@ from sapo_desktop.commands import doctor
 from sapo_desktop.commands.line import context as context_module
 from sapo_desktop.commands.line.context import Attached
 from sapo_desktop.commands.line.parser import build_parser
-from sapo_desktop.commands.relay import _arguments
+from sapo_desktop.commands.relay import _options
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Check
@@ -39,6 +39,7 @@ from sapo_desktop.worker.control.messages.requests import (
     RemoveTasks,
     Request,
 )
+from sapo_desktop.worker.control.messages.swarm import RelayOptions
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 SEED_OF_SEVEN = {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True} | dict.fromkeys(
@@ -272,20 +273,19 @@ def test_an_open_identity_needs_no_passphrase(run: Words, door: FakeDoor, monkey
     assert "ab" * 32 in run.stdout
 
 
-def test_a_relay_takes_its_swarm_from_a_link() -> None:
-    def arguments(*words: str) -> list[str]:
-        return _arguments(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
+def relay_options(*words: str) -> RelayOptions:
+    return _options(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
 
-    assert "--swarm" not in arguments()
-    given = arguments("--peer", "wss://b.example:8766", "--invite", LINK)
-    assert given[given.index("--peers") + 1] == "wss://b.example:8766,wss://a.example:8765"
-    assert given[given.index("--invited") + 1] == "wss://a.example:8765"
-    assert given[given.index("--swarm") + 1] == "5a" * 32
+
+def test_a_relay_takes_its_swarm_from_a_link() -> None:
+    assert relay_options() == RelayOptions(listen="[::]:1")
+    given = relay_options("--peer", "wss://b.example:8766", "--invite", LINK)
+    assert given.peers == "wss://b.example:8766,wss://a.example:8765"
+    assert (given.invited, given.swarm, given.admission) == ("wss://a.example:8765", "5a" * 32, "0f" * 72)
     nearby = LINK.replace("a.example", "localhost")
     with pytest.raises(UsageError, match=r"leads to wss://localhost:8765.*--private-addresses"):
-        arguments("--invite", nearby)
-    assert "--invited" not in arguments("--invite", nearby, "--private-addresses")
-    assert given[given.index("--admission") + 1] == "0f" * 72
+        relay_options("--invite", nearby)
+    assert relay_options("--invite", nearby, "--private-addresses").invited == ""
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_a_relay_takes_its_swarm_from_a_link() -> None:
 )
 def test_a_relays_option_without_the_one_it_belongs_to_is_refused(words: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        _arguments(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
+        relay_options(*words)
 
 
 @pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])

@@ -10,7 +10,7 @@ from sapo_desktop.worker.control.messages.events import Event, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
-from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 
@@ -46,7 +46,7 @@ def test_a_signal_ends_it_in_good_order(run: Words, door: FakeDoor, number: int)
     assert {line["event"] for line in run.lines} == {"notice", "swarm"}
     assert "Relaying at wss://relay.example:1" in run.stderr
     assert door.node.requests == [GetStatus(), Quit()] and door.node.closed == 1
-    assert door.relay[:2] == ["--listen", "[::]:1"]
+    assert door.relay == RelayOptions(listen="[::]:1")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -26,6 +26,7 @@ from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, Pro
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.swarm import RelayOptions
 
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
@@ -78,8 +79,8 @@ class Door(Protocol):
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
         """The folder's running node, else a fresh idle one with us as owner. `overrides`: for the fresh one only."""
 
-    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
-        """A fresh relay, with us as owner. `arguments`: what its process is told beside the folder."""
+    async def relay_started(self, folder: Path, options: RelayOptions) -> Attached:
+        """A fresh relay, with us as owner."""
 
     async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
         """What fits this computer; no node is needed, and none is started."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from sapo_desktop.commands.line.context import Attached, Node
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.swarm import RelayOptions
 
 END_SECONDS = 20.0
 """How long a worker that was told to end is waited for, so that the next command finds its folder free."""
@@ -43,10 +46,11 @@ class WorkerDoor:
             return Attached(node=client, started=started)
         return Attached(node=client, started=started, ended=partial(_until_gone, client.process))
 
-    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
+    async def relay_started(self, folder: Path, options: RelayOptions) -> Attached:
         from sapo_desktop.worker.control.client import start_and_connect
 
-        client = await start_and_connect(folder, arguments, module="sapo_desktop.worker.membership.relay")
+        words = ["--options", msgspec.json.encode(options).decode()]
+        client = await start_and_connect(folder, words, module="sapo_desktop.worker.membership.relay")
         assert client.process is not None
         return Attached(node=client, started=True, ended=partial(_until_gone, client.process))
 

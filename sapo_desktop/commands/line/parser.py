@@ -253,28 +253,25 @@ def _swarm(commands: Commands[Parser]) -> None:
     )
     relay = _command(commands, "relay", "relay:relay", "carry the swarm's groups between nodes; no model needed")
     relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to take links, like 0.0.0.0:8765")
-    relay.add_argument(
-        "--cert", metavar="FILE", help="TLS certificate chain (default: a certificate of its own, proven by its key)"
-    )
-    relay.add_argument("--key", metavar="FILE", help="the certificate's private key")
-    relay.add_argument("--announce", metavar="URL", help="tell others this address")
+    for name, metavar, text in (
+        ("cert", "FILE", "TLS certificate chain (default: a certificate of its own, proven by its key)"),
+        ("key", "FILE", "the certificate's private key"),
+        ("announce", "URL", "tell others this address"),
+        ("invite", "LINK", "relay for the private swarm of this link"),
+        ("swarm", "KEY", "instead of --invite: the swarm's admission key, in hex"),
+        ("admission", "HEX", "with --swarm: what admits the relay's own key there, in hex"),
+        ("backbone", "URL[,URL...]", "NATS servers where other relays are met, like tls://nats.example:4222"),
+        ("backbone-credentials", "FILE", "file with nkey seed, USER:PASSWORD or token"),
+        ("backbone-ca", "FILE", "certificates (PEM) that vouch for tls:// servers"),
+        ("bans", "FILE", "keys to take nothing from, one a line; read anew on SIGHUP"),
+        ("metrics", "HOST:PORT", "figures for Prometheus; a PORT alone: at 127.0.0.1"),
+    ):
+        relay.add_argument(f"--{name}", metavar=metavar, default="", help=text)
     relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
     relay.add_argument("--private-addresses", action="store_true", help="also link to home and loopback addresses")
-    relay.add_argument("--invite", metavar="LINK", help="relay for the private swarm of this link")
-    relay.add_argument("--swarm", metavar="KEY", help="instead of --invite: the swarm's admission key, in hex")
-    relay.add_argument("--admission", metavar="HEX", help="with --swarm: what admits the relay's own key there, in hex")
-    relay.add_argument(
-        "--backbone",
-        metavar="URL[,URL...]",
-        help="NATS servers where other relays are met, like tls://nats.example:4222",
-    )
-    relay.add_argument("--backbone-credentials", metavar="FILE", help="file with nkey seed, USER:PASSWORD or token")
-    relay.add_argument("--backbone-ca", metavar="FILE", help="certificates (PEM) that vouch for tls:// servers")
     relay.add_argument(
         "--backbone-shards", metavar="N", type=int, help="with many relays: hear N of 256 shards, others each hour"
     )
-    relay.add_argument("--bans", metavar="FILE", help="keys to take nothing from, one a line; read anew on SIGHUP")
-    relay.add_argument("--metrics", metavar="HOST:PORT", help="figures for Prometheus; a PORT alone: at 127.0.0.1")
     actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one; private swarms")
     _command(actions, "list", "peers:show", "list the linked peers and what came over each link")
     add = _command(actions, "add", "peers:add", "keep a link to a peer from now on")

@@ -1,4 +1,4 @@
-"""The relay process: `python -m sapo_desktop.worker.membership.relay --data DIR --listen HOST:PORT`.
+"""The relay process: `python -m sapo_desktop.worker.membership.relay --data DIR --options JSON`.
 
 The same swarm code as in a node, with more room for links and nothing that computes: no model, and an examiner only
 until the tasks are compared. A relay keeps what authors publish to it and serves it to those who ask; it looks at
@@ -17,10 +17,11 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
@@ -30,7 +31,6 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.proxies import check_environment
-from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import server_context
@@ -49,7 +49,7 @@ from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Facts, Notice
 from sapo_desktop.worker.control.messages.replies import Ok, PeerAnswered, RelayStatus, Reply
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
-from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import announcement, ban, greet, listen_at, task_ids
@@ -58,7 +58,14 @@ from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
 from sapo_desktop.worker.membership.private import members_of
 from sapo_desktop.worker.membership.settings import addresses, host_and_port
 from sapo_desktop.worker.membership.view import linked_info
-from sapo_desktop.worker.relaying.joined import INSTALL, BackboneOptions, backbone_check, backbone_info, read_bans
+from sapo_desktop.worker.relaying.joined import (
+    INSTALL,
+    backbone_check,
+    backbone_info,
+    check_backbone,
+    join_backbone,
+    read_bans,
+)
 
 if TYPE_CHECKING:
     from sapo_desktop.swarm.sockets.backbone import Backbone
@@ -71,103 +78,57 @@ SHARE = 0.8
 """Of its one core, for messages: it does nothing else, but sockets, TLS and the clock need the rest."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line of the process says. `tls`: certificate and key files; None: a certificate of our own."""
-
-    data: Path
-    listen: str
-    tls: tuple[Path, Path] | None
-    peers: str
-    invited: str
-    announce: str
-    private_addresses: bool
-    started: bool = False
-    """Whether somebody holds our standard input until it has attached (control/parent.py)."""
-    swarm: str = ""
-    admission: str = ""
-    """As in the settings of a node (core/settings.py)."""
-    backbone: BackboneOptions = field(default_factory=BackboneOptions)
-    bans: Path | None = None
-    metrics: str = ""
-
-    def check(self) -> None:
-        """Look at all that can be looked at before the tasks are compared, which takes a while. Raises UsageError."""
-        for key in ("swarm", "admission"):
-            settings_file.parse_value(key, getattr(self, key))
-        host_and_port(self.listen)
-        addresses(self.peers)
-        if self.announce:
-            Address.parse(self.announce)
-        if self.tls is not None:
-            server_context(*self.tls)
-        read_bans(self.bans)
-        self.backbone.check()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Relay until told to end; returns the exit code."""
-    options = _parse(arguments)
+    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.membership.relay", description="A relay of the swarm.")
+    parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
+    parser.add_argument("--options", required=True, help="RelayOptions as JSON")
+    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
+    given = parser.parse_args(arguments)
     try:
-        return asyncio.run(_work(options))
+        return asyncio.run(_work(given.data, msgspec.json.decode(given.options, type=RelayOptions), given.started))
     except SapoError as error:
         print(starter.last_words(error), file=sys.stderr)
         return error.exit_code
 
 
-def _parse(arguments: Sequence[str] | None) -> Options:
-    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.membership.relay", description="A relay of the swarm.")
-    parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
-    parser.add_argument("--listen", required=True, help="HOST:PORT")
-    parser.add_argument("--cert", type=Path, help="certificate chain (PEM)")
-    parser.add_argument("--key", type=Path, help="its private key (PEM)")
-    parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
-    parser.add_argument("--invited", default="", help="of these, those dialled only on the public internet")
-    parser.add_argument("--announce", default="", help="the address to tell others")
-    parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
-    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
-    parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
-    parser.add_argument("--admission", default="", help="what admits the relay's key there, in hex")
-    parser.add_argument("--backbone", default="", help="NATS servers where other relays are met, by comma")
-    parser.add_argument("--backbone-credentials", type=Path, help="file with nkey seed, USER:PASSWORD or token")
-    parser.add_argument("--backbone-ca", type=Path, help="certificates (PEM) that vouch for tls:// servers")
-    parser.add_argument("--backbone-shards", type=int, default=SHARDS, help="how many shards to listen to")
-    parser.add_argument("--bans", type=Path, help="file with keys that nothing is taken from")
-    parser.add_argument("--metrics", default="", help="HOST:PORT, or PORT, of figures for Prometheus")
-    given = parser.parse_args(arguments)
-    return Options(
-        data=given.data,
-        listen=given.listen,
-        tls=(given.cert, given.key) if given.cert and given.key else None,
-        peers=given.peers,
-        invited=given.invited,
-        announce=given.announce,
-        private_addresses=given.private_addresses,
-        started=given.started,
-        swarm=given.swarm,
-        admission=given.admission,
-        backbone=BackboneOptions(given.backbone, given.backbone_credentials, given.backbone_ca, given.backbone_shards),
-        bans=given.bans,
-        metrics=given.metrics,
-    )
-
-
-async def _work(options: Options) -> int:
-    folder = DataFolder.open(options.data)
+async def _work(data: Path, options: RelayOptions, started: bool) -> int:
+    folder = DataFolder.open(data)
     begin_log(sys.stderr, folder.log("worker"))
     folder.keep_caches()
-    options.check()
+    _check(options)
     with FolderLock(folder) as held:
         async with bounded_logs(folder.logs):
-            return await Relay(folder, options).run(held)
+            return await Relay(folder, options, started=started).run(held)
+
+
+def _check(options: RelayOptions) -> None:
+    """Look at all that can be looked at before the tasks are compared, which takes a while. Raises UsageError."""
+    for key in ("swarm", "admission"):
+        settings_file.parse_value(key, getattr(options, key))
+    host_and_port(options.listen)
+    addresses(options.peers)
+    if options.announce:
+        Address.parse(options.announce)
+    if options.cert:
+        server_context(*_tls(options))
+    read_bans(options.bans)
+    check_backbone(options)
+
+
+def _tls(options: RelayOptions) -> tuple[Path, Path]:
+    """The files of certificate and key."""
+    return Path(options.cert), Path(options.key)
 
 
 class Relay:
-    """The parts of one relay and their order of beginning and ending."""
+    """The parts of one relay and their order of beginning and ending. `started`: somebody holds our standard input
+    until it has attached (control/parent.py)."""
 
-    def __init__(self, folder: DataFolder, options: Options) -> None:
+    def __init__(self, folder: DataFolder, options: RelayOptions, *, started: bool) -> None:
         self._folder = folder
         self._options = options
+        self._is_held = started
         self._catalogue = load_tasks(folder.tasks)
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._quit = asyncio.Event()
@@ -187,7 +148,7 @@ class Relay:
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
         if os.name != "nt":
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
-        if self._options.started:
+        if self._is_held:
             starter.when_let_go(self._let_go)
         await self._server.start()
         losing = asyncio.create_task(held.until_lost())
@@ -239,15 +200,16 @@ class Relay:
         linked = link_up(identified, most_links=SESSIONS, found_links=0, share=SHARE, relays=True)
         ban(linked, read_bans(options.bans))
         try:
-            address = await listen_at(linked, options.listen, options.tls, self._folder.control)
+            tls = _tls(options) if options.cert else None
+            address = await listen_at(linked, options.listen, tls, self._folder.control)
             self._address, self._linked = str(address), linked
             linked.links.keep(addresses(options.peers), addresses(options.invited))
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(_tell_claims, linked)
             self._say("info", sentence("Relaying at {address}", address=str(address)))
             further = []
-            if options.backbone.servers:
-                self._backbone = options.backbone.join(linked)
+            if options.backbone:
+                self._backbone = join_backbone(options, linked)
                 further.append(self._backbone.run())
             if metrics is not None:
                 further.append(metrics.run(linked, self._backbone))
@@ -269,8 +231,8 @@ class Relay:
             return
         try:
             banned = read_bans(self._options.bans)
-            if self._options.tls is not None:
-                self._linked.network.renew_certificate(*self._options.tls)
+            if self._options.cert:
+                self._linked.network.renew_certificate(*_tls(self._options))
         except (UsageError, OSError) as error:
             what = error.text if isinstance(error, SapoError) else str(error)
             self._say("warning", sentence("Not read again: {error}", error=str(what)))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ssl
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from sapo_desktop.core.records import Check
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.worker.control.messages.swarm import BackboneInfo
+from sapo_desktop.worker.control.messages.swarm import BackboneInfo, RelayOptions
 from sapo_desktop.worker.membership.joining import Linked
 from sapo_desktop.worker.membership.settings import keys_of
 
@@ -29,88 +28,77 @@ _MOST_CREDENTIALS, _MOST_BANS = 4096, 16 * 1024 * 1024
 INSTALL = "python -m pip install nats-py prometheus-client"
 
 
-@dataclass(frozen=True)
-class BackboneOptions:
-    """Where the other relays are met. Empty: nowhere."""
-
-    servers: str = ""
-    credentials: Path | None = None
-    ca: Path | None = None
-    """Certificates (PEM) that the servers' are signed with; None: those that this computer trusts."""
-    shards: int = SHARDS
-    """How many to listen to."""
-
-    def check(self) -> None:
-        """Raises UsageError: what is missing, or cannot be used."""
-        if not self.servers:
-            return
-        servers = nats_servers(self.servers)
-        try:
-            from sapo_desktop.swarm.sockets import backbone  # noqa: F401
-        except ImportError as error:
-            raise UsageError(
-                "Relays are joined by nats-py, which is not installed: {command}", command=INSTALL
-            ) from error
-        if not 1 <= self.shards <= SHARDS:
-            raise UsageError("--backbone-shards is a number from 1 to {most}.", most=str(SHARDS))
-        credentials = self._credentials()
-        if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
-            raise UsageError(
-                "{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
-                server=bare[0],
-            )
-        self._tls()
-
-    def join(self, linked: Linked) -> Backbone:
-        """The relay's connection, not begun yet. Raises UsageError as `check` does."""
-        from sapo_desktop.swarm.sockets.backbone import Backbone
-
-        federation = Federation(
-            linked.network.exchange,
-            linked.signer,
-            linked.network_id,
-            Now(time.monotonic(), time.time()),
-            members=linked.members,
-            admission=linked.admission,
+def check_backbone(options: RelayOptions) -> None:
+    """Raises UsageError: what is missing for the backbone of these options, or cannot be used."""
+    if not options.backbone:
+        return
+    servers = nats_servers(options.backbone)
+    try:
+        from sapo_desktop.swarm.sockets import backbone  # noqa: F401
+    except ImportError as error:
+        raise UsageError("Relays are joined by nats-py, which is not installed: {command}", command=INSTALL) from error
+    if options.backbone_shards is not None and not 1 <= options.backbone_shards <= SHARDS:
+        raise UsageError("--backbone-shards is a number from 1 to {most}.", most=str(SHARDS))
+    credentials = read_credentials(options.backbone_credentials)
+    if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
+        raise UsageError(
+            "{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
+            server=bare[0],
         )
-        return Backbone(
-            nats_servers(self.servers),
-            federation,
-            linked.network,
-            f"sapo.v1.{linked.network_id.hex()}",
-            credentials=self._credentials(),
-            tls=self._tls(),
-            shards=self.shards,
-        )
+    _tls(options.backbone_ca)
 
-    def _credentials(self) -> Credentials | None:
-        """The seed of an nkey, `user:password`, or a token: the first line of the file."""
-        from sapo_desktop.swarm.sockets.backbone import Credentials
-        from sapo_desktop.swarm.sockets.nkey import UserKey
 
-        if self.credentials is None:
-            return None
-        first = _read(self.credentials, _MOST_CREDENTIALS).strip().partition("\n")[0].strip()
-        if not first or first.startswith("-"):
-            raise UsageError("The first line of {path} has to be USER:PASSWORD or a token.", path=str(self.credentials))
-        if first.startswith("SU") and ":" not in first:
-            try:
-                return Credentials(key=UserKey(first))
-            except ValueError as error:
-                raise UsageError(
-                    "{path} holds no seed of a user's nkey: it begins with SU. Name the file that holds it.",
-                    path=str(self.credentials),
-                ) from error
-        user, colon, password = first.partition(":")
-        return Credentials(user, password) if colon else Credentials(token=first)
+def join_backbone(options: RelayOptions, linked: Linked) -> Backbone:
+    """The relay's connection, not begun yet. Raises UsageError as `check_backbone` does."""
+    from sapo_desktop.swarm.sockets.backbone import Backbone
 
-    def _tls(self) -> ssl.SSLContext:
+    federation = Federation(
+        linked.network.exchange,
+        linked.signer,
+        linked.network_id,
+        Now(time.monotonic(), time.time()),
+        members=linked.members,
+        admission=linked.admission,
+    )
+    return Backbone(
+        nats_servers(options.backbone),
+        federation,
+        linked.network,
+        f"sapo.v1.{linked.network_id.hex()}",
+        credentials=read_credentials(options.backbone_credentials),
+        tls=_tls(options.backbone_ca),
+        shards=SHARDS if options.backbone_shards is None else options.backbone_shards,
+    )
+
+
+def read_credentials(path: str) -> Credentials | None:
+    """The seed of an nkey, `user:password`, or a token: the first line of the file; None without one."""
+    from sapo_desktop.swarm.sockets.backbone import Credentials
+    from sapo_desktop.swarm.sockets.nkey import UserKey
+
+    if not path:
+        return None
+    first = _read(path, _MOST_CREDENTIALS).strip().partition("\n")[0].strip()
+    if not first or first.startswith("-"):
+        raise UsageError("The first line of {path} has to be USER:PASSWORD or a token.", path=path)
+    if first.startswith("SU") and ":" not in first:
         try:
-            return ssl.create_default_context(cafile=str(self.ca) if self.ca else None)
-        except (OSError, ssl.SSLError) as error:
+            return Credentials(key=UserKey(first))
+        except ValueError as error:
             raise UsageError(
-                "{path} holds no certificates: name a file with certificates in PEM form.", path=str(self.ca)
+                "{path} holds no seed of a user's nkey: it begins with SU. Name the file that holds it.", path=path
             ) from error
+    user, colon, password = first.partition(":")
+    return Credentials(user, password) if colon else Credentials(token=first)
+
+
+def _tls(authorities: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=authorities or None)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(
+            "{path} holds no certificates: name a file with certificates in PEM form.", path=authorities
+        ) from error
 
 
 def backbone_info(backbone: Backbone) -> BackboneInfo:
@@ -150,9 +138,9 @@ def backbone_check(state: str) -> Check:
     )
 
 
-def read_bans(path: Path | None) -> frozenset[bytes]:
-    """Keys of 64 hex digits, one a line; what follows a `#` is a remark. Raises UsageError."""
-    if path is None:
+def read_bans(path: str) -> frozenset[bytes]:
+    """Keys of 64 hex digits, one a line; what follows a `#` is a remark; none without a file. Raises UsageError."""
+    if not path:
         return frozenset()
     banned: set[bytes] = set()
     for number, line in enumerate(_read(path, _MOST_BANS).splitlines(), 1):
@@ -163,18 +151,18 @@ def read_bans(path: Path | None) -> frozenset[bytes]:
                 "Line {number} of {path} is no key: write its 64 hex digits.",
                 in_terminal="sapo-desktop peers --json",
                 number=number,
-                path=str(path),
+                path=path,
             ) from error
     return frozenset(banned)
 
 
-def _read(path: Path, most: int) -> str:
+def _read(path: str, most: int) -> str:
     try:
-        return read_text(path, most)
+        return read_text(Path(path), most)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text"
         raise UsageError(
             "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
-            path=str(path),
+            path=path,
             reason=reason,
         ) from error

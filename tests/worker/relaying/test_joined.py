@@ -7,15 +7,21 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.worker.relaying.joined import BackboneOptions, backbone_check, read_bans
+from sapo_desktop.worker.control.messages.swarm import RelayOptions
+from sapo_desktop.worker.relaying.joined import backbone_check, check_backbone, read_bans, read_credentials
 from tests.swarm.sockets.test_nkey import written_seed
+
+
+def check(servers: str, credentials: Path | str = "", ca: Path | str = "") -> None:
+    options = RelayOptions(listen="", backbone=servers, backbone_credentials=str(credentials), backbone_ca=str(ca))
+    check_backbone(options)
 
 
 def test_a_list_of_bans_may_have_remarks(tmp_path: Path) -> None:
     path = tmp_path / "bans"
     path.write_text(f"# known floods\n{'a' * 64}  # since May\n\n{'0B' * 32}\n")
-    assert read_bans(path) == {b"\xaa" * 32, b"\x0b" * 32}
-    assert read_bans(None) == frozenset()
+    assert read_bans(str(path)) == {b"\xaa" * 32, b"\x0b" * 32}
+    assert read_bans("") == frozenset()
 
 
 @pytest.mark.parametrize("content", ["zz", "ab", "ab" * 33])
@@ -23,39 +29,38 @@ def test_a_ban_that_is_no_key_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "bans"
     path.write_text(content)
     with pytest.raises(UsageError, match=r"64 hex digits. In a terminal: sapo-desktop peers --json"):
-        read_bans(path)
+        read_bans(str(path))
     with pytest.raises(UsageError, match="cannot be read"):
-        read_bans(tmp_path / "none")
+        read_bans(str(tmp_path / "none"))
 
 
 def test_credentials_come_from_a_file_and_never_go_out_unencrypted(tmp_path: Path) -> None:
     path = tmp_path / "credentials"
     path.write_text("relay-1:pass:word\n")
-    found = BackboneOptions("tls://nats.example", path)
-    found.check()
-    credentials = found._credentials()
+    check("tls://nats.example", path)
+    credentials = read_credentials(str(path))
     assert credentials is not None and (credentials.user, credentials.password) == ("relay-1", "pass:word")
     path.write_text("only-a-token\n")
-    credentials = found._credentials()
+    credentials = read_credentials(str(path))
     assert credentials is not None and credentials.token == "only-a-token" and "token" not in repr(credentials)
     with pytest.raises(UsageError, match="unencrypted"):
-        BackboneOptions("tls://nats.example,nats://nats.example", path).check()
-    BackboneOptions("nats://127.0.0.1", path).check()
+        check("tls://nats.example,nats://nats.example", path)
+    check("nats://127.0.0.1", path)
     path.write_text("\n")
     with pytest.raises(UsageError, match="USER:PASSWORD"):
-        found.check()
+        check("tls://nats.example", path)
     path.write_text(written_seed(b"s" * 32) + "\n")
-    BackboneOptions("nats://nats.example", path).check()
+    check("nats://nats.example", path)
     path.write_text("SUPER\n")
     with pytest.raises(UsageError, match="no seed"):
-        found.check()
+        check("tls://nats.example", path)
 
 
 def test_certificates_that_are_none_are_said(tmp_path: Path) -> None:
     path = tmp_path / "ca.pem"
     path.write_text("none")
     with pytest.raises(UsageError, match="no certificates"):
-        BackboneOptions("tls://nats.example", ca=path).check()
+        check("tls://nats.example", ca=path)
 
 
 def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,9 +73,9 @@ def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.Monkey
     from sapo_desktop.swarm import sockets
 
     monkeypatch.delattr(sockets, "backbone", raising=False)
-    BackboneOptions().check()
+    check("")
     with pytest.raises(UsageError, match="pip install nats-py prometheus-client"):
-        BackboneOptions("nats://127.0.0.1").check()
+        check("nats://127.0.0.1")
     relay = importlib.import_module("sapo_desktop.worker.membership.relay")
     assert relay._metrics("") is None
     with pytest.raises(UsageError, match="pip install nats-py prometheus-client"):
@@ -81,7 +86,7 @@ def test_a_line_of_the_bans_that_is_no_key_is_named(tmp_path: Path) -> None:
     path = tmp_path / "bans"
     path.write_text(f"{'ab' * 32}  # a flood\n\nnot a key\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"Line 3 of .*bans is no key"):
-        read_bans(path)
+        read_bans(str(path))
 
 
 def test_doctor_says_what_to_do_about_the_backbone() -> None:

@@ -1,4 +1,4 @@
-"""The swarm's side as replies and events carry it."""
+"""The swarm's side as replies and events carry it, and what a relay is told by whoever starts it."""
 
 from __future__ import annotations
 
@@ -92,6 +92,38 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Groups of ours that peers say they handed on or trained on, over all history."""
     helped: int = 0
     """How many peers say so, of those that are remembered."""
+
+
+class RelayOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the command line says of a relay. Files are full paths; what is empty is not wanted."""
+
+    listen: str
+    """HOST:PORT."""
+    cert: str = ""
+    """Certificate chain (PEM); without one there is a certificate of the relay's own."""
+    key: str = ""
+    """Its private key (PEM)."""
+    peers: str = ""
+    """Addresses to keep links to, by comma, as in the settings of a node (core/settings.py)."""
+    invited: str = ""
+    """Of these, those dialled only on the public internet."""
+    announce: str = ""
+    private_addresses: bool = False
+    swarm: str = ""
+    """With `admission`: as in the settings of a node."""
+    admission: str = ""
+    backbone: str = ""
+    """NATS servers where other relays are met, by comma."""
+    backbone_credentials: str = ""
+    """File with nkey seed, USER:PASSWORD or token."""
+    backbone_ca: str = ""
+    """Certificates (PEM) that the servers' are signed with; without them those that this computer trusts."""
+    backbone_shards: int | None = None
+    """How many shards to listen to; None: all."""
+    bans: str = ""
+    """File with keys that nothing is taken from."""
+    metrics: str = ""
+    """HOST:PORT, or PORT, of figures for Prometheus."""
 
 
 class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
