@@ -3568,6 +3568,10 @@
         <translation>Wie viele der zuletzt gezogenen Gruppen über diese Verbindung kamen</translation>
     </message>
     <message>
+        <source>The mean since it was linked</source>
+        <translation>Das Mittel, seit die Verbindung besteht</translation>
+    </message>
+    <message>
         <source>Linked for</source>
         <translation>Verbunden seit</translation>
     </message>
@@ -5013,6 +5017,10 @@
         <translation>Metas Lizenz muss zuerst beim Hub angenommen werden.</translation>
     </message>
     <message>
+        <source>Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose another model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
         <translation>Nenne den Server, der antworten soll: Stelle remote_url auf http://HOST:PORT (docs/remote.md).</translation>
     </message>
@@ -5863,10 +5871,6 @@
         <translation>Für das ganze Modell ist kein Platz: Seine Matrizen werden in 8 Bit gehalten.</translation>
     </message>
     <message>
-        <source>There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a smaller model.</source>
-        <translation>Für {name} ist kein Platz, und einige seiner Schichten sind ungewöhnlich, so dass sie nicht in 8 Bit gehalten werden. Wähle ein kleineres Modell.</translation>
-    </message>
-    <message>
         <source>There is no setting &apos;{name}&apos; in {path}; {advice}</source>
         <translation>Es gibt keine Einstellung „{name}“, wie {path} sie nennt; {advice}</translation>
     </message>
@@ -5929,10 +5933,6 @@
     <message>
         <source>This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only where you know that a node of that swarm is there.</source>
         <translation>Diese Einladung führt zu {addresses}: zu diesem Computer, einem lokalen Netz oder einem Port anderer Dienste. Folge ihr nur, wenn du weißt, dass dort ein Knoten dieses Schwarms ist.</translation>
-    </message>
-    <message>
-        <source>This kind of model has no fused attention: it takes more time and memory on a card.</source>
-        <translation>Für diese Art von Modell gibt es keine verschmolzene Attention: Auf einer Karte braucht sie mehr Zeit und Speicher.</translation>
     </message>
     <message>
         <source>This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.</source>
@@ -7177,10 +7177,6 @@
     <message>
         <source>Keys of blocked peers, by comma: this node neither links to them nor learns from them.</source>
         <translation>Schlüssel blockierter Peers, mit Komma getrennt: Dieser Knoten verbindet sich nicht mit ihnen und lernt nicht von ihnen.</translation>
-    </message>
-    <message>
-        <source>Models of type {kind} are not supported: their output layer is unusual. Choose another model.</source>
-        <translation>Modelle der Art {kind} werden nicht unterstützt: Ihre Ausgabeschicht ist ungewöhnlich. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>Never sent: the words of a question, the right answer, the mark of an answer, your name, your files.</source>

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.core.settings import listed, with_item
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.refused import RefusedTable, refusals
-from sapo_desktop.gui.peers.traffic import LinkRow
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
 from sapo_desktop.gui.widgets.forms import Copied
@@ -31,7 +30,7 @@ class LinksCard(Card):
     def __init__(self, view: View, bridge: Asks, add: Callable[[], object]) -> None:
         super().__init__(tr("Links"))
         self._view, self._bridge = view, bridge
-        self.table = Table(tr("Links"), _headings(), rows_shown=5, same=lambda row: row.name)
+        self.table = Table(tr("Links"), _headings(), rows_shown=5, same=lambda link: (link.key, link.dialled))
         self.table.picked.connect(self._show)
         self.table.pointed.connect(self._choose)
         self.details = Button(tr("Details"), self._show_selected, icon="eye")
@@ -48,10 +47,10 @@ class LinksCard(Card):
         self.add(self._stack, self._buttons)
         self._choose()
 
-    def show_rows(self, rows: list[LinkRow]) -> None:
-        self.table.set_rows(rows)
-        self._stack.fill(bool(rows))
-        self._buttons.setVisible(bool(rows))
+    def show_links(self, links: list[LinkInfo]) -> None:
+        self.table.set_rows(links)
+        self._stack.fill(bool(links))
+        self._buttons.setVisible(bool(links))
 
     def _choose(self) -> None:
         one = len(self.table.selected()) == 1
@@ -59,72 +58,75 @@ class LinksCard(Card):
         self.block.setEnabled(one)
 
     def _show_selected(self) -> None:
-        for row in self.table.selected()[:1]:
-            self._show(row)
+        for link in self.table.selected()[:1]:
+            self._show(link)
 
-    def _show(self, row: LinkRow) -> None:
-        LinkSheet(self, self._view, self._bridge, row).open()
+    def _show(self, link: LinkInfo) -> None:
+        LinkSheet(self, self._view, self._bridge, link).open()
 
     def _block_selected(self) -> None:
-        for row in self.table.selected()[:1]:
-            block(self, self._view, self._bridge, row.link.key, self)
+        for link in self.table.selected()[:1]:
+            block(self, self._view, self._bridge, link.key, self)
 
 
 def _headings() -> list[Heading]:
-    def refused(row: LinkRow) -> int:
-        return row.refused("invalid") + row.refused("unverifiable")
+    def refused(link: LinkInfo, *kinds: str) -> int:
+        return sum(sum(link.refused.get(kind, {}).values()) for kind in kinds)
+
+    def in_vain(link: LinkInfo) -> int:
+        return refused(link, "invalid", "unverifiable")
 
     return [
-        Heading(tr("Peer"), lambda row: peer_words.short_key(row.link.key)),
+        Heading(tr("Peer"), lambda link: peer_words.short_key(link.key)),
         Heading(
             tr("Direction"),
-            lambda row: peer_words.direction(row.link),
-            icon=lambda row: ("out", "muted") if row.link.dialled else ("in", "muted"),
+            peer_words.direction,
+            icon=lambda link: ("out", "muted") if link.dialled else ("in", "muted"),
             about=tr("Who dialled whom"),
             spare=2,
         ),
         number(
             tr("Latency"),
-            lambda row: row.link.latency_ms,
+            lambda link: link.latency_ms,
             peer_words.milliseconds,
             about=tr("Of the last question that was answered over it"),
             spare=5,
         ),
-        number(tr("Groups in"), lambda row: row.link.groups_in),
-        number(tr("Out"), lambda row: row.link.groups_out, spare=3),
+        number(tr("Groups in"), lambda link: link.groups_in),
+        number(tr("Out"), lambda link: link.groups_out, spare=3),
         Heading(
             tr("Refused"),
-            lambda row: numbers.count(refused(row)),
-            refused,
+            lambda link: numbers.count(in_vain(link)),
+            in_vain,
             right=True,
             about=tr("What broke the rules or could not be checked"),
-            icon=lambda row: ("warning", "danger") if row.refused("invalid") else None,
+            icon=lambda link: ("warning", "danger") if refused(link, "invalid") else None,
             spare=1,
         ),
         number(
             tr("Draws"),
-            lambda row: row.link.draw_share,
+            lambda link: link.draw_share,
             numbers.percent,
             about=tr("How many of the groups drawn lately came over this link"),
             spare=4,
         ),
-        number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second, spare=6),
-        number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second, spare=7),
-        number(tr("Linked for"), lambda row: row.link.seconds, numbers.span, spare=8),
+        number(tr("Receiving"), incoming, peer_words.per_second, about=tr("The mean since it was linked"), spare=6),
+        number(tr("Sending"), outgoing, peer_words.per_second, about=tr("The mean since it was linked"), spare=7),
+        number(tr("Linked for"), lambda link: link.seconds, numbers.span, spare=8),
     ]
 
 
 class LinkSheet(Sheet):
     """One link, as it was when it was opened."""
 
-    def __init__(self, parent: QWidget, view: View, bridge: Asks, row: LinkRow) -> None:
-        link, self._owner = row.link, parent
+    def __init__(self, parent: QWidget, view: View, bridge: Asks, link: LinkInfo) -> None:
+        self._owner = parent
         super().__init__(parent, tr("Peer {key}").format(key=peer_words.short_key(link.key)), _way(link))
         key = Copied(bridge, tr("Its key"), tr("Copy the key"))
         key.show_text(link.key)
         address = Copied(bridge, tr("Its address"), tr("Copy the address"))
         address.show_text(link.dialled)
-        self.add(key, address, Columns(*_figures(row), narrowest=150, most=4))
+        self.add(key, address, Columns(*_figures(link), narrowest=150, most=4))
         rows = refusals(link.refused)
         if rows:
             refused = RefusedTable(rows_shown=min(5, len(rows)))
@@ -171,15 +173,24 @@ def _way(link: LinkInfo) -> str:
     return tr("It dialled this node. Linked for {span}.").format(span=numbers.span(link.seconds))
 
 
-def _figures(row: LinkRow) -> list[Figure]:
-    link, rate = row.link, row.rate
+def incoming(link: LinkInfo) -> float:
+    """Bytes a second since it was linked."""
+    return link.bytes_in / max(1.0, link.seconds)
+
+
+def outgoing(link: LinkInfo) -> float:
+    """The same of what was sent."""
+    return link.bytes_out / max(1.0, link.seconds)
+
+
+def _figures(link: LinkInfo) -> list[Figure]:
     return [
         Figure(tr("Latency"), peer_words.milliseconds(link.latency_ms)),
         Figure(tr("Groups in"), numbers.count(link.groups_in)),
         Figure(tr("Groups out"), numbers.count(link.groups_out)),
         Figure(tr("Share of my draws"), numbers.percent(link.draw_share)),
-        Figure(tr("Received"), numbers.size(link.bytes_in), peer_words.per_second(rate.incoming)),
-        Figure(tr("Sent"), numbers.size(link.bytes_out), peer_words.per_second(rate.outgoing)),
+        Figure(tr("Received"), numbers.size(link.bytes_in), peer_words.per_second(incoming(link))),
+        Figure(tr("Sent"), numbers.size(link.bytes_out), peer_words.per_second(outgoing(link))),
     ]
 
 

@@ -9,12 +9,11 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.answer import AnswerCard
 from sapo_desktop.gui.peers.join import JoinSheet
-from sapo_desktop.gui.peers.links import LinksCard
+from sapo_desktop.gui.peers.links import LinksCard, incoming, outgoing
 from sapo_desktop.gui.peers.lists import AddressesCard, BlockedCard
 from sapo_desktop.gui.peers.me import MeCard, SharingCard
 from sapo_desktop.gui.peers.private import PrivateCard
 from sapo_desktop.gui.peers.refused import RefusedCard
-from sapo_desktop.gui.peers.traffic import Traffic
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Button
@@ -41,8 +40,6 @@ class PeersPage(Page):
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Peers"))
-        self._traffic = Traffic()
-        self._looked_at: SwarmInfo | None = None
         self.add_peer = Button(tr("Add a peer"), self._add, kind="primary", icon="plus")
         self.corner.addWidget(self.add_peer)
         self._notes = [Banner() for _ in range(_MOST_NOTES)]
@@ -95,12 +92,10 @@ class PeersPage(Page):
 
     def _show_links(self) -> None:
         swarm = self.view.swarm
-        if swarm is None or swarm is self._looked_at:
+        if swarm is None:
             return
-        self._looked_at = swarm
-        rows = self._traffic.look(swarm.links, self.view.clock())
-        self._links.show_rows(rows)
-        self._overview.show_swarm(swarm, self._traffic)
+        self._links.show_links(swarm.links)
+        self._overview.show_swarm(swarm)
         self._refused.show_swarm(swarm)
 
     def _show_notes(self) -> None:
@@ -179,7 +174,7 @@ class OverviewCard(Card):
         self._sentence.setText(swarm_sentence(self._view))
         self._sentence.set_tone("danger" if self._view.swarm_state == "failed" else "")
 
-    def show_swarm(self, swarm: SwarmInfo, traffic: Traffic) -> None:
+    def show_swarm(self, swarm: SwarmInfo) -> None:
         self._shared.set(
             numbers.count(swarm.published),
             tr("of this node's own") if swarm.sharing else tr("sharing is switched off"),
@@ -189,9 +184,8 @@ class OverviewCard(Card):
         )
         self._pool.set(numbers.count(swarm.pool), tr("others' groups, ready to be drawn"))
         self._used.set(*peer_words.thanks(swarm))
-        rate = traffic.total
-        for figure, now, total in (
-            (self._incoming, rate.incoming, sum(link.bytes_in for link in swarm.links)),
-            (self._outgoing, rate.outgoing, sum(link.bytes_out for link in swarm.links)),
+        for figure, rate, total in (
+            (self._incoming, sum(map(incoming, swarm.links)), sum(link.bytes_in for link in swarm.links)),
+            (self._outgoing, sum(map(outgoing, swarm.links)), sum(link.bytes_out for link in swarm.links)),
         ):
-            figure.set(peer_words.per_second(now), tr("{size} over these links").format(size=numbers.size(total)))
+            figure.set(peer_words.per_second(rate), tr("{size} over these links").format(size=numbers.size(total)))

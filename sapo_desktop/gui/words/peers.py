@@ -75,9 +75,9 @@ def direction(link: LinkInfo) -> str:
     return tr("I dialled") if link.dialled else tr("it dialled")
 
 
-def per_second(rate: float | None) -> str:
+def per_second(rate: float) -> str:
     """`1.2 KB/s`."""
-    return numbers.NOTHING if rate is None else tr("{size}/s").format(size=numbers.size(rate))
+    return tr("{size}/s").format(size=numbers.size(rate))
 
 
 def milliseconds(value: float | None) -> str:
