@@ -5,7 +5,7 @@ How a frame becomes a group in the pool, and from there in a round:
 1. `sockets/`: bytes of a connection that was let in (`door`), read when it is its turn (`fair_queue`), within its
    budget (`wire`). `network` is the driver; it alone knows tasks and time-outs.
 2. `protocol/`: one frame is decoded by `codec` into a message (`messages`) and given to the link's `session`, a state
-   machine without I/O. First the greeting: each side proves its key (`greeting`, `handshake`). Then every message has
+   machine without I/O. First the greeting: each side proves its key (`handshake`). Then every message has
    a rate and a size (`limits`); what breaks them becomes a reason (`refusals`), what is fine an event (`events`).
 3. `exchange`: a group's event passes the checks, cheapest first: seen before, rate of its author (`trust/standing`),
    signature over the bytes as they came (`protocol/envelope`, `signing`), member of a private swarm

@@ -221,18 +221,18 @@ class Exchange:
 
     def _handled(self, link: Link, event: events.Event, now: Now) -> bool:
         match event:
-            case events.Opened() if event.key in self.blocked:
+            case events.Opened(hello) if hello.key in self.blocked:
                 link.goodbye = link.session.close("blocked", retry_after=86400)
-            case events.Opened() if now.monotonic < (until := self._barred.get(event.key, 0.0)):
+            case events.Opened(hello) if now.monotonic < (until := self._barred.get(hello.key, 0.0)):
                 link.goodbye = link.session.close("still shut out", retry_after=int(until - now.monotonic) + 1)
-            case events.Opened():
-                link.key, link.told, link.opened = event.key, event, now.monotonic
+            case events.Opened(hello):
+                link.key, link.told, link.opened = hello.key, hello, now.monotonic
                 same_key.opened(link, self.links, now.monotonic)
-                self._follow_rotation(link, event, now)
+                self._follow_rotation(link, hello, now)
                 dialled = link.dialled is not None
-                self.clock.heard(event.key if dialled else link.part, event.time, now.unix, dialled=dialled)
+                self.clock.heard(hello.key if dialled else link.part, hello.time, now.unix, dialled=dialled)
                 self.giving.begin(link, oldest_slot=self.clock.slot(now.unix) + limits.OLDEST_SLOT)
-                self._compare_catalogues(link, event, now)
+                self._compare_catalogues(link, hello, now)
                 return False
             case m.Catalogue(tasks=tasks) if link.told is not None:
                 if self._catalogues.learn(link.told.catalogue, tasks):
@@ -261,9 +261,9 @@ class Exchange:
                 return False
         return True
 
-    def _compare_catalogues(self, link: Link, opened: events.Opened, now: Now) -> None:
+    def _compare_catalogues(self, link: Link, hello: m.Hello, now: Now) -> None:
         """Find out which tasks the peer knows, by asking where need be; then begin to offer and to want."""
-        link.tasks = self._catalogues.known_to(opened.catalogue, opened.previous)
+        link.tasks = self._catalogues.known_to(hello.catalogue, hello.previous)
         if link.tasks is None:
             link.session.ask_catalogue()
             link.catalogue_due = now.monotonic + _CATALOGUE_SECONDS
@@ -272,17 +272,17 @@ class Exchange:
         self.giving.offer(link, now)
         self._want(link, now)
 
-    def _follow_rotation(self, link: Link, opened: events.Opened, now: Now) -> None:
+    def _follow_rotation(self, link: Link, hello: m.Hello, now: Now) -> None:
         """A key that another one became goes on with what is known of that one."""
-        if not opened.rotation:
+        if not hello.rotation:
             return
         try:
-            old = rotation.old_key(opened.rotation, opened.key, self._network, now.unix + self.clock.offset)
+            old = rotation.old_key(hello.rotation, hello.key, self._network, now.unix + self.clock.offset)
         except Refused as refused:
             self.refusals.add(refused.reason)
             link.refused.add(refused.reason)
             return
-        self.standing.join(old, opened.key, now.monotonic, now.unix)
+        self.standing.join(old, hello.key, now.monotonic, now.unix)
 
     def _bar(self, link: Link, closed: events.Closed, now: Now) -> None:
         """Who was sent away for a while is not welcomed again at once; a key costs nothing, so only so many."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.protocol import events, limits
+from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened, StatsBody
 from sapo_desktop.swarm.protocol.refusals import Refusals
 from sapo_desktop.swarm.protocol.session import Session
@@ -64,7 +65,8 @@ class Link:
     """What others are told of it: another name each day."""
     key: bytes = b""
     """The peer's, once it proved it."""
-    told: events.Opened | None = None
+    told: m.Hello | None = None
+    """What it said of itself, once it proved its key."""
     unsent: list[Opened[GroupBody]] = field(default_factory=list)
     """Own groups that this link was not offered yet, the oldest first."""
     goodbye: events.Closed | None = None

@@ -8,8 +8,7 @@ from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.protocol.events import Event
-from sapo_desktop.swarm.protocol.greeting import Me
-from sapo_desktop.swarm.protocol.handshake import Role
+from sapo_desktop.swarm.protocol.handshake import Me, Role
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
 

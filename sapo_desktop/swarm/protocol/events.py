@@ -18,16 +18,8 @@ from sapo_desktop.swarm.protocol.refusals import Reason
 class Opened:
     """The peer proved its key; from here on everything may be sent."""
 
-    key: bytes
-    version: int
-    catalogue: bytes
-    previous: bytes | None
-    examiner: bytes
-    program: str
-    time: int
-    """The peer's Unix time as its HELLO said."""
-    rotation: bytes = b""
-    """What it says of the key that it was before; nobody has looked into it yet."""
+    hello: m.Hello
+    """As it came; nobody has looked into its rotation yet."""
 
 
 @dataclass(frozen=True)

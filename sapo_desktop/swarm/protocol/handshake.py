@@ -1,4 +1,4 @@
-"""How two peers show each other that they hold the keys they name.
+"""The first messages of a link, without I/O: each side says who it is and proves it, or says why it parts.
 
 Each side signs one transcript of both HELLOs under its role. The roles keep one side's signature from being sent back
 as the other's, the nonces keep an old one from being used again, the certificate's hash keeps it from being carried
@@ -7,12 +7,16 @@ through a third party that terminates TLS: whoever stands in the middle has anot
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.swarm.protocol.messages import Hello
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.events import Opened
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer, verify
+from sapo_desktop.swarm.trust import rotation
+from sapo_desktop.swarm.trust.admission import Members
 
 Role = Literal["client", "server"]
 LABEL = "auth"
@@ -20,7 +24,7 @@ NO_TLS = bytes(32)
 """Stands for the hash of the server's certificate on `ws://`."""
 
 
-def transcript(role: Role, client: Hello, server: Hello, certificate: bytes) -> bytes:
+def transcript(role: Role, client: m.Hello, server: m.Hello, certificate: bytes) -> bytes:
     """What the side of this role signs (32 bytes). `certificate`: SHA-256 of the server's, or NO_TLS."""
     return digest(
         b"sapo/auth/1",
@@ -36,23 +40,110 @@ def transcript(role: Role, client: Hello, server: Hello, certificate: bytes) -> 
     )
 
 
-def prove(signer: Signer, role: Role, client: Hello, server: Hello, certificate: bytes) -> bytes:
+def prove(signer: Signer, role: Role, client: m.Hello, server: m.Hello, certificate: bytes) -> bytes:
     """The signature of an AUTH, 64 bytes."""
     return signer.sign(LABEL, client.network, transcript(role, client, server, certificate))
 
 
-def check(signature: bytes, role: Role, client: Hello, server: Hello, certificate: bytes) -> None:
-    """Refused (BAD_SIGNATURE) unless the side of this role signed."""
-    key = client.key if role == "client" else server.key
-    content = transcript(role, client, server, certificate)
-    if not verify(signature, key=key, label=LABEL, network=client.network, content=content):
-        raise Refused(Reason.BAD_SIGNATURE, f"the {role} does not hold the key it names")
-
-
-def common_version(ours: list[int], theirs: list[int]) -> int | None:
-    """The highest version both speak."""
-    return max(set(ours) & set(theirs), default=None)
-
-
-def _versions(hello: Hello) -> bytes:
+def _versions(hello: m.Hello) -> bytes:
     return b",".join(str(version).encode("ascii") for version in hello.versions)
+
+
+@dataclass(frozen=True)
+class Me:
+    """What a node says of itself on every link."""
+
+    signer: Signer
+    network: bytes
+    tasks: tuple[bytes, ...]
+    catalogue: bytes
+    previous: bytes | None = None
+    examiner: bytes = b""
+    program: str = ""
+    versions: tuple[int, ...] = (m.VERSION,)
+    admission: bytes = b""
+    rotation: bytes = b""
+    members: Members | None = None
+    """Of a private swarm: who else may be talked to; None: anybody."""
+
+
+class Parting(Exception):
+    """We have nothing to do with this peer. `refused`: what is to be counted of it, where it is its fault."""
+
+    def __init__(self, reason: str, refused: Refused | None = None) -> None:
+        super().__init__(reason)
+        self.refused = refused
+
+
+class Handshake:
+    """One side's. The arguments are the Session's."""
+
+    def __init__(
+        self, role: Role, me: Me, nonce: bytes, unix_time: float, certificate: bytes, expected_key: bytes | None
+    ) -> None:
+        self.hello = m.Hello(
+            versions=list(me.versions),
+            network=me.network,
+            key=me.signer.key,
+            nonce=nonce,
+            time=int(unix_time),
+            catalogue=me.catalogue,
+            previous=me.previous,
+            examiner=me.examiner,
+            program=me.program,
+            admission=me.admission,
+            rotation=me.rotation if rotation.is_recent(me.rotation, unix_time) else b"",
+        )
+        self.admitted_until = float("inf")
+        """Unix time at which the peer's admission ends."""
+        self._role: Role = role
+        self._me = me
+        self._unix_time = unix_time
+        self._certificate = certificate
+        self._expected_key = expected_key
+        self._theirs: m.Hello | None = None
+
+    def take(self, message: m.Any) -> tuple[list[m.Any], Opened | None]:
+        """Take a message; returns what is to be said, and what is known of the peer once it has proven its key.
+
+        Raises:
+            Refused: OUT_OF_ORDER, BAD_SIGNATURE.
+            Parting: this is nobody for us.
+        """
+        if isinstance(message, m.Hello) and self._theirs is None:
+            return self._on_hello(message), None
+        if isinstance(message, m.Auth) and self._theirs is not None:
+            return self._on_auth(message, self._theirs)
+        raise Refused(Reason.OUT_OF_ORDER, f"{type(message).__name__} during the handshake")
+
+    def _on_hello(self, hello: m.Hello) -> list[m.Any]:
+        if set(self.hello.versions).isdisjoint(hello.versions):
+            ours = ", ".join(map(str, self.hello.versions))
+            raise Parting(f"no common version: this side speaks {ours}")
+        if hello.network != self._me.network:
+            raise Parting("another network")
+        if hello.key == self._me.signer.key:
+            raise Parting("this is my own key")
+        if self._expected_key is not None and hello.key != self._expected_key:
+            raise Parting("not the key that this address belongs to")
+        if self._me.members is not None:
+            try:
+                self.admitted_until = self._me.members.check(hello.key, hello.admission, self._unix_time)
+            except Refused as refused:
+                raise Parting(f"not a member of this private swarm: {refused.detail}", refused) from refused
+        self._theirs = hello
+        return [self.hello, self._proof(hello)] if self._role == "server" else []
+
+    def _on_auth(self, auth: m.Auth, theirs: m.Hello) -> tuple[list[m.Any], Opened]:
+        other: Role = "server" if self._role == "client" else "client"
+        content = transcript(other, *self._hellos(theirs), self._certificate)
+        if not verify(auth.signature, key=theirs.key, label=LABEL, network=theirs.network, content=content):
+            raise Refused(Reason.BAD_SIGNATURE, f"the {other} does not hold the key it names")
+        return ([self._proof(theirs)] if self._role == "client" else []), Opened(theirs)
+
+    def _proof(self, theirs: m.Hello) -> m.Auth:
+        return m.Auth(signature=prove(self._me.signer, self._role, *self._hellos(theirs), self._certificate))
+
+    def _hellos(self, theirs: m.Hello) -> tuple[m.Hello, m.Hello]:
+        """Client's and server's."""
+        return (self.hello, theirs) if self._role == "client" else (theirs, self.hello)

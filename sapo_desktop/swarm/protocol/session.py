@@ -20,8 +20,7 @@ from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.swarm.protocol import codec, events, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.events import Event
-from sapo_desktop.swarm.protocol.greeting import Greeting, Me, Parting
-from sapo_desktop.swarm.protocol.handshake import NO_TLS, Role
+from sapo_desktop.swarm.protocol.handshake import NO_TLS, Handshake, Me, Parting, Role
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused, kind_of
 
 _MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
@@ -63,7 +62,7 @@ class Session:
         self.latency: float | None = None
         """Seconds until the last request was answered, a WANT or a PING; None before the first."""
         self._me = me
-        self._greeting: Greeting | None = Greeting(role, me, nonce, unix_time, certificate, expected_key)
+        self._handshake: Handshake | None = Handshake(role, me, nonce, unix_time, certificate, expected_key)
         """Until it is over."""
         self._out: list[bytes] = []
         self._deadline = now + limits.HANDSHAKE_SECONDS
@@ -100,8 +99,8 @@ class Session:
         self._wants: dict[bytes, tuple[int, float]] = {}
         """Ticket -> groups asked for, and when."""
         if role == "client":
-            assert self._greeting is not None
-            self._say(self._greeting.hello)
+            assert self._handshake is not None
+            self._say(self._handshake.hello)
 
     # -- in --------------------------------------------------------------------------------------------------
 
@@ -117,7 +116,7 @@ class Session:
             if isinstance(message, m.Goodbye):
                 return [self._end(message.reason, message.retry_after, by_peer=True)]
             if not self.is_open:
-                return self._greet(message)
+                return self._shake_hands(message)
             if isinstance(message, m.Hello | m.Auth):
                 raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
             return _HANDLERS[type(message)](self, message, len(frame), now)
@@ -300,20 +299,20 @@ class Session:
         self.is_closed, self.is_open = True, False
         return events.Closed(reason, retry_after, by_peer)
 
-    def _greet(self, message: m.Any) -> list[Event]:
-        assert self._greeting is not None
+    def _shake_hands(self, message: m.Any) -> list[Event]:
+        assert self._handshake is not None
         try:
-            answers, opened = self._greeting.take(message)
+            answers, opened = self._handshake.take(message)
         except Parting as parting:
             fault = parting.refused
             told = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []
             return [*told, self.close(str(parting))]
-        self._admitted_until = self._greeting.admitted_until - self._unix_lead
+        self._admitted_until = self._handshake.admitted_until - self._unix_lead
         for answer in answers:
             self._say(answer)
         if opened is None:
             return []
-        self.is_open, self._greeting = True, None
+        self.is_open, self._handshake = True, None
         return [opened]
 
     # -- messages --------------------------------------------------------------------------------------------
@@ -413,4 +412,4 @@ _HANDLERS: dict[type[m.Message], Callable[[Session, Any, int, float], list[Event
     m.Ping: Session._on_ping,
     m.Pong: Session._on_pong,
 }
-"""By the type of message, once the greeting is over."""
+"""By the type of message, once the handshake is over."""

@@ -32,8 +32,7 @@ from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.events import Closed, Event, Opened
-from sapo_desktop.swarm.protocol.greeting import Me
-from sapo_desktop.swarm.protocol.handshake import NO_TLS
+from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets.certificate import server_context

@@ -22,8 +22,7 @@ from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import GroupBody
-from sapo_desktop.swarm.protocol.greeting import Me
-from sapo_desktop.swarm.protocol.handshake import NO_TLS
+from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import server_context

@@ -22,6 +22,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import events
 from sapo_desktop.swarm.protocol.envelope import Opened, PeerBody
+from sapo_desktop.swarm.protocol.messages import Hello
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.sockets.dialling import Allows
 from sapo_desktop.swarm.trust.standing import Standing
@@ -196,8 +197,8 @@ class MadeUpNetwork:
         key = address.key or self._rng.randbytes(32)
         link = Link(session, b"", key=key, dialled=address, host=host, opened=opened, visit=visit)
         self.exchange.links.append(link)
-        told = events.Opened(link.key, 1, b"", None, b"", "", 0)
-        self.heard(link, told)
+        hello = Hello(versions=[1], network=NETWORK, key=link.key, nonce=bytes(32), time=0, catalogue=bytes(32))
+        self.heard(link, events.Opened(hello))
         await session.ended.wait()
         self.exchange.links.remove(link)
         return link

@@ -46,7 +46,7 @@ from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import ENVELOPE_VERSION, Answer, GroupBody, Opened
 from sapo_desktop.swarm.protocol.events import Closed
-from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.handshake import Me
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate

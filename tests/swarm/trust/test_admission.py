@@ -12,7 +12,7 @@ from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol import codec, events, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, PeerBody, open_envelope, seal
-from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.handshake import Me
 from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refused, kind_of
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.network import now

@@ -1,5 +1,6 @@
 """A new key goes on where its old one was, and nobody gains by saying so."""
 
+import msgspec
 import pytest
 
 from sapo_desktop.swarm.protocol.events import Opened
@@ -71,7 +72,7 @@ def test_it_is_shown_in_the_handshake_for_a_day() -> None:
     def heard(shown: bytes) -> bytes:
         link = Link(client=session("client", me(BOB, rotation=shown)), server=session("server", me(CAROL))).run()
         (opened,) = [event for event in link.events("server") if isinstance(event, Opened)]
-        return opened.rotation
+        return opened.hello.rotation
 
     assert heard(SHOWN) == SHOWN
     assert heard(rotation.rotate(ALICE, BOB.key, NETWORK, TIME - rotation.LASTING)) == b""
@@ -82,7 +83,7 @@ def test_a_rotation_that_says_nothing_about_its_key_is_counted_and_left_alone() 
     mesh.join(alice, bob)
     (link,) = bob.exchange.links
     assert link.told is not None
-    told = Opened(**(vars(link.told) | {"rotation": bytes(104)}))
+    told = msgspec.structs.replace(link.told, rotation=bytes(104))
     bob.exchange._follow_rotation(link, told, mesh.now)
     assert link.session.is_open
     assert sum(count for _, count in bob.exchange.refusals) == 1
