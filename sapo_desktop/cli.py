@@ -22,7 +22,8 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.terminal.output import Output, written
 
 if TYPE_CHECKING:
-    from sapo_desktop.commands.line.context import Context, Door
+    from sapo_desktop.commands.line.context import Context
+    from sapo_desktop.commands.line.door import Door
 
 Command = Callable[["Context", Namespace], Awaitable[None]]
 
@@ -104,12 +105,11 @@ def _check_encoding(words: Sequence[str], function: str) -> None:
 
 def _explained(error: OSError, args: Namespace) -> Exception:
     """What the operating system refused, as a sentence; the error itself where it is no refusal."""
-    from sapo_desktop.commands.line.door import data_folder
     from sapo_desktop.system.folders import explained
 
     if error.errno is None or isinstance(error, BrokenPipeError):
         return error
-    folder, name = data_folder(getattr(args, "data", None)), error.filename
+    folder, name = _data_folder(args), error.filename
     if name is None:
         return SapoError(f"Something could not be read or written: {error.strerror}.")
     if isinstance(name, str) and Path(name).is_relative_to(folder):
@@ -136,34 +136,32 @@ def _why_in_terminal(args: Namespace) -> str:
 
 
 def _window(args: Namespace, out: Output, link: str) -> int:
-    from sapo_desktop.commands.line.door import data_folder
-
     if sys.stderr.isatty():
         out.warn("Opening the window. Ctrl-C here quits it, as its menu does; --terminal plays here instead.")
     from sapo_desktop.gui.shell.app import main as show_window
 
-    return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray, link=link)
+    return show_window(_data_folder(args), hidden=args.tray, link=link)
 
 
 async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:
     from sapo_desktop.commands.line.context import Context
-    from sapo_desktop.commands.line.door import WorkerDoor, data_folder
+    from sapo_desktop.commands.line.door import Door
 
     given = getattr(args, "data", None)
-    context = Context(
-        folder=data_folder(given),
-        data_option="" if given is None else f" --data {_quoted(given)}",
-        out=out,
-        door=door or WorkerDoor(),
-    )
-    await _command(args.function)(context, args)
-
-
-def _command(path: str) -> Command:
-    """The function that `module:name` stands for, among the commands."""
-    module, _, name = path.partition(":")
+    option = "" if given is None else f" --data {_quoted(given)}"
+    module, _, name = args.function.partition(":")
     command: Command = getattr(importlib.import_module(f"sapo_desktop.commands.{module}"), name)
-    return command
+    await command(Context(_data_folder(args), option, out, door or Door()), args)
+
+
+def _data_folder(args: Namespace) -> Path:
+    """The data folder that the user named, or the user's own; nothing is created."""
+    from sapo_desktop.system.folders import DataFolder
+
+    given = getattr(args, "data", None)
+    if given == "":
+        raise UsageError("--data needs a folder.")
+    return DataFolder.at(None if given is None else Path(given)).root
 
 
 def _quoted(folder: str) -> str:

@@ -11,7 +11,8 @@ from typing import TextIO
 
 import msgspec
 
-from sapo_desktop.commands.line.context import Context, Node, call
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
 from sapo_desktop.terminal.json_lines import round_fields, swarm_fields

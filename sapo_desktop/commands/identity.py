@@ -6,7 +6,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Literal
 
-from sapo_desktop.commands.line.context import Context, Node, call
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import typed_passphrase, with_passphrase
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.files.reading import read_bytes

@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from sapo_desktop.commands.line.context import Context, Node, call
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
@@ -69,18 +70,17 @@ async def import_(context: Context, args: Namespace) -> None:
 
 
 async def remove(context: Context, args: Namespace) -> None:
-    node = await _running(context)
-    if node is None:
-        settings = context.kept()
-        librarian.check_unused(settings, args.name)
-        request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
-        removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
-        name, freed = removed.name, removed.bytes
-    else:
-        reply = await _asked(node, lambda node: call(node, RemoveModel(name=args.name), ModelRemoved))
-        name, freed = reply.name, reply.bytes
-    context.out.emit("removed", name=name, bytes=freed)
-    context.out.say(f"Removed {name} ({size(freed)}).")
+    removed: Removed | ModelRemoved
+    async with context.if_running() as node:
+        if node is None:
+            settings = context.kept()
+            librarian.check_unused(settings, args.name)
+            request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
+            removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
+        else:
+            removed = await call(node, RemoveModel(name=args.name), ModelRemoved)
+    context.out.emit("removed", name=removed.name, bytes=removed.bytes)
+    context.out.say(f"Removed {removed.name} ({size(removed.bytes)}).")
 
 
 async def cancel(context: Context, args: Namespace) -> None:
@@ -90,11 +90,11 @@ async def cancel(context: Context, args: Namespace) -> None:
 
 
 async def show(context: Context, args: Namespace) -> None:
-    node = await _running(context)
-    if node is None:
-        found = await unstarted.models(DataFolder.at(context.folder), context.kept())
-    else:
-        found = await _asked(node, lambda node: call(node, GetModels(), ModelsAre))
+    async with context.if_running() as node:
+        if node is None:
+            found = await unstarted.models(DataFolder.at(context.folder), context.kept())
+        else:
+            found = await call(node, GetModels(), ModelsAre)
     _show(context.out, found)
 
 
@@ -121,14 +121,14 @@ async def _install(
     alone: Callable[[Settings, Show], Awaitable[Kept]],
 ) -> None:
     """Have it done by the running node, or here; show how it goes and what came of it."""
-    node = await _running(context)
-    with open_transfers(context.out, model) as show:
-        if node is None:
-            kept = await alone(context.kept(), show)
-            installed, path, notes = kept.model, kept.path, kept.notes
-        else:
-            ended = await _asked(node, lambda node: _followed(node, model, request, show))
-            installed, path, notes = ended.installed, ended.path, ended.notes
+    async with context.if_running() as node:
+        with open_transfers(context.out, model) as show:
+            if node is None:
+                kept = await alone(context.kept(), show)
+                installed, path, notes = kept.model, kept.path, kept.notes
+            else:
+                ended = await _followed(node, model, request, show)
+                installed, path, notes = ended.installed, ended.path, ended.notes
     _told(context, installed, path, notes)
 
 
@@ -179,23 +179,6 @@ def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) 
         context.out.say(str(note))
     if model.kind == "transformers":
         context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {model.name}")
-
-
-# -- the node --------------------------------------------------------------------------------------------------
-
-
-async def _running(context: Context) -> Node | None:
-    try:
-        return await context.door.running(context.folder)
-    except NotRunning:
-        return None
-
-
-async def _asked(node: Node, ask: Callable[[Node], Awaitable[Done]]) -> Done:
-    try:
-        return await ask(node)
-    finally:
-        await node.close()
 
 
 # -- words -----------------------------------------------------------------------------------------------------

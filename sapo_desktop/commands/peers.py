@@ -6,7 +6,8 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import TypeVar
 
-from sapo_desktop.commands.line.context import Context, Node, call, expect
+from sapo_desktop.commands.line.context import Context, call, expect
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import with_passphrase
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first

@@ -11,7 +11,8 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sapo_desktop.commands.line.context import Context, Node
+from sapo_desktop.commands.line.context import Context
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
@@ -31,21 +32,21 @@ _FILES = ("cert", "key", "backbone_credentials", "backbone_ca", "bans")
 
 async def relay(context: Context, args: Namespace) -> None:
     """Run a relay until Ctrl-C, a signal or `quit`."""
-    attached = await context.door.relay_started(context.folder, _options(args))
+    node = await context.door.relay_started(context.folder, _options(args))
     told = asyncio.Event()
-    ending = asyncio.create_task(_end_when(told, attached.node))
-    looking = asyncio.create_task(_look(context, attached.node))
+    ending = asyncio.create_task(_end_when(told, node))
+    looking = asyncio.create_task(_look(context, node))
     again = asyncio.Event()
-    reloading = asyncio.create_task(_reload_when(again, attached.node))
+    reloading = asyncio.create_task(_reload_when(again, node))
     try:
         with on_signals(told.set, told.set), _on_hang_up(again.set, told.set):
-            failure = await _follow(context, attached.node)
+            failure = await _follow(context, node)
     finally:
         ending.cancel()
         looking.cancel()
         reloading.cancel()
-        await attached.node.close()
-        await attached.ended()
+        await node.close()
+        await node.until_gone()
     if failure:
         raise SapoError(failure)
 

@@ -45,7 +45,7 @@ async def run(context: Context, args: Namespace) -> None:
         finally:
             await watch.node.close()
             if watch.told_to_end:
-                await attached.ended()
+                await watch.node.until_gone()
     finally:
         drawing.cancel()
         context.out.wipe()

@@ -8,7 +8,7 @@ from random import Random
 
 import msgspec
 
-from sapo_desktop.commands.line.context import Attached
+from sapo_desktop.commands.line.door import Attached, Door
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
@@ -238,6 +238,8 @@ class FakeNode:
     async def close(self) -> None:
         self.closed += 1
 
+    async def until_gone(self) -> None: ...
+
     def publish(self, event: Event | None) -> None:
         for queue in self.listeners:
             queue.put_nowait(event)
@@ -327,7 +329,7 @@ class FakeNode:
 
 
 @dataclass
-class FakeDoor:
+class FakeDoor(Door):
     """Leads to one fake node; `there`: whether it runs already."""
 
     node: FakeNode = field(default_factory=FakeNode)
@@ -352,9 +354,9 @@ class FakeDoor:
         self.node.overridden = list(overrides)
         return Attached(node=self.node, started=True)
 
-    async def relay_started(self, folder: Path, options: RelayOptions) -> Attached:
+    async def relay_started(self, folder: Path, options: RelayOptions) -> FakeNode:
         self.relay = options
-        return Attached(node=self.node, started=True)
+        return self.node
 
     async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
         del folder

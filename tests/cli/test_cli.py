@@ -12,7 +12,7 @@ import pytest
 from sapo_desktop.cli import main
 from sapo_desktop.commands import doctor
 from sapo_desktop.commands.line import context as context_module
-from sapo_desktop.commands.line.context import Attached
+from sapo_desktop.commands.line.door import Attached
 from sapo_desktop.commands.line.parser import build_parser
 from sapo_desktop.commands.relay import _options
 from sapo_desktop.core import settings_file

@@ -4,7 +4,7 @@ import io
 from types import SimpleNamespace
 from typing import Any
 
-from sapo_desktop.commands.line.context import Attached
+from sapo_desktop.commands.line.door import Attached
 from sapo_desktop.commands.line.watch import Watch
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.worker.control.messages.requests import StartRounds

@@ -1,7 +1,6 @@
 """What every command is given: its data folder, where to write, and a way to the folder's node.
 
-A command works on the running node of its folder; where none runs it starts an idle one, asks, and ends it again. The
-node is reached through `Door`, so a test opens another one.
+A command works on the running node of its folder; where none runs it starts an idle one, asks, and ends it again.
 """
 
 from __future__ import annotations
@@ -9,24 +8,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from sapo_desktop.commands.line.door import Door, Node
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
-from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
-from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, Progressed, Stopping
-from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed, Stopping
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
-from sapo_desktop.worker.control.messages.swarm import RelayOptions
 
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
@@ -36,54 +33,9 @@ TOLD_FROM = 10
 first answers come late, as many are under way at once."""
 
 
-class Node(Protocol):
-    """A running node as a client sees it."""
-
-    async def call(self, request: Request) -> Reply:
-        """The node's reply; a SapoError of the kind that it names where it failed."""
-
-    def events(self) -> AsyncIterator[Event]:
-        """What happens from now on, until the node ends or the channel breaks."""
-
-    async def end_reason(self) -> Text:
-        """What is known of a node that closed its channel without taking its leave."""
-
-    async def close(self) -> None: ...
-
-
-async def _nothing_to_wait_for() -> None:
-    pass
-
-
-@dataclass(frozen=True)
-class Attached:
-    """A node, and whether it was started for this command."""
-
-    node: Node
-    started: bool
-    ended: Callable[[], Awaitable[None]] = _nothing_to_wait_for
-    """Waits until the process of a node that was started, and told to end, is gone."""
-
-
 NO_RELAY = "No relay runs on this folder."
 START_RELAY = "Start it: python3 installers/bootstrap.py relay, with its options."
 """Where only relays were set up, no node could be started."""
-
-
-class Door(Protocol):
-    """The way to a data folder's node."""
-
-    async def running(self, folder: Path, *, owner: bool = False) -> Node:
-        """The folder's running node; NotRunning where there is none. `owner`: it may end when we go away."""
-
-    async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
-        """The folder's running node, else a fresh idle one with us as owner. `overrides`: for the fresh one only."""
-
-    async def relay_started(self, folder: Path, options: RelayOptions) -> Attached:
-        """A fresh relay, with us as owner."""
-
-    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
-        """What fits this computer; no node is needed, and none is started."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +76,18 @@ class Context:
             await node.close()
 
     @contextlib.asynccontextmanager
+    async def if_running(self) -> AsyncIterator[Node | None]:
+        """The running node; None where there is none: for what is then done here."""
+        node: Node | None = None
+        with contextlib.suppress(NotRunning):
+            node = await self.door.running(self.folder)
+        try:
+            yield node
+        finally:
+            if node is not None:
+                await node.close()
+
+    @contextlib.asynccontextmanager
     async def any_node(self) -> AsyncIterator[Node]:
         """The running node, or an idle one for as long as this takes."""
         self.out.passing("Asking the node; where none runs, one starts for this, in some ten seconds ...")
@@ -137,7 +101,7 @@ class Context:
             ending = attached.started and await _quit_if_idle(attached.node)
             await attached.node.close()
             if ending:
-                await attached.ended()
+                await attached.node.until_gone()
 
     async def ask(self, request: Request, kind: type[ReplyType]) -> ReplyType:
         """One request to the running node or to an idle one."""

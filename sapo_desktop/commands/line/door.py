@@ -1,66 +1,64 @@
-"""The real way to a node: the control channel of worker/control/client.py, imported when a command needs it."""
+"""The way to a folder's node: the control channel of worker/control/client.py. A test opens another one."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import subprocess
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from sapo_desktop.commands.line.context import Attached, Node
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.worker.control import client
+from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.replies import Reply
+from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
 
-END_SECONDS = 20.0
-"""How long a worker that was told to end is waited for, so that the next command finds its folder free."""
+
+class Node(Protocol):
+    """A running node as a client sees it."""
+
+    async def call(self, request: Request) -> Reply:
+        """The node's reply; a SapoError of the kind that it names where it failed."""
+
+    def events(self) -> AsyncIterator[Event]:
+        """What happens from now on, until the node ends or the channel breaks."""
+
+    async def end_reason(self) -> Text:
+        """What is known of a node that closed its channel without taking its leave."""
+
+    async def close(self) -> None: ...
+
+    async def until_gone(self) -> None:
+        """Return once the process of a node that was started for us, and told to end, is gone."""
 
 
-def data_folder(given: str | None) -> Path:
-    """The data folder that the user named, or the user's own; nothing is created."""
-    from sapo_desktop.system.folders import DataFolder
+class Attached(NamedTuple):
+    """A node, and whether it was started for this command."""
 
-    if given == "":
-        raise UsageError("--data needs a folder.")
-    return DataFolder.at(Path(given) if given is not None else None).root
+    node: Node
+    started: bool
 
 
-class WorkerDoor:
+class Door:
     """Opens the control channel of a data folder."""
 
     async def running(self, folder: Path, *, owner: bool = False) -> Node:
-        from sapo_desktop.worker.control.client import connect
-
-        return await connect(folder, owner=owner)
+        """The folder's running node; NotRunning where there is none. `owner`: it may end when we go away."""
+        return await client.connect(folder, owner=owner)
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
-        """A node that is there keeps the owner it has; a fresh one gets us, so that it ends if we are killed."""
-        from sapo_desktop.worker.control.client import connect_or_start
+        """The folder's running node, which keeps the owner it has, else a fresh idle one with us as owner, so that it
+        ends if we are killed. `overrides`: for the fresh one only."""
+        return Attached(*await client.connect_or_start(folder, overrides))
 
-        client, started = await connect_or_start(folder, overrides)
-        if client.process is None:
-            return Attached(node=client, started=started)
-        return Attached(node=client, started=started, ended=partial(_until_gone, client.process))
-
-    async def relay_started(self, folder: Path, options: RelayOptions) -> Attached:
-        from sapo_desktop.worker.control.client import start_and_connect
-
+    async def relay_started(self, folder: Path, options: RelayOptions) -> Node:
+        """A fresh relay, with us as owner."""
         words = ["--options", msgspec.json.encode(options).decode()]
-        client = await start_and_connect(folder, words, module="sapo_desktop.worker.membership.relay")
-        assert client.process is not None
-        return Attached(node=client, started=True, ended=partial(_until_gone, client.process))
+        return await client.start_and_connect(folder, words, module="sapo_desktop.worker.membership.relay")
 
     async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
-        from sapo_desktop.worker.control.client import appraise
-
-        return await appraise(folder, request)
-
-
-async def _until_gone(process: subprocess.Popen[bytes]) -> None:
-    # A worker that takes longer goes on ending by itself; the lock tells the next command.
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        await asyncio.to_thread(process.wait, END_SECONDS)
+        """What fits this computer; no node is needed, and none is started."""
+        return await client.appraise(folder, request)

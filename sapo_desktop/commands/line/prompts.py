@@ -16,7 +16,8 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from sapo_desktop.commands.line.context import Context, Node, call
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.signals import interruptible
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError

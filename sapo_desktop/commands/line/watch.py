@@ -11,7 +11,8 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sapo_desktop.commands.line.context import Attached, Context, Node, call
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.door import Attached, Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError

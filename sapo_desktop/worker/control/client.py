@@ -42,8 +42,10 @@ START_SECONDS = 60.0
 """In which a worker that starts does nothing at all."""
 _LAST_SECONDS = 5.0
 """Until a worker that closed its channel has ended."""
+_END_SECONDS = 20.0
+"""Until one that was told to end is gone."""
 _STRANGERS_SECONDS = 1.0
-"""The same of a worker that somebody else started."""
+"""The same as the first of a worker that somebody else started."""
 _LOST_SECONDS = 20.0
 """Until one has ended that closed it just after it was reached."""
 _LEAST_FREE = 64 * 1024
@@ -124,6 +126,14 @@ class Client:
         """Leave. The worker gives up what this client asked and it has not answered."""
         await self._link.close()
         await asyncio.wait({self._reader, *self._giving_up})
+
+    async def until_gone(self) -> None:
+        """Return once the process that was started for this client, and told to end, is gone, so that the next command
+        finds its folder free."""
+        if self.process is not None:
+            # A worker that takes longer goes on ending by itself; the lock tells the next command.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(self.process.wait, _END_SECONDS)
 
     async def __aenter__(self) -> Self:
         return self
