@@ -55,6 +55,9 @@ def test_its_history_is_read_and_goes_on(node: DataFolder) -> None:
     assert len(history.rollouts().items) == 64 and history.totals().rounds == 4
     history.record_round(history.begin_run(run_manifest()), round_report(5), [], [])
     assert [report.round for report in history.rounds().rounds] == [1, 2, 3, 4, 5]
+    history.note_joules(7)
+    history.note_claims({"aa": 0, "bb": 2}, 2)
+    assert history.totals().joules == 7 and history.helped() == {"bb"}
     history.close()
 
 

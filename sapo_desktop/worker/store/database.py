@@ -4,8 +4,8 @@ WAL with synchronous FULL: a committed round survives a power cut, and readers d
 database that cannot be read is moved aside whole, never repaired or deleted; training needs none of it to go
 on.
 
-STEPS bring a database from version n to n + 1; `user_version` counts those taken. One that was released is never
-edited: databases out there have taken it.
+STEPS bring a database from version OLDEST + n to the next; `user_version` is the one reached. A step that was released
+is never edited: databases out there have taken it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sapo_desktop.core.errors import HistoryDamaged, HistoryError, HistoryUnavai
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import Text, sentence
 
-VERSION_1 = """
+SCHEMA = """
 CREATE TABLE names (              -- tasks and authors are written once, here
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -44,6 +44,10 @@ CREATE TABLE rounds (             -- one row per finished round
     solved          REAL NOT NULL,
     partial         REAL NOT NULL,
     swarm_reward    REAL,
+    swarm_low       REAL,         -- what curves are drawn from without reading every report
+    swarm_high      REAL,
+    swarm_peers     INTEGER,
+    silo            INTEGER,
     local_groups    INTEGER NOT NULL,
     external_groups INTEGER NOT NULL,
     seconds         REAL NOT NULL,
@@ -51,6 +55,8 @@ CREATE TABLE rounds (             -- one row per finished round
 );
 CREATE UNIQUE INDEX rounds_counted ON rounds (round) WHERE lost = 0;
 CREATE INDEX rounds_unpruned ON rounds (round) WHERE pruned = 0;
+CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo)
+    WHERE lost = 0;
 CREATE TABLE task_marks (
     round_id INTEGER NOT NULL REFERENCES rounds (id),
     place    INTEGER NOT NULL,
@@ -61,6 +67,7 @@ CREATE TABLE task_marks (
     reward   REAL NOT NULL,
     PRIMARY KEY (round_id, place)
 ) WITHOUT ROWID;
+CREATE INDEX task_marks_by_task ON task_marks (task, round_id);
 CREATE TABLE groups (             -- what entered training and where it came from; never pruned
     round_id INTEGER NOT NULL REFERENCES rounds (id),
     place    INTEGER NOT NULL,
@@ -69,6 +76,7 @@ CREATE TABLE groups (             -- what entered training and where it came fro
     origin   TEXT NOT NULL,
     author   INTEGER REFERENCES names (id),
     answers  INTEGER NOT NULL,
+    weight   REAL NOT NULL,       -- sum of |advantage| over its answers
     PRIMARY KEY (round_id, place)
 ) WITHOUT ROWID;
 CREATE TABLE questions (          -- pruned together with its rollouts
@@ -88,6 +96,7 @@ CREATE TABLE rollouts (
     reward    REAL NOT NULL,
     advantage REAL NOT NULL,
     verdict   TEXT NOT NULL,
+    kind      TEXT NOT NULL,      -- who wrote the answer: model or human
     PRIMARY KEY (round_id, place, answer),
     FOREIGN KEY (round_id, place) REFERENCES questions (round_id, place) ON DELETE CASCADE
 );
@@ -109,53 +118,32 @@ CREATE TABLE evals (
     score    REAL NOT NULL,
     report   TEXT NOT NULL        -- EvalReport as JSON
 );
-"""
-
-VERSION_2 = """
-ALTER TABLE groups ADD COLUMN weight REAL;   -- sum of |advantage| over the group's answers; NULL before this version
-"""
-
-VERSION_3 = """
-ALTER TABLE rollouts ADD COLUMN kind TEXT NOT NULL DEFAULT 'model';   -- who wrote the answer: model or human
-"""
-
-VERSION_4 = """
-ALTER TABLE rounds ADD COLUMN swarm_low REAL;       -- what curves are drawn from without reading every report
-ALTER TABLE rounds ADD COLUMN swarm_high REAL;
-ALTER TABLE rounds ADD COLUMN swarm_peers INTEGER;
-ALTER TABLE rounds ADD COLUMN silo INTEGER;         -- NULL before this version
 CREATE TABLE tries (              -- what became of each task here, until it was first solved
-    task         INTEGER PRIMARY KEY REFERENCES names (id),
-    answers      INTEGER NOT NULL DEFAULT 0,
-    solved       INTEGER NOT NULL DEFAULT 0,
-    peer_round   INTEGER,         -- a peer's solved answer that was learned from before
-    peer_author  INTEGER REFERENCES names (id),
-    peer_text    TEXT,
+    task          INTEGER PRIMARY KEY REFERENCES names (id),
+    answers       INTEGER NOT NULL DEFAULT 0,
+    solved        INTEGER NOT NULL DEFAULT 0,
+    peer_round    INTEGER,        -- a peer's solved answer that was learned from before
+    peer_author   INTEGER REFERENCES names (id),
+    peer_text     TEXT,
     peer_question TEXT
 );
 CREATE TABLE ahas (               -- first solved here after a peer's answer had been learned from
-    id           INTEGER PRIMARY KEY,
-    task         INTEGER NOT NULL UNIQUE REFERENCES names (id),
-    round        INTEGER NOT NULL,
-    tries        INTEGER NOT NULL,
-    question     TEXT NOT NULL,
-    answer       TEXT NOT NULL,
-    peer_round   INTEGER NOT NULL,
-    peer_author  INTEGER REFERENCES names (id),
+    id            INTEGER PRIMARY KEY,
+    task          INTEGER NOT NULL UNIQUE REFERENCES names (id),
+    round         INTEGER NOT NULL,
+    tries         INTEGER NOT NULL,
+    question      TEXT NOT NULL,
+    answer        TEXT NOT NULL,
+    peer_round    INTEGER NOT NULL,
+    peer_author   INTEGER REFERENCES names (id),
     peer_question TEXT NOT NULL,
-    peer_answer  TEXT NOT NULL
+    peer_answer   TEXT NOT NULL
 );
-"""
-
-VERSION_5 = """
 CREATE TABLE totals (             -- counts over all history, so that nobody has to go through it
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO totals SELECT 'rounds', count(*) FROM rounds WHERE lost = 0;
-INSERT INTO totals SELECT 'answers_own', coalesce(sum(answers), 0) FROM task_marks;
-INSERT INTO totals VALUES ('answers_shared', 0);   -- nobody counted them before this version
-INSERT INTO totals VALUES ('used', 0);
+INSERT INTO totals VALUES ('rounds', 0), ('answers_own', 0), ('answers_shared', 0), ('used', 0);
 CREATE TABLE claims (             -- what each peer said last of how many groups of ours it used
     peer TEXT PRIMARY KEY,
     used INTEGER NOT NULL,
@@ -163,40 +151,19 @@ CREATE TABLE claims (             -- what each peer said last of how many groups
 ) WITHOUT ROWID;
 CREATE INDEX claims_told ON claims (told);
 """
+"""An empty file gets these tables, of version OLDEST, and then the steps."""
+OLDEST = 6
+"""The version that the first step begins at: no folder is older."""
 
-VERSION_6 = """
-CREATE INDEX task_marks_by_task ON task_marks (task, round_id);
-CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo)
-    WHERE lost = 0;
--- What version 4 began to count is counted over the rounds before it too.
-UPDATE rounds SET swarm_low = json_extract(report, '$.swarm_reward.low'),
-    swarm_high = json_extract(report, '$.swarm_reward.high'),
-    swarm_peers = json_extract(report, '$.swarm_reward.peers'),
-    silo = json_extract(report, '$.silo')
-    WHERE silo IS NULL AND json_valid(report);
-INSERT INTO tries (task, answers, solved)
-    SELECT m.task, sum(m.answers), sum(CAST(round(m.solved * m.answers) AS INTEGER))
-    FROM task_marks m JOIN rounds r ON r.id = m.round_id WHERE r.lost = 0 GROUP BY m.task
-    ON CONFLICT (task) DO UPDATE SET answers = excluded.answers, solved = excluded.solved;
-DELETE FROM ahas WHERE EXISTS (  -- solved before that version already
-    SELECT 1 FROM task_marks m JOIN rounds r ON r.id = m.round_id
-    WHERE m.task = ahas.task AND r.lost = 0 AND r.round < ahas.round AND m.solved > 0
-);
-"""
-
-VERSION_7 = """
+STEPS = (
+    """
 INSERT INTO totals VALUES ('joules', 0);   -- what computing took, as far as it could be told
-"""
-
-VERSION_8 = """
+""",
+    """
 -- Whether that peer ever said that it used any: what it used counts anew at each of its starts.
 ALTER TABLE claims ADD COLUMN helped INTEGER NOT NULL DEFAULT 0;
 UPDATE claims SET helped = used > 0;
-"""
-
-STEPS: tuple[str, ...] = (
-    *(VERSION_1, VERSION_2, VERSION_3, VERSION_4),
-    *(VERSION_5, VERSION_6, VERSION_7, VERSION_8),
+""",
 )
 
 
@@ -335,25 +302,23 @@ def _prepare(connection: sqlite3.Connection, check: bool) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -> None:
-    version = _version(connection)
-    if version < 0:  # nobody writes one; as an index it would take a step from the end
-        raise _Unreadable(f"version {version}")
-    if version > len(steps):
+    newest = OLDEST + len(steps)
+    if (version := _version(connection)) > newest:
         raise HistoryError(
             "A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows "
             "{newest}): install the newer version, or use another data folder.",
             path=str(path),
             version=version,
-            newest=len(steps),
+            newest=newest,
         )
-    while version < len(steps):
+    while (version := _version(connection)) < newest:
+        if version and version < OLDEST:  # nobody wrote one
+            raise _Unreadable(f"version {version}")
         connection.execute("BEGIN IMMEDIATE")
-        version = _version(connection)  # again: another process may have been quicker
-        if version < len(steps):
-            for statement in _statements(steps[version]):
+        if _version(connection) == version:  # else another process was quicker
+            for statement in _statements(steps[version - OLDEST] if version else SCHEMA):
                 connection.execute(statement)
-            version += 1
-            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute(f"PRAGMA user_version = {version + 1 if version else OLDEST}")
         connection.execute("COMMIT")
 
 

@@ -155,7 +155,7 @@ def read_sources(db: sqlite3.Connection) -> list[Source]:
     """What training was fed from whom, by author and task; groups made here have no author. The most weight first;
     those beyond MOST_SOURCES together, by origin, under no name and no task."""
     rows = db.execute(
-        "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), coalesce(sum(g.weight), 0.0) "
+        "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), sum(g.weight) "
         "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "
         "LEFT JOIN names u ON u.id = g.author WHERE r.lost = 0 "
         "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"

@@ -1,6 +1,5 @@
 """What charts and the aha list are made of, over all history."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from sapo_desktop.core.records import Group, Origin, RoundReport, SwarmReward, TaskMark
 from sapo_desktop.worker.store.ahas import FEWEST_TRIES
-from sapo_desktop.worker.store.database import STEPS, Database
 from sapo_desktop.worker.store.history import History
 from tests import builders
 from tests.builders import round_report, run_manifest
@@ -110,43 +108,6 @@ def test_what_was_solved_once_in_a_lost_round_and_once_before_stays_solved(book:
     book.play(2, group("peer", True, False))
     book.play(3, solved=0.5)
     assert book.history.ahas() == []
-
-
-def test_a_database_of_before_counts_its_old_rounds_too(tmp_path: Path) -> None:
-    path = tmp_path / "history.sqlite"
-    Database(path, 0, STEPS[:3]).close()
-    old = sqlite3.connect(path)
-    columns = (
-        "run, round, lost, finished, reward, solved, partial, swarm_reward, local_groups, external_groups, seconds"
-    )
-    told = '{"silo":false,"swarm_reward":{"value":0.4,"low":0.3,"high":0.5,"peers":3,"tasks":{}}}'
-    rows = [(1, 0, told), (2, 0, '{"silo":true,"swarm_reward":null}'), (3, 0, "{}"), (3, 1, "{}")]
-    old.execute("INSERT INTO names VALUES (1, ?)", (HARD,))
-    old.execute("INSERT INTO runs VALUES (1, 0, 1, '', '{}')")
-    for number, lost, report in rows:
-        swarm = 0.4 if report == told else None
-        given = (1, number, lost, 0, 0, 0, 0, swarm, 1, 0, 1, report)
-        (row,) = old.execute(
-            f"INSERT INTO rounds ({columns}, report) VALUES ({', '.join('?' * 12)}) RETURNING id", given
-        ).fetchone()
-        old.execute("INSERT INTO task_marks VALUES (?, 0, 1, 32, ?, 0, 0)", (row, 1.0 if lost else 0.0))
-    old.commit()
-    old.close()
-    history = History(path)
-    curve = history.curve()
-    assert (curve.swarm_low, curve.swarm_high, curve.swarm_peers) == (
-        [0.3, None, None],
-        [0.5, None, None],
-        [3, None, None],
-    )
-    assert curve.silo == [False, True, None]
-    run = history.begin_run(run_manifest())
-    book = Book.__new__(Book)
-    book.history, book.run = history, run
-    book.play(4, group("peer", True, False))
-    book.play(5, solved=0.5)
-    assert [aha.tries for aha in history.ahas()] == [4 * 32]
-    history.close()
 
 
 def test_what_was_solved_in_lost_rounds_is_still_to_be_solved(book: Book) -> None:

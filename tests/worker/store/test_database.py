@@ -6,19 +6,20 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import HistoryError
-from sapo_desktop.worker.store.database import STEPS, Database
+from sapo_desktop.worker.store.database import OLDEST, STEPS, Database
 
 
 def test_a_newer_database_is_refused_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     Database(path, 0, (*STEPS, "CREATE TABLE more (x);")).close()
-    versions = f"version {len(STEPS) + 1}, this one knows {len(STEPS)}"
+    newest = OLDEST + len(STEPS)
+    versions = f"version {newest + 1}, this one knows {newest}"
     with pytest.raises(HistoryError, match=f"newer SAPO Desktop.*{versions}"):
         Database(path, 0)
     assert [p.name for p in tmp_path.iterdir()] == ["history.db"]
 
 
-@pytest.mark.parametrize("version", [-1, -(2**31)])
+@pytest.mark.parametrize("version", [-1, -(2**31), OLDEST - 1])
 def test_a_version_that_nobody_writes_is_damage(tmp_path: Path, version: int) -> None:
     path = tmp_path / "history.db"
     Database(path, 0).close()
@@ -44,7 +45,7 @@ def test_steps_are_taken_once_and_keep_what_is_there(tmp_path: Path) -> None:
         with database.reading() as db:
             assert db.execute("SELECT note FROM runs").fetchall() == [("x",)]
             assert db.execute("SELECT count(*) FROM runs").fetchone() == (1,)
-            assert db.execute("PRAGMA user_version").fetchone() == (len(STEPS) + 1,)
+            assert db.execute("PRAGMA user_version").fetchone() == (OLDEST + len(STEPS) + 1,)
         database.close()
 
 
@@ -54,7 +55,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(HistoryError):
         Database(path, 0, (*STEPS, "CREATE TABLE more (y);\nCREATE TABLE runs (z);"))
     with sqlite3.connect(path) as direct:
-        assert direct.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
+        assert direct.execute("PRAGMA user_version").fetchone() == (OLDEST + len(STEPS),)
         assert direct.execute("SELECT count(*) FROM sqlite_master WHERE name = 'more'").fetchone() == (0,)
 
 

@@ -21,7 +21,6 @@ from sapo_desktop.core.records import (
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store import rows
-from sapo_desktop.worker.store.database import STEPS, Database
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
 from tests import builders
 from tests.builders import eval_report, round_report, step_report
@@ -59,15 +58,6 @@ def group(seed: int, origin: Origin = "own", author: str = "", text: str = "beca
 
 def evaluation(round_number: int, score: float, which: str = "validation") -> EvalReport:
     return eval_report(str(round_number), score, which=which, solved=[True, False])
-
-
-def database_of_before(path: Path, steps: int, *rows: str) -> Path:
-    """A file as the version after so many steps left it."""
-    Database(path, 0, STEPS[:steps]).close()
-    with contextlib.closing(sqlite3.connect(path)) as old:
-        old.executescript("INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');")
-        old.executescript(" ".join(rows))
-    return path
 
 
 def record(history: History, run: int, round_number: int, solved: float = 0.5, text: str = "because 3") -> None:
@@ -383,32 +373,12 @@ def test_of_very_many_sources_the_heaviest_are_named(
     assert (rest.author, rest.task, rest.origin, rest.groups, rest.weight) == ("", "", "peer", 2, 3.0)
 
 
-def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = database_of_before(
-        tmp_path / "history.db",
-        1,
-        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');",
-        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8);",
-    )
-    (source,) = History(path).sources()
-    assert (source.groups, source.answers, source.weight) == (1, 8, 0.0)
-
-
-def test_each_answer_says_whether_a_person_gave_it_also_in_a_database_of_before(tmp_path: Path) -> None:
-    path = database_of_before(
-        tmp_path / "history.db",
-        2,
-        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');",
-        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8, 1.0); INSERT INTO questions VALUES (1, 0, '6 and 9?');",
-        "INSERT INTO rollouts VALUES (1, 0, 0, 'three', 1, 1.0, 1.0, 0.5, 'solved');",
-    )
-    history = History(path)
+def test_each_answer_says_whether_a_person_gave_it(run: int, history: History) -> None:
     mixed = group(8, "human", "ab" * 32)
     person = msgspec.structs.replace(mixed.completions[0], kind="human")
     mixed = msgspec.structs.replace(mixed, completions=[person, mixed.completions[1]])
-    history.record_round(history.begin_run(manifest()), report(2), [mixed], [[1.0, 0.0]])
-    found = [(answer.round, answer.origin, answer.kind) for answer in history.rollouts().items]
-    assert found == [(1, "own", "model"), (2, "human", "human"), (2, "human", "model")]
+    history.record_round(run, report(1), [mixed], [[1.0, 0.0]])
+    assert [(one.origin, one.kind) for one in history.rollouts().items] == [("human", "human"), ("human", "model")]
 
 
 def test_the_newest_question_that_was_learned_is_kept_unless_its_round_was_lost(run: int, history: History) -> None:

@@ -17,11 +17,11 @@ from sapo_desktop.core.records import TaskMark
 from sapo_desktop.worker.store import history as history_module
 from sapo_desktop.worker.store import keeper as keeper_module
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
-from sapo_desktop.worker.store.history import DAY, History, Latest, Totals, Written
+from sapo_desktop.worker.store.history import DAY, History, Latest, Written
 from sapo_desktop.worker.store.keeper import KEEP_SECONDS, MOST_AT_ONCE, Lasting, WriteBudget, bytes_in, tidy
 from tests.builders import round_report, run_manifest
 from tests.worker.store.test_checkpoints import write_of
-from tests.worker.store.test_history import Clock, database_of_before, evaluation, record
+from tests.worker.store.test_history import Clock, evaluation, record
 
 ANNA, BERT = "aa" * 32, "bb" * 32
 
@@ -100,21 +100,6 @@ def test_rounds_that_count_and_answers_that_were_given(history: History) -> None
     totals = history.totals()
     assert (totals.rounds, totals.answers_own) == (4, 6 * 8), "answers of lost rounds were given all the same"
     assert history.latest().rounds == 4 and history.latest().last == history.last_rounds(1)[0]
-
-
-def test_a_database_of_before_is_counted_once(tmp_path: Path) -> None:
-    columns = "run, round, lost, finished, reward, solved, partial, local_groups, external_groups, seconds, report"
-    path = database_of_before(
-        tmp_path / "history.db",
-        4,
-        f"INSERT INTO rounds ({columns}) VALUES (1, 1, 0, 0, 0, 0, 0, 1, 0, 1, '{{}}');",
-        f"INSERT INTO rounds ({columns}) VALUES (1, 2, 1, 0, 0, 0, 0, 1, 0, 1, '{{}}');",
-        "INSERT INTO task_marks VALUES (1, 0, 1, 8, 0, 0, 0); INSERT INTO task_marks VALUES (2, 0, 1, 8, 0, 0, 0);",
-    )
-    for _ in range(2):
-        history = History(path)
-        assert history.totals() == Totals(rounds=1, answers_own=16, answers_shared=0, used=0)
-        history.close()
 
 
 def test_the_latest_results_are_those_that_were_told(history: History) -> None:
