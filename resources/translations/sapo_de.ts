@@ -3092,10 +3092,6 @@
         <translation>Zeit einer Runde</translation>
     </message>
     <message>
-        <source>Phases of a round</source>
-        <translation>Phasen einer Runde</translation>
-    </message>
-    <message>
         <source>While a round runs, its phases appear here: setting questions, answering, marking, learning.</source>
         <translation>Wenn eine Runde läuft, stehen hier ihre Phasen: Fragen stellen, antworten, bewerten, lernen.</translation>
     </message>
@@ -3117,26 +3113,6 @@
             <numerusform>Mittel der letzten Runde</numerusform>
             <numerusform>Mittel der letzten %Ln Runden</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>Phase</source>
-        <translation>Phase</translation>
-    </message>
-    <message>
-        <source>This round</source>
-        <translation>Diese Runde</translation>
-    </message>
-    <message>
-        <source>Mean</source>
-        <translation>Mittel</translation>
-    </message>
-    <message>
-        <source>Share</source>
-        <translation>Anteil</translation>
-    </message>
-    <message>
-        <source>What happens</source>
-        <translation>Was geschieht</translation>
     </message>
     <message>
         <source>What a round learns from</source>
@@ -4921,8 +4897,8 @@
         <translation>Wenn du teilst, werden die Antworten seines Modells veröffentlicht und lassen sich nicht zurückrufen.</translation>
     </message>
     <message>
-        <source>If you share, the node publishes the answers of its model under its key, and those that you type where it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, how many questions were answered and published, the time in steps of ten minutes, and a random number of this installation.</source>
-        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, wie viele Fragen beantwortet und veröffentlicht wurden, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
+        <source>If you share, the node publishes the answers of its model under its key, and those that you type where it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, the time in steps of ten minutes, and a random number of this installation.</source>
+        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
     </message>
     <message>
         <source>Importing {path}.</source>
@@ -5018,7 +4994,7 @@
     </message>
     <message>
         <source>Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelle vom Typ {kind} werden nicht unterstützt, wenn sie ungewöhnliche Schichten haben (gleitende Fenster etwa). Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
@@ -5575,10 +5551,6 @@
     <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent.</source>
         <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung.</translation>
-    </message>
-    <message>
-        <source>It was not shared. {reason}</source>
-        <translation>Sie wurde nicht geteilt. {reason}</translation>
     </message>
     <message>
         <source>Joining the swarm. {busy}</source>
@@ -7329,10 +7301,6 @@
     <message>
         <source>The model&apos;s name on that server; empty: the only one there.</source>
         <translation>Wie das Modell auf diesem Server heißt; leer: das einzige dort.</translation>
-    </message>
-    <message>
-        <source>The node gave another answer than the one asked for ({found}): it may be of another release. End it and start it again.</source>
-        <translation>Der Knoten gab eine andere Antwort als die verlangte ({found}): Vielleicht ist er aus einer anderen Version. Beende ihn und starte ihn neu.</translation>
     </message>
     <message>
         <source>The node is not running just now: the page Home says why.</source>

@@ -31,12 +31,6 @@ def smollm3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_model(tmp_path_factory.mktemp("smollm3"), "smollm3")
 
 
-@pytest.fixture(scope="session")
-def neox(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An architecture that is not written out."""
-    return save_model(tmp_path_factory.mktemp("neox"), "neox")
-
-
 @pytest.fixture(params=["llama", "qwen2", "smollm3"])
 def folder(request: pytest.FixtureRequest) -> Path:
     found: Path = request.getfixturevalue(request.param)

@@ -13,8 +13,6 @@ import msgspec
 import torch
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedTokenizerFast,
@@ -70,10 +68,8 @@ def save_model(folder: Path, kind: str, scale: float = 6.0) -> Path:
     elif kind == "smollm3":
         turns = {"no_rope_layers": [1, 0], "num_key_value_heads": 2, "tie_word_embeddings": True}
         model = SmolLM3ForCausalLM(SmolLM3Config(**size, **turns))
-    elif kind == "qwen2":
-        model = Qwen2ForCausalLM(Qwen2Config(**size, num_key_value_heads=2, tie_word_embeddings=False))
     else:
-        model = GPTNeoXForCausalLM(GPTNeoXConfig(**size))
+        model = Qwen2ForCausalLM(Qwen2Config(**size, num_key_value_heads=2, tie_word_embeddings=False))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if parameter.dim() > 1:
@@ -94,7 +90,7 @@ def loaded_engine(folder: Path, **settings: object) -> TorchEngine:
 
 
 def engine_in_modules(folder: Path, **settings: object) -> TorchEngine:
-    """The same over transformers' and peft's modules, as large models and other kinds have them."""
+    """The same over transformers' and peft's modules, as large models have them."""
     with mock.patch.object(torch_lm, "load_bare", return_value=None):
         return loaded_engine(folder, **settings)
 

@@ -1,8 +1,6 @@
 """Training sequences cut into micro-batches: tensors the trainer's forward pass can take as they are.
 
-Answers to one question share its prompt. A model that is written out (`llama/`) reads the prompt once for all of
-them and no padding at all but inside attention (`Packed`); one in transformers' modules gets rows of prompt and answer,
-padded at the right (`Padded`).
+Answers to one question share its prompt, which is read once for all of them; nothing is padded but inside attention.
 """
 
 from __future__ import annotations
@@ -15,21 +13,6 @@ import torch
 from torch import Tensor
 
 from sapo_desktop.core.records import TrainingSequence
-
-LENGTH_STEP = 8
-"""Padded lengths are rounded up to this, so that allocators meet few different shapes."""
-
-ALIKE = 0.7
-"""No sequence of a micro-batch is shorter than this share of its longest: padding costs as much as text."""
-
-
-class Padded(NamedTuple):
-    """A row a sequence: prompt, answer, zeros. Under a causal mask nothing looks to the right, so no mask is needed."""
-
-    ids: Tensor
-    """[S, T] int64."""
-    predicts: Tensor
-    """[N] int64, places in the flattened [S * T] whose hidden state predicts an answer token."""
 
 
 class Packed(NamedTuple):
@@ -62,7 +45,7 @@ class MicroBatch:
 
     sequences: list[int]
     """Places in the whole batch."""
-    tokens: Packed | Padded
+    tokens: Packed
     targets: Tensor
     """[N] int64, the answer tokens."""
     lengths: list[int]
@@ -96,52 +79,24 @@ def packed_batches(
         else:
             cut.append([place])
             inputs = _length(sequence) - 1
-    return [_micro_batch(batch, places, _packed([batch[i] for i in places]), device) for places in cut]
-
-
-def padded_batches(
-    batch: Sequence[TrainingSequence], order: Sequence[int], size: int, device: torch.device
-) -> list[MicroBatch]:
-    """Cut the sequences named by `order` into micro-batches of at most `size`, alike in length, longest first."""
-    cut: list[list[int]] = []
-    for place in sorted(order, key=lambda i: (-_length(batch[i]), i)):
-        alike = bool(cut) and _length(batch[place]) >= ALIKE * _length(batch[cut[-1][0]])
-        if alike and len(cut[-1]) < size:
-            cut[-1].append(place)
-        else:
-            cut.append([place])
-    return [_micro_batch(batch, places, _padded([batch[i] for i in places]), device) for places in cut]
+    return [_micro_batch(batch, places, device) for places in cut]
 
 
 def _length(sequence: TrainingSequence) -> int:
     return len(sequence.prompt) + len(sequence.tokens)
 
 
-def _micro_batch(
-    batch: Sequence[TrainingSequence], places: list[int], tokens: Packed | Padded, device: torch.device
-) -> MicroBatch:
+def _micro_batch(batch: Sequence[TrainingSequence], places: list[int], device: torch.device) -> MicroBatch:
     chosen = [batch[i] for i in places]
     lengths = [len(s.tokens) for s in chosen]
     repeats = torch.tensor(lengths)
     return MicroBatch(
         sequences=places,
-        tokens=type(tokens)(*(tensor.to(device) for tensor in tokens)),
+        tokens=Packed(*(tensor.to(device) for tensor in _packed(chosen))),
         targets=torch.tensor([token for s in chosen for token in s.tokens]).to(device),
         lengths=lengths,
         advantages=torch.tensor([s.advantage for s in chosen]).repeat_interleave(repeats).to(device),
     )
-
-
-def _padded(chosen: Sequence[TrainingSequence]) -> Padded:
-    width = -(-max(map(_length, chosen)) // LENGTH_STEP) * LENGTH_STEP
-    ids = torch.zeros(len(chosen), width, dtype=torch.int64)
-    predicts = []
-    for row, s in enumerate(chosen):
-        end = _length(s)
-        ids[row, :end] = torch.tensor(s.prompt + s.tokens)
-        # Position p predicts token p + 1; the first answer token is predicted by the last prompt token.
-        predicts.append(torch.arange(row * width + len(s.prompt) - 1, row * width + end - 1))
-    return Padded(ids, torch.cat(predicts))
 
 
 def _packed(chosen: Sequence[TrainingSequence]) -> Packed:

@@ -1,7 +1,7 @@
 """Answers to questions in one batch: the loop, its memory and its manners.
 
 Each distinct prompt is read once and continued by all its answers. Sequences that ended leave the batch when enough of
-them have, and others take their places where the decoding can do that. Out of memory halves the batch and goes on with
+them have, and others take their places. Out of memory halves the batch and goes on with
 what is left; a cancel is seen at every step. Left out: speculative decoding, beams, stop strings (an answer ends with
 end-of-sequence or at the limit).
 """
@@ -17,7 +17,7 @@ from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import FinishReason
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
-from sapo_desktop.engines.torch.decoder import PromptBatch, Start
+from sapo_desktop.engines.torch.llama.decoding import PromptBatch, Start
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory
 from sapo_desktop.engines.torch.sampling import draw, uniforms
 
@@ -109,7 +109,7 @@ class _Batch:
     def _beginning(self, waiting: list[int], most: int) -> list[int]:
         """Who begins now, of the first that wait."""
         job, free = self._job, most - len(self.alive)
-        late = self.alive and (not self._decoding.refills or free < REFILL_SHARE * most)
+        late = self.alive and free < REFILL_SHARE * most
         if late or not waiting:
             return []
         count = min(free, len(waiting))

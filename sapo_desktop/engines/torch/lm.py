@@ -1,8 +1,7 @@
 """A causal language model and its tokenizer, loaded from a folder on this machine.
 
 Nothing is downloaded and nothing is unpickled: weights are safetensors or they are refused, and code inside a
-model folder is never run. What is left out: quantised weights, models with an output bias or capped logits
-(the chunked log-softmax of `logprobs.py` would be wrong for them, so they are refused with a sentence).
+model folder is never run. What is left out: quantised weights, and layers that `llama/passes.py` does not compute.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from sapo_desktop.core.errors import ModelError, TooBig
+from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
@@ -53,12 +52,6 @@ class LanguageModel:
     def context(self) -> int:
         """Positions the model was made for; prompt and answer together fit into it."""
         return int(self.model.config.max_position_embeddings)
-
-    @property
-    def slow_attention(self) -> bool:
-        """Whether a card computes attention unfused, since this kind of model has no other path."""
-        eager = bool(getattr(self.model.config, "_attn_implementation", None) == "eager")
-        return eager and self.device.type != "cpu" and not passes.can_be_written_out(self.model)
 
     @property
     def vocabulary(self) -> int:
@@ -96,30 +89,22 @@ def load_language_model(
     """Load the model of a folder in transformers' layout; raises ModelError with what to do.
 
     `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: with the matrices of its blocks in 8
-    bits (`rounded.py`); raises TooBig where they cannot be.
+    bits (`rounded.py`).
     """
     _check_folder(folder)
     where = _device(device)
     words = load_tokenizer(folder, bare)
     precision = _dtype(dtype, where, folder)
     found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 and not rounded else None
-    model = found or _through_transformers(folder, precision, where)
+    model = found or _through_transformers(folder, precision)
     if rounded:
-        if not passes.can_be_written_out(model):
-            raise TooBig(
-                "There is no room for {name}, and it has unusual layers, which are not held in 8 bits. Choose a "
-                "smaller model.",
-                name=folder.name,
-            )
         with without_holes():
             round_matrices(model, where)
     count = sum(p.numel() for p in model.parameters())
-    loaded = LanguageModel(folder, model.to(where), words, where, precision, count, rounded)
-    _check_kind(loaded)
-    return loaded
+    return LanguageModel(folder, model.to(where), words, where, precision, count, rounded)
 
 
-def _through_transformers(folder: Path, precision: torch.dtype, where: torch.device) -> Any:
+def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
     """The model, not yet on the device."""
     os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
     import transformers
@@ -128,6 +113,12 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
     transformers.utils.logging.disable_progress_bar()
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+        if not passes.can_be_written_out(config):
+            raise ModelError(
+                "Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose "
+                "another model.",
+                kind=str(config.model_type),
+            )
         model, info = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
             config=config,
@@ -135,8 +126,6 @@ def _through_transformers(folder: Path, precision: torch.dtype, where: torch.dev
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
-            # On a card torch's fused attention; left open, transformers takes its own where a model has no path there.
-            attn_implementation="eager" if where.type == "cpu" else None,
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
@@ -173,17 +162,6 @@ def _check_folder(folder: Path) -> None:
     raise ModelError(
         "There are no weights (*.safetensors) in {folder}. Get the folder again, whole.", folder=str(folder)
     )
-
-
-def _check_kind(loaded: LanguageModel) -> None:
-    config = loaded.model.config
-    head = loaded.model.get_output_embeddings()
-    capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
-    if head is None or getattr(head, "bias", None) is not None or capped:
-        raise ModelError(
-            "Models of type {kind} are not supported: their output layer is unusual. Choose another model.",
-            kind=str(config.model_type),
-        )
 
 
 def _device(name: str) -> torch.device:

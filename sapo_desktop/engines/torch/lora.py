@@ -7,7 +7,6 @@ weights.safetensors for full training. Left out: adapters on embeddings and on t
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,8 +34,6 @@ class Policy:
         self.settings = settings
         self.method = settings.method
         self.version = 0
-        self.adapted = True
-        """False while the model answers as its base."""
         self._base: dict[str, Tensor] = {}
         if self.method == "lora":
             self.model = _with_adapter(model, settings)
@@ -65,20 +62,12 @@ class Policy:
 
     @contextmanager
     def as_base(self) -> Iterator[None]:
-        """Inside, the model answers as the untrained base."""
-        before, self.adapted = self.adapted, False
+        """Inside, the model's own weights are those of the untrained base; beside an adapter they are so anyway."""
+        self._swap()
         try:
-            if self.method == "lora":
-                # Bare weights are packed with their adapter or without: there is nothing to switch.
-                with contextlib.nullcontext() if self.bare else self.model.disable_adapter():
-                    yield
-            else:
-                self._swap()
-                yield
+            yield
         finally:
-            self.adapted = before
-            if self.method == "full":
-                self._swap()
+            self._swap()
 
     def reset(self) -> None:
         """Go back to the untrained start."""
@@ -132,9 +121,9 @@ class Policy:
         self.changed()
 
     def _swap(self) -> None:
-        with torch.no_grad():
-            for name, parameter in self.model.named_parameters():
-                parameter.data, self._base[name] = self._base[name], parameter.data
+        parameters = dict(self.model.named_parameters())
+        for name, base in self._base.items():
+            parameters[name].data, self._base[name] = base, parameters[name].data
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

@@ -9,6 +9,7 @@ Everything that is wrong with a request rises as an error of core/errors.py.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import time
 import traceback
@@ -27,9 +28,8 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.torch import products
-from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
 from sapo_desktop.engines.torch.generation import generate
-from sapo_desktop.engines.torch.llama.decoding import start_written_out
+from sapo_desktop.engines.torch.llama.decoding import Decoding, Start
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, is_packed
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
@@ -42,8 +42,6 @@ _MOST_ON_CPU = 64
 
 _LOOK_SECONDS = 0.05
 """Between two looks whether somebody wants something while answers are waited for."""
-
-_SLOW_ATTENTION = sentence("This kind of model has no fused attention: it takes more time and memory on a card.")
 
 PROMPT_TOKENS_AT_ONCE = 4096
 """Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
@@ -81,7 +79,6 @@ class TorchEngine:
             vocabulary=self.lm.vocabulary,
             context=self.lm.context,
             versions={name: version(name) for name in ("torch", "transformers", "peft")},
-            said=[_SLOW_ATTENTION] if self.lm.slow_attention else [],
         )
 
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:
@@ -100,8 +97,7 @@ class TorchEngine:
     def answers_beside(self) -> bool:
         """Whether what answers can be a snapshot of what learns: packed weights are, and an adapter beside fixed ones;
         two threads or more are allowed."""
-        apart = self.trainer.written_out and (is_packed(self.lm.model) or self.trainer.settings.method == "lora")
-        return apart and self.threads > 1
+        return (is_packed(self.lm.model) or self.policy.method == "lora") and self.threads > 1
 
     def step(self, batch: Sequence[TrainingSequence], beside: p.Generate | None = None) -> p.Stepped:
         """Take a step; meanwhile answer, with the adapter as it was before, by half of the threads. Where that
@@ -192,15 +188,13 @@ class TorchEngine:
 
     def starter(self, base: bool) -> Start:
         """Return what begins a batch of answers, with the weights as they are now or with the base's."""
-        if not self.trainer.written_out:
-            return start_with_transformers(self.lm.model)
         wanted = 0 if base else self.policy.version
         held = self._packed.get(base)
         if held is None or held[0] != wanted:
             with torch.no_grad():
                 held = (wanted, WrittenOutModel(self.lm.model, adapted=not base))
             self._packed[base] = held
-        return start_written_out(held[1])
+        return functools.partial(Decoding, held[1])
 
 
 class Service:
@@ -245,8 +239,8 @@ class Service:
     def _work(self, engine: TorchEngine, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
         match request:
             case p.Generate():
-                # Where the modules themselves are switched to the base, nothing else can be answered meanwhile.
-                switched = request.base and not engine.policy.bare
+                # While the weights themselves are the base's, nothing else can be answered.
+                switched = request.base and engine.policy.method == "full"
                 return engine.generate(request, progress, self.cancelled.is_set if switched else self._stopped)
             case p.Encode():
                 return p.Encoded(

@@ -23,9 +23,9 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.adam import Adam
-from sapo_desktop.engines.torch.batches import MicroBatch, Packed, packed_batches, padded_batches
+from sapo_desktop.engines.torch.batches import MicroBatch, packed_batches
 from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss, reach
-from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out, is_packed
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, is_packed
 from sapo_desktop.engines.torch.logprobs import token_logprobs
 from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
@@ -34,7 +34,7 @@ AVERAGED = 0.97
 """What the average keeps of itself at every step: it is that of some thirty steps. The gradients of a few groups are
 mostly noise, which the weights follow more than their average does."""
 CPU_TOKENS = 512
-"""Inputs of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
+"""Inputs of a micro-batch on a processor: more at once is no faster there, and what the
 backward pass needs grows with them."""
 
 
@@ -64,7 +64,6 @@ class GrpoTrainer:
         self.average: dict[str, Tensor] = {}
         """Of the trained weights, float32."""
         self.begin_average()
-        self.written_out = can_be_written_out(policy.causal)
 
     def fresh_optimiser(self) -> Adam:
         """Return Adam without memory of earlier steps."""
@@ -124,17 +123,9 @@ class GrpoTrainer:
 
     def logprobs(self, part: MicroBatch) -> Tensor:
         """Return log p of each answer token [N] at the training temperature."""
-        return token_logprobs(self._hidden(part), self.policy.output_weight(), part.targets, self.settings.temperature)
-
-    def _hidden(self, part: MicroBatch) -> Tensor:
-        """Return the hidden states [N, d] that predict the answer tokens."""
-        if isinstance(part.tokens, Packed):
-            return WrittenOutModel(self.policy.causal, self.policy.adapted, self.settings.recompute).hidden_states(
-                part.tokens
-            )
-        body = self.policy.causal.base_model
-        hidden: Tensor = body(input_ids=part.tokens.ids, use_cache=False).last_hidden_state
-        return hidden.reshape(-1, hidden.shape[-1])[part.tokens.predicts]
+        model = WrittenOutModel(self.policy.causal, adapted=True, recompute=self.settings.recompute)
+        hidden = model.hidden_states(part.tokens)
+        return token_logprobs(hidden, self.policy.output_weight(), part.targets, self.settings.temperature)
 
     def _update(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, old: dict[int, Tensor]
@@ -176,7 +167,7 @@ class GrpoTrainer:
         """Halve the micro-batch, at last keep nothing between the passes; False where that is so already."""
         if self.settings.micro_batch > 1:
             self.configure(None, max(1, min(self.settings.micro_batch, sequences) // 2))
-        elif self.written_out and not self.settings.recompute:
+        elif not self.settings.recompute:
             self.settings = msgspec.structs.replace(self.settings, recompute=True)
         else:
             return False
@@ -238,9 +229,7 @@ class GrpoTrainer:
         return importance_weights(old, sampled, self.settings.importance_cap)
 
     def parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
-        """Cut what `teaching` names into micro-batches, as the model takes them."""
-        if not self.written_out:
-            return padded_batches(batch, teaching, self.settings.micro_batch, self.device)
+        """Cut what `teaching` names into micro-batches."""
         tokens = CPU_TOKENS if self.device.type == "cpu" else 0
         return packed_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
 

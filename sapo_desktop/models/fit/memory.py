@@ -1,10 +1,9 @@
 """How much memory an engine process takes at its peak: a pure function of the model's shape and of what is asked of it.
 
-One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, decoder.py, sampling.py,
+One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, sampling.py,
 logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/engines/memory.py, which
 compares every estimate with a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with
-constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/ways.py); layers
-that the engine does not write out (sliding windows), which go through transformers' modules and take more.
+constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/ways.py).
 
 Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
 vocabulary, T length of a sequence.
@@ -48,7 +47,7 @@ DRAW_BLOCK = 64 * 1024 * 1024
 """engines/torch/sampling.py: what drawing tokens holds at most."""
 DRAW_BYTES = 28
 PREFILL_TOKENS = 2048
-"""engines/torch/decoder.py: prompt tokens read at once."""
+"""engines/torch/llama/decoding.py: prompt tokens read at once."""
 CPU_TOKENS = 512
 """engines/torch/trainer.py: tokens of a micro-batch that has several sequences, on a processor."""
 PROMPT_TOKENS_AT_ONCE = 4096

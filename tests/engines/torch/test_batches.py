@@ -3,37 +3,12 @@
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines.torch.batches import Packed, Padded, packed_batches, padded_batches
+from sapo_desktop.engines.torch.batches import packed_batches
 
 CPU = torch.device("cpu")
 SHORT = TrainingSequence(prompt=[1, 2, 2, 2, 2, 2], tokens=[3], advantage=0.5)
 LONG = TrainingSequence(prompt=[4], tokens=[5, 6, 7, 8, 9, 10, 11, 12], advantage=-1.0)
 SHORTER = TrainingSequence(prompt=[4], tokens=[5, 6], advantage=-1.0)
-
-
-def test_padded_answers_stand_right_after_their_prompts() -> None:
-    (part,) = padded_batches([SHORT, LONG], [0, 1], 4, CPU)
-    assert part.sequences == [1, 0]
-    assert isinstance(part.tokens, Padded)
-    ids = part.tokens.ids
-    assert ids.shape == (2, 16)  # 9 rounded up to a multiple of 8
-    assert ids[0].tolist() == [*range(4, 13), *[0] * 7]
-    assert ids[1].tolist() == [1, 2, 2, 2, 2, 2, 3, *[0] * 9]
-    # The last prompt token predicts the first answer token: position 0 of row 0, position 5 of row 1.
-    assert part.tokens.predicts.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 21]
-    assert part.targets.tolist() == [5, 6, 7, 8, 9, 10, 11, 12, 3]
-    assert part.lengths == [8, 1]
-    assert part.advantages.tolist() == [-1.0] * 8 + [0.5]
-
-
-def test_padded_longest_come_first_and_every_sequence_once() -> None:
-    parts = padded_batches([SHORT, LONG, SHORT, LONG, SHORT], [0, 1, 2, 4], 2, CPU)
-    assert [part.sequences for part in parts] == [[1, 0], [2, 4]]
-
-
-def test_a_padded_micro_batch_holds_sequences_of_similar_length() -> None:
-    parts = padded_batches([SHORTER, LONG, SHORT], [0, 1, 2], 8, CPU)
-    assert [part.sequences for part in parts] == [[1, 2], [0]]
 
 
 def test_packed_prompts_come_once_and_first() -> None:
@@ -44,7 +19,6 @@ def test_packed_prompts_come_once_and_first() -> None:
     assert part.targets.tolist() == [5, 6, 1, 3, 4, 5, 6] and part.lengths == [3, 2, 2]
     assert part.advantages.tolist() == [-2.0] * 3 + [1.0] * 2 + [-1.0] * 2
     packed = part.tokens
-    assert isinstance(packed, Packed)
     # 7 8 are read once for both answers; 9 opens each of them. SHORTER's prompt has nothing but its opening.
     assert packed.ids.tolist() == [7, 8, 9, 5, 6, 9, 3, 4, 5]
     assert packed.positions.tolist() == [0, 1, 2, 3, 4, 2, 3, 0, 1]

@@ -12,9 +12,9 @@ from sapo_desktop.core.records import Completion, Sampling, TrainerSettings
 from sapo_desktop.engines import answering
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
-from sapo_desktop.engines.torch import decoder, generation
-from sapo_desktop.engines.torch.decoder import Decoding, PromptBatch, Start
+from sapo_desktop.engines.torch import generation
 from sapo_desktop.engines.torch.generation import generate
+from sapo_desktop.engines.torch.llama.decoding import Decoding, PromptBatch, Start
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
 
@@ -26,9 +26,8 @@ def flat(completions: list[list[Completion]]) -> list[Completion]:
     return [c for row in completions for c in row]
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen2", "neox"])
-def test_a_batch_equals_one_by_one(kind: str, request: pytest.FixtureRequest) -> None:
-    engine = loaded_engine(request.getfixturevalue(kind))
+def test_a_batch_equals_one_by_one(folder: Path) -> None:
+    engine = loaded_engine(folder)
     for sampling in ({"greedy": True}, {"seed": 4}):
         together = answer(engine, PROMPTS, 2, max_tokens=20, **sampling)
         job = GenerationJob(
@@ -104,7 +103,7 @@ def test_nothing_asked_is_nothing_answered(engine: TorchEngine) -> None:
     assert answer(engine, [], 4).completions == []
 
 
-class Rationed:
+class Rationed(Decoding):
     """Decodes like another, but few sequences at once; how many are under way is written down where some join."""
 
     def __init__(self, start: Start, fits: int = 99) -> None:
@@ -114,7 +113,6 @@ class Rationed:
 
     def __call__(self) -> Decoding:
         self._decoding = self._start()
-        self.refills = self._decoding.refills
         self._under_way = 0
         return self
 
@@ -227,20 +225,6 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
     assert len(pieces) > 3
     assert "".join(pieces) == made.completions[0][0].text
     assert tokens == sorted(set(tokens)) and tokens[-1] <= len(made.completions[0][0].tokens)
-
-
-@pytest.mark.parametrize("kind", ["llama", "neox"])
-def test_prompts_may_be_read_in_blocks(
-    kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = engine_in_modules(request.getfixturevalue(kind))
-    monkeypatch.setattr(engine.trainer, "written_out", False)
-    whole = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
-    monkeypatch.setattr(decoder, "PREFILL_TOKENS", 40)  # the longest prompt alone, or two
-    blocks = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
-    assert [c.tokens for c in blocks] == [c.tokens for c in whole]
-    for one, other in zip(blocks, whole, strict=True):
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 def test_the_loader_may_bound_how_many_answers_are_under_way(llama: Path) -> None:

@@ -92,11 +92,6 @@ def test_one_thread_answers_in_its_turn(llama: Path, threads: int) -> None:
     assert (stepped.beside is None) == (threads == 1)
 
 
-def test_a_model_that_is_not_written_out_answers_in_its_turn(neox: Path) -> None:
-    engine = engine_of(neox)
-    assert step(engine, step_of(answers(engine, QUESTION)).batch).beside is None
-
-
 @pytest.mark.parametrize("error", [OutOfMemory("no room"), RuntimeError("a bug")])
 def test_where_answers_fail_the_step_counts(llama: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     engine = engine_of(llama)

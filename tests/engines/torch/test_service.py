@@ -78,14 +78,11 @@ def test_the_base_answers_beside_the_adapter(service: Service) -> None:
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
-@pytest.mark.parametrize("kind", ["llama", "neox"])
-def test_a_person_who_is_answered_between_changes_nothing_of_the_round(
-    request: pytest.FixtureRequest, method: str, kind: str
-) -> None:
+def test_a_person_who_is_answered_between_changes_nothing_of_the_round(llama: Path, method: str) -> None:
     def played(asks: bool) -> tuple[list[Any], list[Any]]:
         """A round and what it taught, and what was said to somebody who asked at each of its steps."""
         service = create()
-        ask(service, load(request.getfixturevalue(kind), method=method, learning_rate=1e-2))
+        ask(service, load(llama, method=method, learning_rate=1e-2))
         heard: list[Any] = []
 
         def between() -> None:

@@ -55,8 +55,6 @@ class BareConfig(msgspec.Struct, frozen=True, kw_only=True):
     rope_scaling: None = None
     layer_types: None = None
     quantization_config: None = None
-    final_logit_softcapping: None = None
-    logit_scale: None = None
 
 
 class BareLlama(nn.Module):

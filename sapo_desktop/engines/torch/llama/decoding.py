@@ -1,27 +1,59 @@
 """Decoding with the written-out models of `passes.py`, one token a sequence and step.
 
+The part of generation that has to be fast. `join` reads each distinct prompt once for all sequences that continue it,
+also beside others under way; `step` feeds one token to each sequence; `keep` drops sequences that are done.
+
 Linear layers take all sequences at once, attention those that began together: a *cohort*. They are of one age, so
 nothing of their answers is padded; a prompt's keys and values are held once and read once for all its answers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sapo_desktop.engines.torch.decoder import PromptBatch, Start
 from sapo_desktop.engines.torch.llama.passes import MaskedAttention, WrittenOutModel
 
 ROOM = 32
 """Tokens that a cache has room for beyond those in it. Most answers end long before the limit: room for it all took
 three times what was used; to copy the cache every so many steps takes little."""
 
+PREFILL_TOKENS = 2048
+"""Prompt tokens read at once; more is no faster."""
 
-class WrittenOutDecoding:
-    """Sequences under way, cohort after cohort."""
 
-    refills = True
+@dataclass(frozen=True)
+class PromptBatch:
+    """Distinct prompts, padded left, and which of them each sequence continues."""
+
+    ids: Tensor
+    """[P, T] int64."""
+    pads: Tensor
+    """[P] int64, padding tokens at the left of each prompt."""
+    rows: Tensor
+    """[B] int64, the prompt of each sequence."""
+
+    @staticmethod
+    def of(prompts: list[list[int]], rows: list[int], device: torch.device) -> PromptBatch:
+        """Pad prompts of different lengths left, with zeros that no position ever looks at."""
+        longest = max(map(len, prompts))
+        ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=device)
+        pads = torch.tensor([longest - len(p) for p in prompts], device=device)
+        return PromptBatch(ids, pads, torch.tensor(rows, device=device))
+
+    def blocks(self) -> list[PromptBatch]:
+        """Return the prompts in blocks to be read at once, each to be continued once."""
+        size = max(1, PREFILL_TOKENS // self.ids.shape[1])
+        ids, pads = torch.split(self.ids, size), torch.split(self.pads, size)
+        return [PromptBatch(i, p, torch.arange(len(i))) for i, p in zip(ids, pads, strict=True)]
+
+
+class Decoding:
+    """A batch of sequences under way, cohort after cohort; none at first."""
 
     def __init__(self, model: WrittenOutModel) -> None:
         self._model = model
@@ -29,6 +61,7 @@ class WrittenOutDecoding:
         self._cos, self._sin = model.rotations(0)
 
     def join(self, batch: PromptBatch, room: int) -> Tensor:
+        """Begin sequences of at most `room` tokens, after those under way: logits [B', V] of their first tokens."""
         limit = batch.ids.shape[1] + room
         if len(self._cos) < limit:
             self._cos, self._sin = self._model.rotations(limit)
@@ -37,6 +70,7 @@ class WrittenOutDecoding:
         return torch.cat([block.logits for block in blocks])[batch.rows]
 
     def step(self, tokens: Tensor) -> Tensor:
+        """Append one token to each sequence: tokens [B] -> logits of the next one [B, V]."""
         model, size, cohorts = self._model, self._model.shape, self._cohorts
         # What ended may stay for a while, beyond the longest answer; what becomes of it is not looked at.
         at = torch.cat([cohort.begin_step() for cohort in cohorts]).clamp(max=len(self._cos) - 1)
@@ -53,6 +87,7 @@ class WrittenOutDecoding:
         return model.logits(model.run(model.embedding[tokens], attend))
 
     def keep(self, rows: Tensor) -> None:
+        """Go on with these sequences only: rows [B'] int64."""
         cohorts, self._cohorts = self._cohorts, []
         first = 0
         for cohort in cohorts:
@@ -62,6 +97,10 @@ class WrittenOutDecoding:
                 cohort.keep(kept)
             self._cohorts += [cohort] if len(kept) else []
             first = end
+
+
+Start = Callable[[], Decoding]
+"""Begins a batch."""
 
 
 class _Cohort:
@@ -218,8 +257,3 @@ class _Prefill:
         self.keys.append(keys.view(-1, length, size.head))
         self.values.append(values.view(-1, length, size.head))
         return self._mixed(query, keys, values).transpose(1, 2).reshape(count, length, -1)
-
-
-def start_written_out(model: WrittenOutModel) -> Start:
-    """Decode with these weights."""
-    return lambda: WrittenOutDecoding(model)

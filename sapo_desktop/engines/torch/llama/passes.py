@@ -20,7 +20,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sapo_desktop.engines.torch.batches import Packed
-from sapo_desktop.engines.torch.llama.bare import BareLlama
 from sapo_desktop.engines.torch.rounded import whole
 
 STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
@@ -182,18 +181,13 @@ class MaskedAttention:
         return F.scaled_dot_product_attention(folded, keys, values, attn_mask=self._seen).reshape(query.shape)
 
 
-def can_be_written_out(model: Any) -> bool:
-    """Say whether a model is of an architecture written out here."""
-    if isinstance(model, BareLlama):
-        return True
-    config = model.config
-    rope = (config.rope_parameters or {}).get("rope_type", "default")
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+def can_be_written_out(config: Any) -> bool:
+    """Say whether a model of this configuration, of transformers, is of an architecture written out here."""
     return (
         config.model_type in KINDS
         and config.hidden_act == "silu"
-        and rope in STATIC_ROPE
-        and kinds == {"full_attention"}
+        and (config.rope_parameters or {}).get("rope_type", "default") in STATIC_ROPE
+        and set(getattr(config, "layer_types", None) or ["full_attention"]) == {"full_attention"}
     )
 
 

@@ -1,15 +1,15 @@
 """Written-out decoding against transformers' own forward pass and peft's adapter."""
 
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
-from sapo_desktop.engines.torch import decoder
-from sapo_desktop.engines.torch.decoder import PromptBatch, Start, start_with_transformers
 from sapo_desktop.engines.torch.llama import decoding as written
 from sapo_desktop.engines.torch.llama import passes
-from sapo_desktop.engines.torch.llama.decoding import start_written_out
+from sapo_desktop.engines.torch.llama.decoding import Decoding, PromptBatch, Start
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.engines.tiny import ADVANTAGES, answer, engine_in_modules, loaded_engine, sequences
@@ -69,45 +69,32 @@ def test_logits_equal_transformers_with_and_without_the_adapter(
     engine = trained(folder)
     if folded:
         monkeypatch.setattr(passes, "FOLDED_ON", ("cpu",))
-    written = start_written_out(WrittenOutModel(engine.lm.model, adapted=not base))
-    if base:
-        with engine.policy.as_base():
-            wanted = plain_logits(engine, continuation())
-    else:
+    start = partial(Decoding, WrittenOutModel(engine.lm.model, adapted=not base))
+    with engine.policy.model.disable_adapter() if base else nullcontext():
         wanted = plain_logits(engine, continuation())
-    torch.testing.assert_close(logits_of(written, continuation()), wanted, atol=1e-4, rtol=0)
+    torch.testing.assert_close(logits_of(start, continuation()), wanted, atol=1e-4, rtol=0)
 
 
 def test_the_adapter_makes_a_difference(folder: Path) -> None:
     engine = trained(folder)
     merged, plain = (
-        logits_of(start_written_out(WrittenOutModel(engine.lm.model, m)), continuation()) for m in (True, False)
+        logits_of(partial(Decoding, WrittenOutModel(engine.lm.model, m)), continuation()) for m in (True, False)
     )
     assert float((merged - plain).abs().max()) > 0.05
 
 
-@pytest.mark.parametrize("how", ["written out", "transformers"])
-def test_dropping_sequences_leaves_the_others_alone(folder: Path, how: str) -> None:
-    engine = engine_in_modules(folder)
-    model = engine.lm.model
-    start = start_written_out(WrittenOutModel(model, True)) if how == "written out" else start_with_transformers(model)
+def test_dropping_sequences_leaves_the_others_alone(folder: Path) -> None:
+    start = partial(Decoding, WrittenOutModel(engine_in_modules(folder).lm.model, True))
     all_rows = logits_of(start, continuation())
     some = logits_of(start, continuation(), drop_at=4)
     torch.testing.assert_close(some, all_rows[[1, 2, 4, 5]], atol=1e-4, rtol=0)
-
-
-def test_transformers_decoding_equals_a_plain_forward(neox: Path) -> None:
-    engine = loaded_engine(neox)
-    assert not can_be_written_out(engine.lm.model)
-    found = logits_of(start_with_transformers(engine.lm.model), continuation())
-    torch.testing.assert_close(found, plain_logits(engine, continuation()), atol=1e-4, rtol=0)
 
 
 @torch.inference_mode()
 def test_who_joins_later_is_answered_as_from_the_start(folder: Path) -> None:
     """Three sequences, three more after four steps; one of the first leaves, then all of them."""
     engine = loaded_engine(folder)
-    start = start_written_out(WrittenOutModel(engine.lm.model, True))
+    start = partial(Decoding, WrittenOutModel(engine.lm.model, True))
     wanted, tokens = logits_of(start, continuation()), continuation()
     decoding = start()
     first = [decoding.join(PromptBatch.of(PROMPTS[:2], [0, 0, 1], CPU), STEPS)]
@@ -128,7 +115,7 @@ def test_who_joins_later_is_answered_as_from_the_start(folder: Path) -> None:
 
 @torch.inference_mode()
 def test_what_ended_may_stay_beyond_its_end(llama: Path) -> None:
-    decoding = start_written_out(WrittenOutModel(loaded_engine(llama).lm.model, True))()
+    decoding = Decoding(WrittenOutModel(loaded_engine(llama).lm.model, True))
     decoding.join(PromptBatch.of(PROMPTS, ROWS, CPU), 2)
     for _ in range(written.ROOM + 2):
         logits = decoding.step(torch.zeros(len(ROWS), dtype=torch.int64))
@@ -136,7 +123,7 @@ def test_what_ended_may_stay_beyond_its_end(llama: Path) -> None:
 
 
 def test_a_cache_that_grows_gives_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    start = start_written_out(WrittenOutModel(loaded_engine(folder).lm.model, True))
+    start = partial(Decoding, WrittenOutModel(loaded_engine(folder).lm.model, True))
     whole, some = logits_of(start, continuation()), logits_of(start, continuation(), drop_at=4)
     monkeypatch.setattr(written, "ROOM", 3)
     torch.testing.assert_close(logits_of(start, continuation()), whole, atol=0, rtol=0)
@@ -144,9 +131,9 @@ def test_a_cache_that_grows_gives_the_same(folder: Path, monkeypatch: pytest.Mon
 
 
 def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    start = start_written_out(WrittenOutModel(loaded_engine(llama).lm.model, True))
+    start = partial(Decoding, WrittenOutModel(loaded_engine(llama).lm.model, True))
     whole = logits_of(start, continuation())
-    monkeypatch.setattr(decoder, "PREFILL_TOKENS", 10)  # two prompts of five a block
+    monkeypatch.setattr(written, "PREFILL_TOKENS", 10)  # two prompts of five a block
     torch.testing.assert_close(logits_of(start, continuation()), whole, atol=1e-5, rtol=0)
 
 
@@ -159,9 +146,9 @@ def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytes
         {"layer_types": ["full_attention", "sliding_attention"]},
     ],
 )
-def test_other_kinds_are_left_to_transformers(llama: Path, change: dict[str, object]) -> None:
-    model = engine_in_modules(llama).lm.model
-    assert can_be_written_out(model)
+def test_other_kinds_are_not_written_out(llama: Path, change: dict[str, object]) -> None:
+    config = engine_in_modules(llama).lm.model.config
+    assert can_be_written_out(config)
     for name, value in change.items():
-        setattr(model.config, name, value)
-    assert not can_be_written_out(model)
+        setattr(config, name, value)
+    assert not can_be_written_out(config)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines.torch import decoder, logprobs, sampling, service, trainer
 from sapo_desktop.engines.torch import lm as torch_lm
-from sapo_desktop.engines.torch.llama import passes
+from sapo_desktop.engines.torch import logprobs, sampling, service, trainer
+from sapo_desktop.engines.torch.llama import decoding, passes
 from sapo_desktop.models.fit import memory, ways
 from sapo_desktop.models.fit.memory import TorchModel, Work, saved_for_backward, torch_width
 from sapo_desktop.models.fit.shape import ModelShape
@@ -77,7 +77,7 @@ def test_where_the_weights_lie(
     monkeypatch.setattr(torch_lm, "_pays", lambda widths: dtype == torch.bfloat16)
     engine = engine_of(tmp_path, architecture, dtype)
     engine.trainer.settings = msgspec.structs.replace(engine.trainer.settings, recompute=recompute)
-    assert engine.lm.dtype == dtype and engine.trainer.written_out
+    assert engine.lm.dtype == dtype
     model = TorchModel(shape=SHAPE, architecture=architecture, width=4 if dtype == torch.float32 else 2)
     estimate = saved_for_backward(model, msgspec.structs.replace(work(), recompute=recompute))
     held = kept_by_autograd(engine)
@@ -89,7 +89,6 @@ def test_where_the_weights_lie(
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_written_out(method: str, tmp_path: Path) -> None:
     engine = engine_of(tmp_path, "LlamaForCausalLM", method=method)
-    assert engine.trainer.written_out
     model = TorchModel(shape=SHAPE, architecture="LlamaForCausalLM", width=4)
     # The packed weights and the fused factors of the adapter are saved as well; they are counted elsewhere.
     packed = 4 * SHAPE.linear_weights + (8 * SHAPE.adapter_parameters(8) if method == "lora" else 0)
@@ -101,7 +100,7 @@ def test_the_estimates_constants_are_the_engines() -> None:
     assert memory.FLOAT32_PARAMETERS == torch_lm.SMALL_MODEL
     assert memory.CHUNK == logprobs.CHUNK_BYTES
     assert memory.DRAW_BLOCK == sampling.BLOCK_BYTES
-    assert memory.PREFILL_TOKENS == decoder.PREFILL_TOKENS
+    assert memory.PREFILL_TOKENS == decoding.PREFILL_TOKENS
     assert memory.CPU_TOKENS == trainer.CPU_TOKENS
     assert memory.PROMPT_TOKENS_AT_ONCE == service.PROMPT_TOKENS_AT_ONCE
     assert ways.MOST_AT_ONCE == service._MOST_ON_CPU
