@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.fields import Choice, SearchLine
@@ -173,7 +173,7 @@ _NEAR_THE_END = 3
 class KeptAnswers(Card):
     """The browser of answers that were learned from: filters, a list, the picked one, and the export."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self.setAccessibleName(tr("Answers"))
         self._view, self._bridge = view, bridge

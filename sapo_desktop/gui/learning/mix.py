@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import change
 from sapo_desktop.gui.widgets.buttons import ChoiceCard, Segments
 from sapo_desktop.gui.widgets.layout import Card, column
@@ -20,7 +20,7 @@ from sapo_desktop.view.viewmodel import View
 class MixPart(QWidget):
     """The part of the page about whose answers are learned from."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
         self.alone = Banner(tr("In silo the model learns from its own answers only; this holds in the swarm."), "silo")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.learning.task_choice import OwnFamily, own_families
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.learning.task_choice import by_family
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
 from sapo_desktop.gui.widgets.files import ask_open_path
@@ -22,7 +22,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 
 
@@ -35,10 +35,10 @@ class OwnTasks(QWidget):
 
     changed = Signal()
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
-        self._shown: list[TaskContent] = []
+        self._shown: list[tuple[str, str, str, object]] = []
         self.awaits_node = False
         """Whether a file came or went that the worker's list does not show yet."""
         self.banner = Banner()
@@ -68,20 +68,23 @@ class OwnTasks(QWidget):
     def show_tasks(self, reply: Tasks) -> None:
         """The worker's list."""
         self.left_out.say(" ".join(map(in_words, map(plain, reply.left_out))))
-        # By content: a file may take the place of one with as many questions.
-        there = [TaskContent(item.family, item.title, item.level, item.config) for item in reply.items if item.own]
+        own = [item for item in reply.items if item.own]
+        # By content: a file may take the place of one with as many questions. Results change with every round.
+        there = [(item.family, item.title, item.level, item.config) for item in own]
         if there != self._shown:
             self._shown = there
             self.awaits_node = False
             self.banner.say("")  # what it promised is so now
-            self._make_rows(own_families(reply.items))
+            self._make_rows(by_family(own))
 
-    def _make_rows(self, families: list[OwnFamily]) -> None:
+    def _make_rows(self, families: Mapping[str, Sequence[TaskInfo]]) -> None:
         while (item := self._rows.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        for family in families:
-            self._rows.addWidget(OwnLine(family, partial(self._remove, family)))
+        for family, levels in families.items():
+            title = one_line(levels[0].title, 60)
+            questions = sum(rows for level in levels if isinstance(rows := level.config.get("rows"), int))
+            self._rows.addWidget(OwnLine(title, questions, partial(self._remove, family, title)))
 
     def _choose(self) -> None:
         path = ask_open_path(self, tr("Add your own questions"), "CSV (*.csv *.CSV)")
@@ -94,10 +97,10 @@ class OwnTasks(QWidget):
         self.banner.say("")
         AddSheet(self, self._bridge, path, plain(reply), self._done, self._failed).open()
 
-    def _remove(self, family: OwnFamily) -> None:
+    def _remove(self, family: str, title: str) -> None:
         about = tr("The copy of the file in this node's folder is deleted. What was learned from it stays.")
-        if confirm(self, tr("Remove {name}?").format(name=family.title), about, tr("Remove"), kind="danger"):
-            self._bridge.ask(RemoveTasks(name=family.name), self._done, self._failed, of=self)
+        if confirm(self, tr("Remove {name}?").format(name=title), about, tr("Remove"), kind="danger"):
+            self._bridge.ask(RemoveTasks(name=family), self._done, self._failed, of=self)
 
     def _done(self, reply: Ok) -> None:
         self.banner.say(in_words(reply.text), "accent")
@@ -109,24 +112,15 @@ class OwnTasks(QWidget):
         self.banner.say(in_words(error), "danger")
 
 
-class TaskContent(NamedTuple):
-    """What a level of an own family consists of: its results, which change with every round, are left out."""
-
-    family: str
-    title: str
-    level: str
-    config: dict[str, object]
-
-
 class OwnLine(QWidget):
     """One own family."""
 
-    def __init__(self, family: OwnFamily, remove: Callable[[], object]) -> None:
+    def __init__(self, title: str, questions: int, remove: Callable[[], object]) -> None:
         super().__init__()
-        count = Label(tr("%n question(s)", None, family.questions), "caption")
+        count = Label(tr("%n question(s)", None, questions), "caption")
         button = Button(tr("Remove"), remove, icon="trash")
-        button.setAccessibleName(tr("Remove {name}").format(name=family.title))
-        self.setLayout(row((column(Elided(family.title), count, spacing=0), 1), button, spacing=1.5))
+        button.setAccessibleName(tr("Remove {name}").format(name=title))
+        self.setLayout(row((column(Elided(title), count, spacing=0), 1), button, spacing=1.5))
 
 
 class AddSheet(Sheet):
@@ -139,7 +133,7 @@ class AddSheet(Sheet):
     def __init__(
         self,
         parent: QWidget,
-        bridge: Asks,
+        bridge: Bridge,
         path: str,
         read: TasksRead,
         done: Callable[[Ok], object],

@@ -12,7 +12,7 @@ from sapo_desktop.gui.learning.answers import KeptAnswers
 from sapo_desktop.gui.learning.mix import MixPart
 from sapo_desktop.gui.learning.round import RoundsPart
 from sapo_desktop.gui.learning.tasks import PractisedCard
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.buttons import Segments
@@ -41,7 +41,7 @@ class LearningPage(Page):
     )
     _parts: ClassVar[tuple[str, ...]] = ("rounds", "mix", "tasks", "answers")
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Learning"))
         self._tasks: Tasks | None = None
         self._tasks_at = 0.0

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.records import Phase
 from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
 from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
-from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
 from sapo_desktop.gui.widgets.notes import Empty, Filled
-from sapo_desktop.gui.widgets.table import Heading, Table, number
+from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -20,23 +17,9 @@ from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon, verdict
 from sapo_desktop.gui.words.states import phase_words
 from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
-from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
+from sapo_desktop.view.viewmodel import AnswerShown, View
 
 _ANSWERS_SHOWN = 6
-
-
-class PhaseRow(NamedTuple):
-    """One phase, as the table behind the bars shows it."""
-
-    phase: Phase
-    now: float | None
-    mean: float | None
-    share: float | None
-
-    @property
-    def takes_time(self) -> bool:
-        """Whether there is anything of it to be seen."""
-        return max(self.now or 0.0, self.mean or 0.0) > 0
 
 
 class RoundCard(Card):
@@ -45,56 +28,44 @@ class RoundCard(Card):
     def __init__(self, view: View) -> None:
         super().__init__(tr("A round's time"))
         self._view = view
-        self._as_table = IconButton("table", tr("Show as a table"), self.refresh, checkable=True)
-        set_tooltip(
-            self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
-        )
-        self.corner.addWidget(self._as_table)
         self.now, self.mean = TimeBar(), TimeBar()
         self._cells = {phase: PhaseCell(phase) for phase in PARTS}
         self._words = Elided("", "caption")
-        self.table = Table(tr("Phases of a round"), _phase_headings(), rows_shown=len(PHASES))
         self._empty = Empty(
             "clock",
             tr("No round finished yet"),
             tr("While a round runs, its phases appear here: setting questions, answering, marking, learning."),
         )
         self._legend = Columns(*self._cells.values(), narrowest=115, most=6)
-        self._chart = holding(column(self.now, self.mean, self._legend, self._words, spacing=2))
-        self.add(self._empty, self._chart, self.table)
+        chart = holding(column(self.now, self.mean, self._legend, self._words, spacing=2))
+        self._stack = Filled(self._empty, chart)
+        self.add(self._stack)
 
     def refresh(self) -> None:
         """Draw what holds now."""
         mean = mean_of(self._view.reports)
         running = in_hand(self._view)
-        is_empty = mean is None and running is None
-        as_table = self._as_table.isChecked()
-        self._empty.setVisible(is_empty)
-        self._as_table.setVisible(not is_empty)
-        self._chart.setVisible(not is_empty and not as_table)
-        self.table.setVisible(not is_empty and as_table)
-        if is_empty:
+        self._stack.fill(mean is not None or running is not None)
+        if mean is None and running is None:
             return
         now = running or of_report(self._view.reports[-1])
         # Both on one scale.
         longest = max(now.total, mean.total if mean else 0.0)
         self.now.show_time(_now_words(now), now, longest)
         self.mean.show_time(_mean_words(mean), mean, longest)
-        rows = phase_rows(now, mean)
-        if as_table and rows != self.table.rows:
-            self.table.set_rows(rows)
-        self._explain([one for one in rows if one.phase in self._cells])
+        self._explain(now, mean)
         phase = self._view.phase
         self._words.setVisible(running is not None)
         self._words.set_text(f"{phase_words(phase)}: {phase_meaning(phase)}")
 
-    def _explain(self, rows: list[PhaseRow]) -> None:
+    def _explain(self, now: Spent, mean: Spent | None) -> None:
         """What the colours are; those that take no time are left out."""
-        shown = [cell.isVisibleTo(self._legend) for cell in self._cells.values()]
-        for one in rows:
-            self._cells[one.phase].show_time(one)
-            self._cells[one.phase].setVisible(one.takes_time)
-        if shown != [cell.isVisibleTo(self._legend) for cell in self._cells.values()]:
+        before = [cell.isVisibleTo(self._legend) for cell in self._cells.values()]
+        for phase, cell in self._cells.items():
+            seconds = (mean or now).seconds.get(phase, 0.0)
+            cell.show_time(seconds, seconds / mean.total if mean and mean.total else 0.0)
+            cell.setVisible(seconds > 0 or now.seconds.get(phase, 0.0) > 0)
+        if before != [cell.isVisibleTo(self._legend) for cell in self._cells.values()]:
             self._legend.arrange()
 
 
@@ -124,32 +95,17 @@ class PhaseCell(QWidget):
     def __init__(self, phase: Phase) -> None:
         super().__init__()
         self._name = phase_words(phase)
-        self._shown: tuple[float | None, float | None] | None = None
         self._seconds = Label("", "strong", wrap=False)
         self._share = Label("", "caption", wrap=False)
         top = row(Swatch(phase), self._seconds, self._share, 1, spacing=0.75)
         self.setLayout(column(top, Label(self._name, "caption"), 1, spacing=0.25))
         set_tooltip(self, phase_meaning(phase))
 
-    def show_time(self, found: PhaseRow) -> None:
-        seconds = found.now if found.mean is None else found.mean
-        if (seconds, found.share) == self._shown:
-            return
-        self._shown = (seconds, found.share)
+    def show_time(self, seconds: float, share: float) -> None:
+        """`share`: of the mean round; 0 where that is not known."""
         self._seconds.setText(numbers.span(seconds))
-        self._share.setText(numbers.percent(found.share) if found.share else "")
+        self._share.setText(numbers.percent(share) if share else "")
         self.setAccessibleName(f"{self._name}: {self._seconds.text()} {self._share.text()}".strip())
-
-
-def phase_rows(now: Spent | None, mean: Spent | None) -> list[PhaseRow]:
-    """Every phase of a round, in its order. What a report does not tell of has no mean."""
-    total = mean.total if mean else 0.0
-    found: list[PhaseRow] = []
-    for phase in PHASES:
-        seconds = mean.seconds.get(phase) if mean else None
-        share = seconds / total if seconds is not None and total else None
-        found.append(PhaseRow(phase, now.seconds.get(phase) if now else None, seconds, share))
-    return found
 
 
 def _now_words(now: Spent) -> str:
@@ -165,16 +121,6 @@ def _mean_words(mean: Spent | None) -> str:
     if mean is None:
         return tr("Mean of the last rounds: from the first finished one on")
     return tr("Mean of the last %n round(s)", None, mean.rounds)
-
-
-def _phase_headings() -> list[Heading]:
-    return [
-        Heading(tr("Phase"), lambda one: phase_words(one.phase), lambda one: PHASES.index(one.phase)),
-        number(tr("This round"), lambda one: one.now, numbers.span),
-        number(tr("Mean"), lambda one: one.mean, numbers.span),
-        number(tr("Share"), lambda one: one.share, numbers.percent),
-        Heading(tr("What happens"), lambda one: phase_meaning(one.phase), stretch=True),
-    ]
 
 
 class GroupsCard(Card):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.task_list import meant_by
 from sapo_desktop.gui.words.language import catalogued
 from sapo_desktop.worker.control.messages.replies import TaskInfo
@@ -16,42 +15,24 @@ Catalogue = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class LevelRow:
-    """One level of a family."""
-
-    level: str
-    chosen: bool
-    """Whether it may be practised."""
-    training: bool
-    """Whether rounds ask for it now."""
-    solved: float | None
-    answers: int
-    config: tuple[tuple[str, str], ...]
-    """What makes it as hard as it is."""
-
-
-@dataclass(frozen=True)
 class FamilyRow:
     """One kind of question with its levels."""
 
     family: str
     title: str
-    levels: tuple[LevelRow, ...]
+    levels: tuple[TaskInfo, ...]
+    chosen_levels: frozenset[str]
+    """Those that may be practised."""
 
     @property
     def chosen(self) -> bool:
         """Whether any level may be practised."""
-        return any(level.chosen for level in self.levels)
+        return bool(self.chosen_levels)
 
     @property
     def training(self) -> tuple[str, ...]:
         """The levels that rounds ask for now."""
         return tuple(level.level for level in self.levels if level.training)
-
-    @property
-    def answers(self) -> int:
-        """Own recent answers, all levels."""
-        return sum(level.answers for level in self.levels)
 
     @property
     def solved(self) -> float | None:
@@ -61,34 +42,17 @@ class FamilyRow:
         return sum(share * count for share, count in known) / total if total else None
 
 
-@dataclass(frozen=True)
-class OwnFamily:
-    """A family of own tasks."""
-
-    name: str
-    title: str
-    questions: int
-    """Of all its levels."""
-
-
-def own_families(items: Iterable[TaskInfo]) -> list[OwnFamily]:
-    """The own ones, in the list's order."""
-    found: dict[str, OwnFamily] = {}
+def by_family(items: Iterable[TaskInfo]) -> dict[str, list[TaskInfo]]:
+    """The levels of each family, both in the list's order."""
+    found: dict[str, list[TaskInfo]] = {}
     for item in items:
-        if item.own:
-            rows = item.config.get("rows")
-            before = found[item.family].questions if item.family in found else 0
-            count = before + (rows if isinstance(rows, int) else 0)
-            found[item.family] = OwnFamily(item.family, one_line(item.title, 60), count)
-    return list(found.values())
+        found.setdefault(item.family, []).append(item)
+    return found
 
 
 def catalogue_of(items: Iterable[TaskInfo]) -> dict[str, list[str]]:
     """The families and levels of a list of tasks, in its order."""
-    found: dict[str, list[str]] = {}
-    for item in items:
-        found.setdefault(item.family, []).append(item.level)
-    return found
+    return {family: [item.level for item in levels] for family, levels in by_family(items).items()}
 
 
 def chosen_tasks(catalogue: Catalogue, text: str) -> frozenset[str]:
@@ -123,20 +87,14 @@ def _of(family: str, catalogue: Catalogue) -> list[str]:
     return [f"{family}/{level}" for level in catalogue.get(family, ())]
 
 
-def family_rows(items: Sequence[TaskInfo], chosen: frozenset[str]) -> list[FamilyRow]:
-    """A row for every family, in the list's order."""
-    levels: dict[str, list[LevelRow]] = {}
-    titles: dict[str, str] = {}
-    for item in items:
-        titles.setdefault(item.family, catalogued(item.title))
-        levels.setdefault(item.family, []).append(
-            LevelRow(
-                level=item.level,
-                chosen=f"{item.family}/{item.level}" in chosen,
-                training=item.training,
-                solved=item.solved,
-                answers=item.answers,
-                config=tuple((str(name), str(value)) for name, value in item.config.items()),
-            )
+def family_rows(items: Iterable[TaskInfo], chosen: frozenset[str] = frozenset()) -> list[FamilyRow]:
+    """A row for every family, in the list's order. `chosen`: the tasks that may be practised."""
+    return [
+        FamilyRow(
+            family,
+            catalogued(levels[0].title) or family,
+            tuple(levels),
+            frozenset(item.level for item in levels if f"{family}/{item.level}" in chosen),
         )
-    return [FamilyRow(family, titles[family], tuple(rows)) for family, rows in levels.items()]
+        for family, levels in by_family(items).items()
+    ]

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning import task_choice
 from sapo_desktop.gui.learning.own_tasks import OwnTasks
-from sapo_desktop.gui.learning.task_choice import FamilyRow, LevelRow
-from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.learning.task_choice import FamilyRow
+from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.link.inquiry import change
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Switch
@@ -95,7 +95,8 @@ class FamilyPane(Card):
         self.switch.show_state(shown.chosen)
         self.switch.setEnabled(attached and (not shown.chosen or can_end(shown.family, None)))
         for line, level in zip(self._lines, shown.levels, strict=True):
-            line.show_level(level, enabled=attached and (not level.chosen or can_end(shown.family, level.level)))
+            chosen = level.level in shown.chosen_levels
+            line.show_level(level, chosen, enabled=attached and (not chosen or can_end(shown.family, level.level)))
         self._last.setVisible(attached and shown.chosen and not can_end(shown.family, None))
         self._show_trend(shown)
 
@@ -152,8 +153,8 @@ class LevelLine(QWidget):
         self._solved = Label("", "caption", wrap=False)
         self.setLayout(row(self.switch, self._now, 1, self._solved, spacing=1))
 
-    def show_level(self, shown: LevelRow, *, enabled: bool) -> None:
-        self.switch.show_state(shown.chosen)
+    def show_level(self, shown: TaskInfo, chosen: bool, *, enabled: bool) -> None:
+        self.switch.show_state(chosen)
         self.switch.setEnabled(enabled)
         self._now.setVisible(shown.training)
         solved = (
@@ -162,7 +163,7 @@ class LevelLine(QWidget):
             else numbers.NOTHING
         )
         self._solved.setText(solved)
-        config = ", ".join(f"{name} {value}" for name, value in shown.config)
+        config = ", ".join(f"{name} {value}" for name, value in shown.config.items())
         set_tooltip(self, config)
         self.switch.setAccessibleDescription(f"{solved}. {config}")
 
@@ -170,7 +171,7 @@ class LevelLine(QWidget):
 class PractisedCard(Card):
     """All families; the picked one beside them."""
 
-    def __init__(self, view: View, bridge: Asks, try_out: TryOut) -> None:
+    def __init__(self, view: View, bridge: Bridge, try_out: TryOut) -> None:
         super().__init__(
             tr("Tasks"), tr("A program makes up every question and marks every answer. Pick a task to change it.")
         )
@@ -202,7 +203,7 @@ class PractisedCard(Card):
 
     def refresh(self) -> None:
         """Settings changed, or the link."""
-        if self._asking is None or self._asking.done:
+        if self._asking is None or self._asking.done():
             self._wish = None
         on = self._view.settings.curriculum
         self.curriculum.show_state(on)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.try_it.answers import AnswersCard
@@ -32,7 +32,7 @@ class TryPage(Page):
     name = "try"
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves"})
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         about = tr("Put one question to the model as it came and as it is now, and see what training has changed.")
         super().__init__(view, bridge, tr("Try it"), about)
         self._tries = Tries()

@@ -7,8 +7,9 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
-from sapo_desktop.gui.try_it.trying import Draft, Family, families, first_choice
+from sapo_desktop.gui.learning.task_choice import FamilyRow, family_rows
+from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.try_it.trying import Draft, first_choice
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.fields import Choice, Writing
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
@@ -35,7 +36,7 @@ class QuestionCard(Card):
     wanted = Signal(object)
     stop = Signal()
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view = view
         self._running = False
@@ -148,10 +149,10 @@ class TaskQuestion(QWidget):
 
     changed = Signal()
 
-    def __init__(self, bridge: Asks) -> None:
+    def __init__(self, bridge: Bridge) -> None:
         super().__init__()
         self._bridge = bridge
-        self._families: dict[str, Family] = {}
+        self._families: dict[str, FamilyRow] = {}
         self._awaited = ""
         """The family to choose once it is known."""
         self.question: QuestionSet | None = None
@@ -194,9 +195,10 @@ class TaskQuestion(QWidget):
 
     def _tasks_are(self, reply: Tasks) -> None:
         self._banner.say("")
-        self._families = {family.name: family for family in families(reply.items)}
+        rows = sorted(family_rows(reply.items), key=lambda row: row.title.casefold())
+        self._families = {row.family: row for row in rows}
         before, first = self._family.current, first_choice(reply.items)
-        self._family.set_choices([(family.name, family.title) for family in self._families.values()])
+        self._family.set_choices([(row.family, row.title) for row in rows])
         if self._awaited in self._families:
             self.choose(self._awaited)
         elif before in self._families:
@@ -206,7 +208,7 @@ class TaskQuestion(QWidget):
 
     def _choose_family(self, name: str, level: str = "") -> None:
         family = self._families.get(name)
-        levels = family.levels if family else []
+        levels = family.levels if family else ()
         self._level.set_choices([(info.level, level_name(info.level)) for info in levels], level)
         self._choose_level()
 
@@ -219,7 +221,7 @@ class TaskQuestion(QWidget):
 
     def _chosen(self) -> TaskInfo | None:
         family = self._families.get(self._family.current)
-        levels = family.levels if family else []
+        levels = family.levels if family else ()
         return next((info for info in levels if info.level == self._level.current), None)
 
     def _set(self, reply: QuestionSet) -> None:

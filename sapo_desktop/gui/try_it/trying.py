@@ -8,13 +8,12 @@ well as chosen greedily, and leaves its tokens and seconds known.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from random import SystemRandom
 from typing import Literal
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.gui.words.language import catalogued
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
@@ -129,25 +128,9 @@ class Tries:
         return made
 
 
-@dataclass
-class Family:
-    """A family of tasks, for a person to choose from."""
-
-    name: str
-    title: str
-    levels: list[TaskInfo] = field(default_factory=list)
-
-
-def families(tasks: list[TaskInfo]) -> list[Family]:
-    """By title; levels in the catalogue's order."""
-    found: dict[str, Family] = {}
-    for task in tasks:
-        found.setdefault(task.family, Family(task.family, catalogued(task.title) or task.family)).levels.append(task)
-    return sorted(found.values(), key=lambda family: family.title.casefold())
-
-
-def first_choice(tasks: list[TaskInfo]) -> TaskInfo | None:
+def first_choice(tasks: Iterable[TaskInfo]) -> TaskInfo | None:
     """What to offer first: of the tasks in training the one that is solved about half of the time, where the two sides
     are most likely to differ."""
-    training = [task for task in tasks if task.training] or tasks
+    known = list(tasks)
+    training = [task for task in known if task.training] or known
     return min(training, key=lambda task: abs((0.0 if task.solved is None else task.solved) - 0.5), default=None)

@@ -13,7 +13,6 @@ from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import own_tasks
 from sapo_desktop.gui.learning.own_tasks import AddSheet
 from sapo_desktop.gui.learning.page import LearningPage
-from sapo_desktop.gui.learning.task_choice import OwnFamily, own_families
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages.events import StateChanged
@@ -176,8 +175,3 @@ def test_files_that_cannot_be_used_are_said(page: LearningPage) -> None:
     bridge.replies[ListTasks] = Tasks(items=staged.tasks().items, left_out=["bad.csv: it is no UTF-8."])
     page.refresh(ALL)
     assert page.tasks.own.left_out.isVisible() and "no UTF-8" in all_texts(page.tasks.own)
-
-
-def test_own_families_are_counted_over_their_levels() -> None:
-    items = [*staged.tasks().items, staged.own_task(), staged.own_task("hard", 16)]
-    assert own_families(items) == [OwnFamily("roman_numbers", "Roman numbers", 66)]

@@ -122,12 +122,10 @@ def test_the_round_in_hand_stands_above_the_mean(qtbot: QtBot) -> None:
     assert round_.now.name.text() == "Round 900, the last one" and not round_._words.isVisible()
 
 
-def test_behind_the_bars_is_a_table(page: LearningPage, qtbot: QtBot) -> None:
-    page.rounds.round._as_table.setFocus()
-    qtbot.keyClick(page.rounds.round._as_table, Qt.Key.Key_Space)
-    assert page.rounds.round.table.isVisible() and not page.rounds.round.now.isVisible()
-    assert column(page.rounds.round.table, 0)[:3] == ["Drawing peers' answers", "Setting questions", "Answering"]
-    assert "0.9 s" in column(page.rounds.round.table, 2)[2]
+def test_a_bar_and_its_legend_say_the_numbers_in_words(page: LearningPage) -> None:
+    round_ = page.rounds.round
+    assert "Answering 0.9 s" in round_.mean._bar.accessibleName()
+    assert round_._cells["generate"].accessibleName().startswith("Answering: 0.9 s ")
 
 
 def test_progress_is_drawn_by_the_tick_alone(page: LearningPage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,15 +54,14 @@ def test_families_and_levels_go_on_and_off() -> None:
 
 def test_a_row_sums_up_its_levels() -> None:
     items = [
-        task_info("gcd", config={"most": 3}, solved=0.5, answers=30, training=True),
+        task_info("gcd", solved=0.5, answers=30, training=True),
         task_info("gcd", "middle", solved=0.2, answers=10, training=True),
         task_info("gcd", "hard"),
         task_info("bf"),
     ]
     assert task_choice.catalogue_of(items) == {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
     gcd, bf = task_choice.family_rows(items, frozenset({"gcd/easy", "gcd/middle"}))
-    assert (gcd.title, gcd.chosen, gcd.training, gcd.answers) == ("GCD", True, ("easy", "middle"), 40)
+    assert (gcd.title, gcd.chosen, gcd.training) == ("GCD", True, ("easy", "middle"))
     assert gcd.solved == pytest.approx((0.5 * 30 + 0.2 * 10) / 40)
-    assert [level.chosen for level in gcd.levels] == [True, True, False]
-    assert gcd.levels[0].config == (("most", "3"),)
+    assert gcd.chosen_levels == {"easy", "middle"}
     assert not bf.chosen and bf.solved is None

@@ -3,7 +3,7 @@
 from itertools import count
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Tries, Try, families, first_choice
+from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Tries, Try, first_choice
 from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tried
 from tests.builders import task_info
 
@@ -50,14 +50,6 @@ def test_only_the_last_tries_are_kept_and_no_number_is_used_twice() -> None:
         tries.begin(Draft(str(at)), 0.0)
     assert [one.draft.question for one in tries.items] == [str(at) for at in range(5, MOST_TRIES + 5)]
     assert len({side.stream for one in tries.items for side in one.sides}) == 2 * MOST_TRIES
-
-
-def test_families_have_their_levels_and_stand_by_title() -> None:
-    found = families([task_info("gcd"), task_info("bf"), task_info("gcd", "hard")])
-    assert [(family.title, [task.level for task in family.levels]) for family in found] == [
-        ("BF", ["easy"]),
-        ("GCD", ["easy", "hard"]),
-    ]
 
 
 def test_first_offered_is_a_task_in_training_that_is_half_solved() -> None:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.learning.task_choice import family_rows
-from sapo_desktop.gui.try_it.trying import families
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.tasks.catalogue import load_catalogue
 from tests.gui.staged_try import FAMILIES, tasks
@@ -43,5 +42,4 @@ def test_every_title_and_every_word_about_a_model_is_collected() -> None:
 @pytest.mark.usefixtures("_shouting")
 def test_families_go_by_their_titles_in_the_windows_language() -> None:
     titles = {title.upper() for title in FAMILIES.values()}
-    assert {family.title for family in families(tasks().items)} == titles
     assert {row.title for row in family_rows(tasks().items, frozenset())} == titles
