@@ -4,7 +4,6 @@ text, why it got its mark, and what learning did with it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
@@ -36,77 +35,18 @@ from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import families, task_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Exported
-from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import (
+    ExportRollouts,
+    GetRollouts,
+    Rollout,
+    RolloutFilter,
+    Rollouts,
+)
 
-PAGE = 200
+NEWEST = GetRollouts(limit=200, newest_first=True)
+"""The first page, unfiltered."""
 MOST = 10_000
 """Answers that are shown at once; a filter, or the export, reaches those beyond."""
-
-
-@dataclass(frozen=True)
-class Filter:
-    """What is looked for; what is empty leaves all in."""
-
-    task: str = ""
-    origin: str = ""
-    verdict: str = ""
-    search: str = ""
-
-    @property
-    def any(self) -> bool:
-        return self != Filter()
-
-
-class AnswerPages:
-    """The pages so far. A page is taken only where nothing else was asked for since."""
-
-    def __init__(self) -> None:
-        self.filter = Filter()
-        self.items: list[Rollout] = []
-        self.more = False
-        self.loaded = False
-        """Whether the first page is there."""
-        self._asked: GetRollouts | None = None
-
-    @property
-    def waiting(self) -> bool:
-        """Whether a page is under way."""
-        return self._asked is not None
-
-    def begin(self, wanted: Filter) -> GetRollouts:
-        """Ask for the newest answers that pass this filter."""
-        self.filter = wanted
-        self._asked = GetRollouts(**asdict(wanted), limit=PAGE, newest_first=True)
-        return self._asked
-
-    def further(self) -> GetRollouts | None:
-        """Ask for the page after the last one; None where there is none, or one is under way."""
-        if not (self.more and self.loaded) or self.waiting:
-            return None
-        before = self.items[-1].id
-        self._asked = msgspec.structs.replace(self.begin(self.filter), before=before)
-        return self._asked
-
-    def take(self, request: GetRollouts, reply: Rollouts) -> bool:
-        """A page arrived; False where it is not the one that is waited for."""
-        if request is not self._asked:
-            return False
-        self._asked = None
-        self.items = [*self.items, *reply.items] if request.before is not None else list(reply.items)
-        self.more = reply.more and bool(reply.items) and len(self.items) < MOST
-        self.loaded = True
-        return True
-
-    def gave_up(self, request: GetRollouts) -> bool:
-        """A page did not arrive; False where it is not the one that is waited for."""
-        if request is not self._asked:
-            return False
-        self._asked = None
-        return True
-
-    def export(self, to: str, *, replace: bool) -> ExportRollouts:
-        """Everything that passes the filter, also what is not shown."""
-        return ExportRollouts(**asdict(self.filter), to=to, replace=replace)
 
 
 class AnswerPane(Card):
@@ -177,7 +117,13 @@ class KeptAnswers(Card):
         super().__init__()
         self.setAccessibleName(tr("Answers"))
         self._view, self._bridge = view, bridge
-        self.pages = AnswerPages()
+        self._first = NEWEST
+        """The first page under the filters that were chosen last."""
+        self._asked: GetRollouts | None = None
+        """The page that is under way; a reply to an earlier request is not taken."""
+        self._items: list[Rollout] = []
+        self._loaded = False
+        """Whether the first page is there."""
         self._loaded_at = 0
         self.banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
         self._make_filters()
@@ -187,6 +133,7 @@ class KeptAnswers(Card):
         self.pane = AnswerPane()
         self._empty = Empty("learning", tr("One moment"), tr("The answers are being read."))
         self.more = Button(tr("Show earlier ones"), self.load_more, icon="chevron-down")
+        self.more.hide()
         self._count = Label("", "caption")
         self._stack = Filled(
             self._empty, holding(column(self.table, row(self.more, (self._count, 1)), self.pane, spacing=1.5))
@@ -233,14 +180,14 @@ class KeptAnswers(Card):
 
     def open(self) -> None:
         """It came into sight."""
-        if not self.pages.loaded and not self.pages.waiting:
+        if not self._loaded and self._asked is None:
             self.load()
         self.refresh()
 
     def refresh(self) -> None:
         """A round passed, or the link changed."""
         self._allow_export()
-        is_new = self.pages.loaded and self._view.curves.last_round > self._loaded_at
+        is_new = self._loaded and self._view.curves.last_round > self._loaded_at
         self.fresh.setVisible(is_new and self._view.attached)
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -248,23 +195,24 @@ class KeptAnswers(Card):
     def load(self) -> None:
         """The newest answers under the filters as they stand."""
         self._typing.stop()
-        wanted = Filter(
+        self._first = msgspec.structs.replace(
+            NEWEST,
             task=self.task.current,
             origin=self.origin.current,
             verdict=self.verdict.current,
             search=self.search.text().strip(),
         )
         self._loaded_at = self._view.curves.last_round
-        self._ask(self.pages.begin(wanted))
+        self._ask(self._first)
         self.refresh()
 
     def load_more(self) -> None:
         """The page after the last one."""
-        request = self.pages.further()
-        if request is not None:
-            self._ask(request)
+        if not self.more.isHidden() and self._asked is None:
+            self._ask(msgspec.structs.replace(self._first, before=self._items[-1].id))
 
     def _ask(self, request: GetRollouts) -> None:
+        self._asked = request
         self._bridge.ask(
             request,
             lambda reply: self._page_is(request, reply),
@@ -273,25 +221,29 @@ class KeptAnswers(Card):
         )
 
     def _page_is(self, request: GetRollouts, reply: Rollouts) -> None:
-        if not self.pages.take(request, reply):
+        if request is not self._asked:
             return
-        self.banner.say("")
+        self._asked, self._loaded = None, True
         begun = request.before is None
-        self.table.set_rows(self.pages.items)
+        self._items = [*([] if begun else self._items), *reply.items]
+        self.banner.say("")
+        self.table.set_rows(self._items)
         if begun:
             self.table.scrollToTop()
-            self.table.select([one.id for one in self.pages.items[:1]])
-        self._stack.fill(bool(self.pages.items))
+            self.table.select([one.id for one in self._items[:1]])
+        self._stack.fill(bool(self._items))
         self._say_empty()
-        self._say_count()
+        self.more.setVisible(reply.more and bool(reply.items) and len(self._items) < MOST)
+        self._count.setText(tr("%n answer(s), newest first", None, len(self._items)))
         self._allow_export()
         self._show_picked()
 
     def _page_failed(self, request: GetRollouts, error: SapoError) -> None:
-        if not self.pages.gave_up(request):
+        if request is not self._asked:
             return
+        self._asked = None
         self.banner.say(tr("The answers could not be read: {reason}").format(reason=in_words(error)), "danger")
-        if not self.pages.loaded:
+        if not self._loaded:
             self._empty.say(tr("Nothing to show"), tr("The answers appear here while the node runs."))
 
     def _scrolled(self, value: int) -> None:
@@ -306,16 +258,12 @@ class KeptAnswers(Card):
         self.pane.show_answer(picked[0] if picked else None)
 
     def _say_empty(self) -> None:
-        if self.pages.filter.any:
+        if self._first != NEWEST:
             self._empty.say(tr("None passes the filters"), tr("Choose any task, any mark and anybody to see all."))
         else:
             self._empty.say(
                 tr("No answers yet"), tr("Every answer that is learned from appears here, from the first round on.")
             )
-
-    def _say_count(self) -> None:
-        self.more.setVisible(self.pages.more)
-        self._count.setText(tr("%n answer(s), newest first", None, len(self.pages.items)))
 
     # -- export ----------------------------------------------------------------------------------------------
 
@@ -326,8 +274,10 @@ class KeptAnswers(Card):
             return
         self.export.setEnabled(False)
         self.export.set_text(tr("Exporting"))
+        # Everything that passes the filters, also what is not shown.
+        filters = {name: getattr(self._first, name) for name in RolloutFilter.__struct_fields__}
         # The dialog asked about a file that is there; one that comes meanwhile is not written over.
-        request = self.pages.export(to, replace=Path(to).exists())
+        request = ExportRollouts(**filters, to=to, replace=Path(to).exists())
         self._bridge.ask(request, self._exported, self._export_failed, of=self)
 
     def _exported(self, reply: Exported) -> None:
@@ -344,4 +294,4 @@ class KeptAnswers(Card):
         self._allow_export()
 
     def _allow_export(self) -> None:
-        self.export.setEnabled(self._view.attached and bool(self.pages.items))
+        self.export.setEnabled(self._view.attached and bool(self._items))

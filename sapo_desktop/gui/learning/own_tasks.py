@@ -38,7 +38,7 @@ class OwnTasks(QWidget):
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
-        self._shown: list[tuple[str, str, str, object]] = []
+        self._shown: list[tuple[str, str, str, dict[str, object]]] = []
         self.awaits_node = False
         """Whether a file came or went that the worker's list does not show yet."""
         self.banner = Banner()

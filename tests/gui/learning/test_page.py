@@ -360,6 +360,22 @@ def test_new_rounds_are_offered_and_do_not_push_what_one_reads(page: LearningPag
     assert len(bridge_of(page).asked_for(GetRollouts)) == before + 1 and answers.fresh.isHidden()
 
 
+def test_a_reply_to_an_earlier_filter_is_not_taken_and_one_page_is_asked_for_at_a_time(qtbot: QtBot) -> None:
+    view = in_swarm()
+    bridge = LateBridge(view, GetRollouts)
+    answers = a_page(qtbot, view, part="answers", bridge=bridge).answers
+    answers.verdict.show_choice("wrong")
+    answers.load()
+    bridge.replies[GetRollouts] = Rollouts(items=[staged.rollout(7)], more=True)
+    bridge.deliver(1)
+    assert not answers.table.rows, "that was the page of before"
+    bridge.deliver(1)
+    assert [one.id for one in answers.table.rows] == [7]
+    for _ in range(2):
+        answers.load_more()
+    assert [one.before for one in bridge.asked_for(GetRollouts)] == [None, None, 7]
+
+
 def test_answers_that_do_not_come_can_be_asked_for_again(qtbot: QtBot) -> None:
     def broken(bridge: StageBridge) -> None:
         staged.stage(bridge)
