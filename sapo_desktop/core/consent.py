@@ -13,8 +13,7 @@ SEEN = (
 PUBLISHED = (
     "If you share, the node publishes the answers of its model under its key, and those that you type where it asks "
     "you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the "
-    "number of the question, how many questions were answered and published, the time in steps of ten minutes, and a "
-    "random number of this installation."
+    "number of the question, the time in steps of ten minutes, and a random number of this installation."
 )
 NEVER = "Never sent: the words of a question, the right answer, the mark of an answer, your name, your files."
 FOR_GOOD = (

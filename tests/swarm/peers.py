@@ -35,8 +35,6 @@ def group_body(signer: Signer = ALICE, **changes: object) -> GroupBody:
         task=TASK,
         slot=2_833_333,
         index=0,
-        answered=1,
-        published=1,
         question=b"q" * 8,
         answers=[Answer(text="<answer>4</answer>", tokens=3)],
     )

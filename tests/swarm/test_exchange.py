@@ -172,17 +172,6 @@ def test_who_is_not_visited_is_not_asked_while_the_pool_is_full() -> None:
     assert not set(theirs) & set(alice.held())
 
 
-def test_a_want_by_name_as_earlier_programs_send_it_is_answered() -> None:
-    mesh, alice, bob, wire = pair()
-    alice.share(mesh.now, 3)
-    mesh.settle()
-    asking, asked = (next(link for peer, link in wire.ends if peer is one) for one in (bob, alice))
-    exact = m.Exact(author=alice.signer.key, slot=SLOT, task=TASK, index=1)
-    assert asking.session.want(m.Want(ticket=bytes(16), n=1, exact=exact), mesh.now.monotonic)
-    mesh.settle()
-    assert asked.traffic.groups_out == 4 and dict(bob.exchange.refusals) == {Reason.DUPLICATE: 1}
-
-
 def test_sharing_goes_on_as_credit_comes_back() -> None:
     mesh, alice, bob, _ = pair()
     alice.share(mesh.now, 60)
@@ -239,7 +228,7 @@ def test_an_author_is_charged_for_what_it_signed_whoever_brings_it() -> None:
     victim.exchange.want([TASK], 16)
     bad = []
     for n in range(6):
-        content = msgspec.msgpack.encode(group_body(mallory.signer, answered=0, index=n))
+        content = msgspec.msgpack.encode(group_body(mallory.signer, label="<>", index=n))
         bad.append(msgspec.msgpack.encode([1, content, mallory.signer.sign("group", NETWORK, content)]))
     for n, envelope in enumerate(bad):
         ticket = bytes([n]) * 16
@@ -255,7 +244,7 @@ def test_a_peer_that_signs_rubbish_itself_is_shut_out_for_an_hour() -> None:
     mesh, mallory, victim = Mesh(), Peer(1), Peer(2)
     wire = mesh.join(mallory, victim)
     for n in range(6):
-        content = msgspec.msgpack.encode(group_body(mallory.signer, answered=0, index=n))
+        content = msgspec.msgpack.encode(group_body(mallory.signer, label="<>", index=n))
         push(wire, mesh, msgspec.msgpack.encode([1, content, mallory.signer.sign("group", NETWORK, content)]))
     goodbye = wire.ends[1][1].goodbye
     assert goodbye is not None and (goodbye.reason, goodbye.retry_after) == ("shut out: bad_body", 3600)

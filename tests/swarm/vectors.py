@@ -41,8 +41,6 @@ def body() -> GroupBody:
         task=TASK,
         slot=SLOT,
         index=3,
-        answered=4,
-        published=2,
         question=question_hash("What is 2 + 2?"),
         label="tests/1",
         answers=[Answer(text="2 + 2 = 4 <answer>4</answer>", tokens=9)],
@@ -78,7 +76,7 @@ def vectors() -> dict[str, Any]:
         "frames": {
             "ping": codec.encode(m.Ping(number=7)).hex(),
             "want": codec.encode(m.Want(ticket=ticket, n=4, tasks=[TASK])).hex(),
-            "credit": codec.encode(m.Credit(groups=0, bytes=0, links=2)).hex(),
+            "credit": codec.encode(m.Credit(links=2)).hex(),
             "goodbye": codec.encode(m.Goodbye(reason="going away", retry_after=30)).hex(),
         },
         "handshake": {

@@ -40,8 +40,3 @@ class Bucket:
     def rate(self) -> float:
         """What it gains a second."""
         return self._rate
-
-    def grant(self, amount: float, most: float) -> None:
-        """Add to it beyond its capacity, which grows with it up to `most`."""
-        self.capacity = min(most, self.capacity + amount)
-        self._level = min(self.capacity, self._level + amount)

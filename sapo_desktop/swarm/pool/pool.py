@@ -105,9 +105,6 @@ class Pool:
         """The entries of a relay, by tag and author."""
         return self._by_relay.get(relay, {})
 
-    def of(self, author: bytes) -> Collection[Entry]:
-        return self._by_identity[author].values() if author in self._by_identity else ()
-
     def has_task(self, task: bytes) -> bool:
         return self._tasks[task] > 0
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool.pool import Entry, Name, Pool
-from sapo_desktop.swarm.protocol.messages import Exact, Want
+from sapo_desktop.swarm.protocol.messages import Want
 
 T = TypeVar("T")
 _MOST_LOOKED_AT = 4096
@@ -28,10 +28,8 @@ would otherwise cost a hash of each."""
 
 
 def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
-    """At most `want.n` entries of the wanted tasks that the asker does not hold; for an exact one, at most that.
-    `rng`: gives the seed of this sample."""
-    if want.exact is not None:
-        return [entry for entry in shelf.of(want.exact.author) if _is_exact(entry.name, want.exact)][:1]
+    """At most `want.n` entries of the wanted tasks that the asker does not hold. `rng`: gives the seed of this
+    sample."""
     tasks = {task for task in want.tasks if shelf.has_task(task)}
     if not tasks:
         return []
@@ -82,10 +80,6 @@ class _Walk:
             if self._looks <= 0:
                 return
             yield item
-
-
-def _is_exact(name: Name, exact: Exact) -> bool:
-    return (name.slot, name.task, name.index) == (exact.slot, exact.task, exact.index)
 
 
 def _turns(queues: Iterable[Iterator[T]]) -> Iterator[T]:

@@ -37,15 +37,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     tokens: Number = 0
 
 
-class Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """What the author says beside: shown, never used."""
-
-    round: Number = 0
-    temperature: float = 0.0
-    logprobs: Annotated[list[float], Meta(max_length=limits.MAX_ANSWERS)] = []
-    finish: Annotated[list[Literal["stop", "length", "cancelled"]], Meta(max_length=limits.MAX_ANSWERS)] = []
-
-
 class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     """Base of what is signed. `network` and `key` are in it, so that it stands for itself wherever it is passed on."""
 
@@ -68,16 +59,11 @@ class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
     task: TaskId
     slot: Number
     index: Index
-    answered: Number
-    """Indices of this slot and task that the author answered so far, and how many of these it published: for programs
-    that ask authors to show them."""
-    published: Number
     question: QuestionHash
     label: Label = ""
     home: Home = b""
     """Key of the relay that may pass the group on to other relays; empty: any that its author published it to."""
     answers: Annotated[list[Answer], Meta(min_length=1, max_length=limits.MAX_ANSWERS)]
-    claims: Claims = Claims()
 
     @property
     def written(self) -> int:
@@ -215,8 +201,6 @@ def _checked(content: bytes, kind: type[BodyType], network: bytes, members: Memb
 def _check_group(body: GroupBody) -> None:
     if len(body.home) not in (0, 32):
         raise Refused(Reason.BAD_BODY, f"a home of {len(body.home)} bytes")
-    if not 1 <= body.published <= body.answered <= limits.SHARED_INDICES:
-        raise Refused(Reason.BAD_BODY, f"published {body.published} of {body.answered}")
     for answer in body.answers:
         if not may_be_shared(answer.text):
             raise Refused(Reason.BAD_TEXT, "too long, or with control characters")

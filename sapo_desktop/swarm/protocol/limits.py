@@ -56,8 +56,6 @@ FASTEST_MS, SLOWEST_MS = 1000, 60_000
 """Between two groups of one link, where a relay takes fewer; what is told is brought within these bounds."""
 PACED_GROUPS = 8.0
 """The least that a link may save up, however few are taken."""
-MOST_GRANTED_GROUPS, MOST_GRANTED_BYTES = 4096.0, 32.0 * KIB * KIB
-"""However much a peer grants, no more is counted on."""
 
 SLOT_SECONDS = 600
 OLDEST_SLOT, NEWEST_SLOT = -6, 1
@@ -86,7 +84,3 @@ class Allowance:
         share = FASTEST_MS / min(SLOWEST_MS, max(FASTEST_MS, ms_per_group))
         self.groups.turn(max(PACED_GROUPS, share * FIRST_GROUPS), share * GROUPS_PER_SECOND, now)
         return share
-
-    def grant(self, groups: float, size: float) -> None:
-        self.groups.grant(groups, MOST_GRANTED_GROUPS)
-        self.bytes.grant(size, MOST_GRANTED_BYTES)

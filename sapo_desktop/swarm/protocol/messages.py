@@ -85,10 +85,8 @@ class Catalogue(Message, frozen=True, kw_only=True):
 
 
 class Credit(Message, frozen=True, kw_only=True):
-    """Grants the other side more than the protocol's own rate: so much may be sent in addition, now or saved up."""
+    """Says what the other side may send, where that is not the protocol's own rate for each link."""
 
-    groups: Number
-    bytes: Number
     links: Number = 0
     """How many links prove the receiver's key here, sharing one quota; 0: nothing is said of it."""
     ms_per_group: Number = 0
@@ -104,22 +102,12 @@ class Publish(Message, frozen=True, kw_only=True):
     batch: Batch
 
 
-class Exact(msgspec.Struct, frozen=True, kw_only=True):
-    """One group by its name. Nothing here asks so any more; earlier programs do, and are answered."""
-
-    author: Key
-    slot: Number
-    task: TaskId
-    index: Index
-
-
 class Want(Message, frozen=True, kw_only=True):
-    """Asks for a sample of `n` groups of these tasks, or for one by name."""
+    """Asks for a sample of `n` groups of these tasks."""
 
     ticket: Ticket
     n: Annotated[int, Meta(ge=1, le=limits.MAX_BATCH)] = limits.MAX_BATCH
     tasks: Annotated[list[TaskId], Meta(max_length=limits.MAX_WANTED_TASKS)] = []
-    exact: Exact | None = None
     held: Annotated[bytes, Meta(max_length=limits.MAX_FILTER)] = b""
     """Bloom filter of digests that need not be sent again (held_filter.py)."""
 

@@ -206,14 +206,14 @@ class Session:
 
     def tell_links(self, links: int, now: float) -> bool:
         """Say how many links prove the peer's key here; False before it is time again."""
-        return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
+        return self._say_in_time(m.Credit(links=links), now)
 
     def pace(self, ms_per_group: int, together: int, now: float) -> None:
         """Tell the peer to let so many milliseconds pass for each group that it sends, and to send so many together;
         and send it no more."""
         if not self._may_say:
             return
-        self._say(m.Credit(groups=0, bytes=0, ms_per_group=ms_per_group, together=together))
+        self._say(m.Credit(ms_per_group=ms_per_group, together=together))
         share = self._sending.slow(ms_per_group, now)
         # What the peer sent before it heard of this is taken, too.
         most = self._sending.groups.capacity + limits.FIRST_GROUPS
@@ -341,7 +341,6 @@ class Session:
 
     def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
-        self._sending.grant(message.groups, message.bytes)
         if message.ms_per_group:
             share = self._pace(message.ms_per_group, message.together, now)
             # Asked sooner, it would answer with fewer: its credit to us comes back no faster.

@@ -1,10 +1,10 @@
 """Which question indices of the current slot are used up: a number must never stand for two answers.
 
 A group is published under (key, instance, slot, task, index), and peers keep the first body they see, so an index that
-is used twice is a lie told by accident. The counts are written before the questions are answered, and before a group is
-sent; they lie outside the checkpoints, since rolling back training does not roll back what the world has seen. Indices
-below 64 may be published, those from 64 on are for own training alone. A busy node uses up the first in minutes, so the
-last of them are left for a person's answers.
+is used twice is a lie told by accident. The counts are written before the questions are answered; they lie outside the
+checkpoints, since rolling back training does not roll back what the world has seen. Indices below 64 may be published,
+those from 64 on are for own training alone. A busy node uses up the first in minutes, so the last of them are left for
+a person's answers.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ FIRST_PERSON_INDEX = 56
 _SLOTS_KEPT = 16
 
 
-class _Slot(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class _Slot(msgspec.Struct, kw_only=True):
     used: dict[str, int] = {}
     """Next unused index by task key."""
-    published: dict[str, int] = {}
     posed: dict[str, int] = {}
     """Questions posed to a person by task key."""
 
@@ -69,16 +68,6 @@ class IndexBook:
             return None
         posed[task] = posed.get(task, 0) + 1
         return index
-
-    def publish(self, slot: int, task: str) -> tuple[int, int]:
-        """Count one more published group; returns how many indices of slot and task were answered and published.
-
-        What a person skipped counts as answered: leaving out is a choice that peers should see.
-        """
-        counts = self._slot(slot)
-        counts.published[task] = counts.published.get(task, 0) + 1
-        answered = min(counts.used.get(task, 0), FIRST_PERSON_INDEX) + counts.posed.get(task, 0)
-        return answered, counts.published[task]
 
     def write(self) -> None:
         """Put all that was counted on the disk. Raises HistoryUnavailable."""

@@ -228,19 +228,14 @@ class Member:
         clock = self._outlet.exchange.clock
         return (question.slot + 2) * limits.SLOT_SECONDS - (self._now().unix + clock.offset)
 
-    async def share(self, groups: Sequence[Group], keep: Keep | None = None) -> int:
+    async def share(self, groups: Sequence[Group]) -> int:
         """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark.
-        Returns how many; none where consent lacks, or this node has left. `keep`: in the place of its own."""
+        Returns how many; none where consent lacks, or this node has left."""
         shuffled = list(groups)
         self._rng.shuffle(shuffled)
         going = [group for group in shuffled if self._may_share() and may_travel(group, self._catalogue)]
-        counted = [self._book.publish(group.question.slot, group.question.task) for group in going]
-        if going:
-            await (keep or self.keep)(self._book.write)
-        if not self._may_share():
-            return 0
-        for group, (answered, published) in zip(going, counted, strict=True):
-            self._outlet.publish(seal(self._me.signer, group_body(self._me, group, answered, published)))
+        for group in going:
+            self._outlet.publish(seal(self._me.signer, group_body(self._me, group)))
             self.counts.published += 1
             self.shared(len(group.completions))
         return len(going)

@@ -61,8 +61,8 @@ def may_travel(group: Group, catalogue: Catalogue) -> bool:
     )
 
 
-def group_body(me: Membership, group: Group, answered: int, published: int) -> GroupBody:
-    """What is signed and published of a group. `answered`, `published`: how many indices of its slot and task were."""
+def group_body(me: Membership, group: Group) -> GroupBody:
+    """What is signed and published of a group."""
     question = group.question
     assert question.index is not None
     return GroupBody(
@@ -73,8 +73,6 @@ def group_body(me: Membership, group: Group, answered: int, published: int) -> G
         task=me.ids[question.task],
         slot=question.slot,
         index=question.index,
-        answered=answered,
-        published=published,
         question=question.hash,
         label=me.label,
         answers=[Answer(text=c.text, kind=c.kind, tokens=len(c.tokens)) for c in group.completions],

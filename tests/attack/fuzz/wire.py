@@ -44,8 +44,8 @@ def messages() -> list[m.Any]:
     return [
         m.CatalogueReq(),
         m.Catalogue(tasks=[TASK]),
-        m.Credit(groups=4, bytes=1000, links=2),
-        m.Credit(groups=0, bytes=0, ms_per_group=2500, together=8),
+        m.Credit(links=2),
+        m.Credit(ms_per_group=2500, together=8),
         m.Publish(batch=codec.pack_published([group(), group(index=1)])),
         want(TICKET),
         want(TICKET, exact=exact, held=b"\1"),

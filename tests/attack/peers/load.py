@@ -221,8 +221,6 @@ class Client:
             task=self._tasks[task],
             slot=self._slot - back,
             index=index,
-            answered=64,
-            published=64,
             question=secrets.token_bytes(8),
             answers=_answers(),
         )

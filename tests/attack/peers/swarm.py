@@ -303,8 +303,6 @@ class Talker:
             task=self.rng.randbytes(32),
             slot=int(time.time() // 600),
             index=self.rng.randrange(64),
-            answered=1,
-            published=1,
             question=bytes(8),
             answers=[Answer(text=text)],
         )

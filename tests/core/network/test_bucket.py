@@ -21,10 +21,3 @@ def test_slack_is_paid_back() -> None:
     bucket = Bucket(10, 1, now=0)
     assert bucket.take(12, 0, slack=2) and not bucket.take(1, 0, slack=2)
     assert bucket.level(2) == 0
-
-
-def test_a_grant_raises_level_and_capacity_up_to_the_most() -> None:
-    bucket = Bucket(10, 1, now=0)
-    bucket.take(10, 0)
-    bucket.grant(5, most=12)
-    assert (bucket.level(0), bucket.level(100)) == (5, 12)

@@ -12,7 +12,7 @@ from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool import sample as serve
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
-from sapo_desktop.swarm.protocol.messages import Exact, Want
+from sapo_desktop.swarm.protocol.messages import Want
 from sapo_desktop.swarm.protocol.signing import Signer
 from tests.swarm.peers import NETWORK, group
 
@@ -76,18 +76,6 @@ def test_each_group_is_as_likely_as_any_other_of_its_author() -> None:
     for author, groups in ((0, 2), (1, 4)):
         counts = [count for name, count in drawn.items() if name.author == SIGNERS[author].key]
         assert len(counts) == groups and all(abs(count - 600 / groups) < 90 for count in counts)
-
-
-def test_an_exact_one_is_found_under_its_author_alone() -> None:
-    pool = Pool(b"")
-    for author in range(3):
-        add(pool, author, 0, 4, 0)
-    slot = next(iter(pool)).name.slot
-    exact = Exact(author=SIGNERS[1].key, slot=slot, task=TASKS[0], index=4)
-    (found,) = serve.sample(pool, Want(ticket=bytes(16), exact=exact), Random(1))
-    assert found.name.author == SIGNERS[1].key
-    other = Exact(author=SIGNERS[1].key, slot=slot, task=TASKS[0], index=5)
-    assert serve.sample(pool, Want(ticket=bytes(16), exact=other), Random(1)) == []
 
 
 def test_a_rare_task_does_not_cost_a_walk_through_everything() -> None:

@@ -99,8 +99,6 @@ def test_nobody_signs_for_another_key() -> None:
         ({"label": "<script>"}, Reason.BAD_BODY),
         ({"label": "x\n"}, Reason.BAD_BODY),
         ({"home": b"h"}, Reason.BAD_BODY),
-        ({"answered": 1, "published": 2}, Reason.BAD_BODY),
-        ({"published": 0}, Reason.BAD_BODY),
         ({"answers": [Answer(text="x" * 4097)]}, Reason.BAD_TEXT),
         ({"answers": [Answer(text="é" * 2049)]}, Reason.BAD_TEXT),
         ({"answers": [Answer(text="\x1b[2J")]}, Reason.BAD_TEXT),

@@ -146,13 +146,6 @@ def test_a_sender_knows_its_credit_and_never_overdraws_it(link: Link) -> None:
     assert refusals(link.run(1.0).events("server")) == []
 
 
-def test_credit_can_be_granted(link: Link) -> None:
-    link.client.receive(codec.encode(m.Credit(groups=10, bytes=100_000)), 0)
-    assert link.client.credit(0) == (limits.FIRST_GROUPS + 10, limits.FIRST_BYTES + 100_000)
-    link.client.receive(codec.encode(m.Credit(groups=2**53, bytes=2**53)), 0)
-    assert link.client.credit(0) == (limits.MOST_GRANTED_GROUPS, limits.MOST_GRANTED_BYTES)
-
-
 def test_a_peer_that_is_told_to_send_less_does_so_and_is_read_all_the_while(link: Link) -> None:
     link.server.pace(4000, 8, 0.0)
     link.run()
@@ -195,7 +188,7 @@ def test_a_pace_gives_nothing_to_whoever_has_used_up_what_it_may_send(link: Link
 
 def test_a_peer_that_does_not_heed_it_is_not_read_for_a_while(link: Link) -> None:
     link.server.pace(10_000, 8, 0.0)
-    link.server.take()  # it never hears of it, as programs before this one
+    link.server.take()  # it never hears of it
     for now in range(120):
         link.client.publish([group(index=now % 64)], float(now))
         link.run(float(now))
@@ -213,7 +206,7 @@ def test_a_paced_peer_asks_less_often(link: Link) -> None:
 
 @pytest.mark.parametrize("told", [1, 2**53])
 def test_however_little_is_allowed_a_link_goes_on(link: Link, told: int) -> None:
-    link.server._say(m.Credit(groups=0, bytes=0, ms_per_group=told, together=told))
+    link.server._say(m.Credit(ms_per_group=told, together=told))
     link.run()
     assert 1 / 60 <= link.client._sending.groups.rate <= 1
     assert link.client.credit(600.0)[0] >= limits.PACED_GROUPS >= link.client.groups_together >= 1

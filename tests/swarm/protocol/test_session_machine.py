@@ -123,7 +123,7 @@ class HostileWire(Wire):
                 m.Pong(),
                 m.CatalogueReq(),
                 m.Catalogue(tasks=[TASK]),
-                m.Credit(groups=2**53, bytes=0),
+                m.Credit(ms_per_group=2**53, together=2**53),
                 m.Publish(batch=b"rubbish"),
                 m.Groups(ticket=bytes(16), batch=codec.pack_sourced([])),
                 m.PeersReq(),

@@ -233,8 +233,6 @@ def test_what_surrounds_the_answers_of_a_group_has_a_bound() -> None:
         label="x" * 64,
         slot=2**53,
         index=63,
-        answered=64,
-        published=64,
         answers=[Answer(text="y" * 300, tokens=2**53)] * 16,
     )
     assert len(envelope) - 16 * 300 <= limits.GROUP_OVERHEAD

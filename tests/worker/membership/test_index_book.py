@@ -39,17 +39,6 @@ def test_of_a_forgotten_slot_nothing_may_be_published(tmp_path: Path) -> None:
     assert book.take(119, ["gcd/easy"]) == [1]
 
 
-def test_what_was_answered_and_published_is_counted(tmp_path: Path) -> None:
-    book = IndexBook(tmp_path / "indices.json")
-    book.take(5, ["gcd/easy"] * 70)
-    assert book.publish(5, "gcd/easy") == (56, 1)
-    book.write()
-    book = IndexBook(tmp_path / "indices.json")
-    assert book.publish(5, "gcd/easy") == (56, 2)
-    book.take_for_person(5, "gcd/easy")
-    assert book.publish(5, "gcd/easy") == (57, 3)
-
-
 def test_however_busy_a_node_is_some_indices_are_left_for_a_person(tmp_path: Path) -> None:
     book = IndexBook(tmp_path / "indices.json")
     assert book.take(5, ["gcd/easy"] * 58) == [*range(56), 64, 65]
@@ -86,4 +75,3 @@ def test_without_room_on_disk_there_is_something_to_wait_for(tmp_path: Path) -> 
 def test_a_book_without_a_file_counts_all_the_same() -> None:
     book = IndexBook(None)
     assert book.take(5, ["gcd", "gcd"]) + book.take(5, ["gcd"]) == [0, 1, 2]
-    assert book.publish(5, "gcd") == (3, 1)

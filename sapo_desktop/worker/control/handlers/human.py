@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 
-from sapo_desktop.core.errors import HistoryUnavailable, HostError, UsageError
+from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.extraction import CLOSE, OPEN
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
 from sapo_desktop.core.sentences import Text, joined, sentence
@@ -105,13 +105,7 @@ class HumanAnswers:
             and self._node.engine.trains
             and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
-        shared = False
-        unwritten: Text = ""
-        if posed.member is not None:
-            try:
-                shared = await posed.member.share([group], self._node.keeper.call) > 0
-            except HistoryUnavailable as error:  # a person does not wait for room on the disk, as a round does
-                unwritten = error.text
+        shared = posed.member is not None and await posed.member.share([group]) > 0
         return HumanMarked(
             task=question.task,
             question=question.text,
@@ -122,7 +116,7 @@ class HumanAnswers:
             model_answers=len(beside),
             shared=shared,
             learned=learned,
-            note=_note(posed, shared=shared, learned=learned, unwritten=unwritten),
+            note=_note(posed, shared=shared, learned=learned),
         )
 
     def _task(self, name: str | None) -> TaskKey:
@@ -252,11 +246,9 @@ def _human(text: str, encoded: Encoded | None) -> Completion:
     return Completion(tokens=tokens or [], logprobs=[], text=text, finish="stop", kind="human")
 
 
-def _note(posed: _Posed, *, shared: bool, learned: bool, unwritten: Text) -> Text:
+def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
     notes: list[Text] = []
-    if unwritten:
-        notes.append(sentence("It was not shared. {reason}", reason=unwritten))
-    elif posed.member is not None and not shared:
+    if posed.member is not None and not shared:
         notes.append(
             sentence(
                 "It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of "

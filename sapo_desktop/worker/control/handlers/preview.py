@@ -78,7 +78,7 @@ class Preview:
             task = group.question.task
             ids = await self._node.examiner.task_ids([task])
         me = _membership(signer, settings, self._instance(), {task: ids[task]})
-        envelope = seal(signer, group_body(me, group, answered=1, published=1))
+        envelope = seal(signer, group_body(me, group))
         frame = codec.encode(wire.Publish(batch=codec.pack_published([envelope])))
         return EnvelopePreview(
             text=readable(frame),
