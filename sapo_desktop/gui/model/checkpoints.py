@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import EvalReport
-from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.export import ExportSheet, item_name
 from sapo_desktop.gui.widgets.bars import show_done
@@ -32,7 +32,7 @@ from sapo_desktop.worker.control.messages.requests import Evaluate, ListCheckpoi
 class CheckpointsCard(Card):
     """The list, and what can be done with the one that is selected."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("Checkpoints"),
             tr("What was learned, as it was kept. Scores are shares solved of questions that are never trained on."),
@@ -173,7 +173,7 @@ class ScoreBox(Card):
 
     moved = Signal()
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
         self._item: CheckpointInfo | None = None

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.core.fitting import ModelBadge, Way
 from sapo_desktop.core.models import Contents
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.model_list import ModelRow, best_here, filtered, model_rows
 from sapo_desktop.gui.widgets.buttons import Button, Segments
@@ -37,7 +37,7 @@ _STATE_ICONS = {
 class ModelsCard(Card):
     """The list beside what is known of one of it."""
 
-    def __init__(self, view: View, bridge: Asks, parts: list[QWidget]) -> None:
+    def __init__(self, view: View, bridge: Bridge, parts: list[QWidget]) -> None:
         """`parts`: stand above the list (a download that is under way) and below it (ways to get other models)."""
         super().__init__(tr("Models"))
         self._view = view

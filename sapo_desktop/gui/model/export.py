@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.files import ask_folder
@@ -27,7 +27,7 @@ from sapo_desktop.worker.control.messages.requests import ExportModel
 class ExportSheet(Sheet):
     """Which format, and where to."""
 
-    def __init__(self, parent: QWidget, bridge: Asks, item: CheckpointInfo) -> None:
+    def __init__(self, parent: QWidget, bridge: Bridge, item: CheckpointInfo) -> None:
         title = tr("Export: {name}").format(name=model_words.checkpoint_words(item.number))
         super().__init__(parent, title)
         self._bridge = bridge
@@ -56,7 +56,7 @@ class ExportSheet(Sheet):
 
     @property
     def _writes(self) -> bool:
-        return self._call is not None and not self._call.done
+        return self._call is not None and not self._call.done()
 
     def _show_what_can_be(self) -> None:
         """While files are written nothing else is chosen or begun."""

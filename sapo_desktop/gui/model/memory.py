@@ -11,15 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sapo_desktop.core.fitting import Fit, Way
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.look import theme
-from sapo_desktop.gui.model.memory_parts import Bar, bars, part_rows, scale
+from sapo_desktop.gui.model.memory_parts import Bar, bars, scale
 from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch, legend
-from sapo_desktop.gui.widgets.buttons import Button, IconButton
+from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, chip
-from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
@@ -42,23 +41,19 @@ _COLOURS = {
 class MemoryCard(Card):
     """See the module."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("What fits here"), " ")
         self._view = view
-        self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
-        self.corner.addWidget(self._as_table)
         self._trouble = Banner(tone="danger", action=tr("Try again"))
         self._bars = QWidget()
         self._bars.setMinimumHeight(180)
         self._bars.setLayout(QVBoxLayout())
-        self._table = QWidget()
-        self._table.hide()
         self._why = Button(tr("Why nothing bigger"), self._turn, icon="chevron-right")
         self._unfolded = False
         self._bigger = QWidget()
         self._bigger.hide()
         self._why.hide()
-        self.add(self._trouble, self._bars, self._table, self._why, self._bigger)
+        self.add(self._trouble, self._bars, self._why, self._bigger)
         self._inquiry = Inquiry(bridge, GetFit, self)
         self._inquiry.answered.connect(self._show)
         self._trouble.button.clicked.connect(self._inquiry.ask)
@@ -85,20 +80,15 @@ class MemoryCard(Card):
             return
         fit = _shown(reply.fit, remote=bool(self._view.settings.remote_url))
         self.about.setText(_about(fit))
-        drawn, table = _drawn(fit), _table(fit)
+        drawn = _drawn(fit)
         bigger = holding(column(*(Label(one_line(in_words(text)), "caption") for text in fit.bigger), spacing=0.5))
-        for old, new in ((self._bars, drawn), (self._table, table), (self._bigger, bigger)):
+        for old, new in ((self._bars, drawn), (self._bigger, bigger)):
             self.body.replaceWidget(old, new)
             old.hide()
             old.deleteLater()
-        self._bars, self._table, self._bigger = drawn, table, bigger
-        self._switch()
+        self._bars, self._bigger = drawn, bigger
         self._why.setVisible(bool(fit.bigger))
         self._unfold()
-
-    def _switch(self) -> None:
-        self._bars.setVisible(not self._as_table.isChecked())
-        self._table.setVisible(self._as_table.isChecked())
 
     def _turn(self) -> None:
         self._unfolded = not self._unfolded
@@ -142,7 +132,7 @@ def _about(fit: Fit) -> str:
 
 def _drawn(fit: Fit) -> QWidget:
     shown = bars(fit)
-    names = {piece.name for bar in shown for piece in bar.pieces}
+    names = {name for bar in shown for name in bar.pieces}
     swatches = [
         legend(Swatch(colour, hatched=name == "reserve"), model_words.piece_words(name))
         for name, colour in _COLOURS.items()
@@ -193,27 +183,12 @@ def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:
     return holding(column(head, *lines, *about, spacing=0.25))
 
 
-def _line(name: str, takes: str, bar: Bar, ruler: _Ruler) -> QHBoxLayout:
+def _line(title: str, takes: str, bar: Bar, ruler: _Ruler) -> QHBoxLayout:
     parts = [
-        Stretch(piece.bytes / ruler.bytes, _COLOURS[piece.name], hatched=piece.name == "reserve")
-        for piece in bar.pieces
+        Stretch(size / ruler.bytes, _COLOURS[name], hatched=name == "reserve") for name, size in bar.pieces.items()
     ]
-    said = ", ".join(f"{model_words.piece_words(piece.name)} {numbers.size(piece.bytes)}" for piece in bar.pieces)
+    said = ", ".join(f"{model_words.piece_words(name)} {numbers.size(size)}" for name, size in bar.pieces.items())
     room = Label(takes, "caption", wrap=False)
     room.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     room.setFixedWidth(ruler.number_width)
-    return row((StackedBar(f"{name}. {said}", parts, bar.free / ruler.bytes), 1), room)
-
-
-def _table(fit: Fit) -> QWidget:
-    headings = [Heading(tr("Part"), lambda line: model_words.part_words(line[0]))]
-    headings += [_column(at, way) for at, way in enumerate(fit.ways)]
-    rows = part_rows(fit)
-    table = Table(tr("Memory of each way, part by part"), headings, rows_shown=len(rows))
-    table.set_rows(rows)
-    return holding(row(table))
-
-
-def _column(at: int, way: Way) -> Heading:
-    name, about = model_words.short_way(way), model_words.way_words(way)
-    return number(name, lambda line: line[1][at], numbers.size, about=about)
+    return row((StackedBar(f"{title}. {said}", parts, bar.free / ruler.bytes), 1), room)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from sapo_desktop.core.fitting import Fit, Parts, Way
 
 PieceName = Literal["weights", "learning", "work", "answers", "program", "reserve"]
-PIECES: tuple[PieceName, ...] = get_args(PieceName)
-"""In the order of a bar."""
 _PARTS: dict[PieceName, tuple[str, ...]] = {
     "weights": ("weights",),
     "learning": ("adapter", "optimiser", "gradients"),
@@ -18,15 +17,7 @@ _PARTS: dict[PieceName, tuple[str, ...]] = {
     "program": ("runtime",),
     "reserve": ("reserve",),
 }
-PART_NAMES: tuple[str, ...] = Parts.__struct_fields__
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One colour of a bar."""
-
-    name: PieceName
-    bytes: int
+"""In the order of a bar."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +26,19 @@ class Bar:
 
     way: Way
     on_card: bool
-    pieces: tuple[Piece, ...]
+    pieces: Mapping[PieceName, int]
+    """Bytes of each colour, from left to right."""
     free: int
 
     @property
     def takes(self) -> int:
-        return sum(piece.bytes for piece in self.pieces)
+        return sum(self.pieces.values())
 
 
-def pieces(parts: Parts) -> tuple[Piece, ...]:
+def pieces(parts: Parts) -> dict[PieceName, int]:
     """The parts, put together; what is nothing is left out."""
-    sums = [Piece(name, sum(getattr(parts, part) for part in _PARTS[name])) for name in PIECES]
-    return tuple(piece for piece in sums if piece.bytes)
+    sums = {name: sum(getattr(parts, part) for part in of_it) for name, of_it in _PARTS.items()}
+    return {name: size for name, size in sums.items() if size}
 
 
 def bars(fit: Fit) -> list[Bar]:
@@ -54,8 +46,7 @@ def bars(fit: Fit) -> list[Bar]:
     here, made = fit.available, []
     for way in fit.ways:
         if way.device_memory.total:
-            card = pieces(way.device_memory)
-            made.append(Bar(way, True, card, here.device_memory_free))
+            made.append(Bar(way, True, pieces(way.device_memory), here.device_memory_free))
         made.append(Bar(way, False, pieces(way.memory), here.memory_free))
     return made
 
@@ -63,10 +54,3 @@ def bars(fit: Fit) -> list[Bar]:
 def scale(shown: list[Bar]) -> int:
     """Bytes that the whole width of the bars stands for: the most that any takes or that there is to take."""
     return max([1, *(max(bar.takes, bar.free) for bar in shown)])
-
-
-def part_rows(fit: Fit) -> list[tuple[str, list[int]]]:
-    """The table behind the bars: each part with its bytes in every way, memory and card together, and the sum."""
-    sums = [way.memory + way.device_memory for way in fit.ways]
-    rows = [(name, [getattr(parts, name) for parts in sums]) for name in PART_NAMES]
-    return [*((name, row) for name, row in rows if any(row)), ("total", [parts.total for parts in sums])]

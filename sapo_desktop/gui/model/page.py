@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.checkpoints import CheckpointsCard
 from sapo_desktop.gui.model.choice import ModelsCard
@@ -51,7 +51,7 @@ class ModelPage(Page):
         {"link", "state", "settings", "models", "checkpoints", "progress"}
     )
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Model"))
         del actions
         self._waiting = Banner("", "warning")
@@ -233,7 +233,7 @@ class WaysIn(QWidget):
 class AtWorkCard(Card):
     """The model that answers and learns now."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("At work"))
         self._view = view
         self._chips = QWidget()

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.models import spec_of
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
@@ -37,7 +37,7 @@ _MOST_TOKEN = 500
 class TransferStrip(QWidget):
     """What is under way, else how the last one ended; nothing where there is neither."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
         self._card = Card()
@@ -100,7 +100,7 @@ class TransferStrip(QWidget):
 class HubSheet(Sheet):
     """A model of the hub that is not in the catalogue."""
 
-    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+    def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(
             parent,
             tr("Download another model"),
@@ -141,7 +141,7 @@ class HubSheet(Sheet):
 class TokenSheet(Sheet):
     """The token of an account on the hub. It goes to the keyring, and is never shown."""
 
-    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+    def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(
             parent,
             tr("Hub account"),

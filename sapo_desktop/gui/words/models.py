@@ -26,13 +26,6 @@ def way_words(way: Way) -> str:
     return words[:1].upper() + words[1:]
 
 
-def short_way(way: Way) -> str:
-    """The same for the head of a column."""
-    if way.trainer == "none":
-        return tr("answers only")
-    return {"torch": "PyTorch", "llama.cpp": "llama.cpp + PyTorch", "remote": tr("server + PyTorch")}[way.generator]
-
-
 def at_work_words(info: ModelInfo) -> str:
     """With what the model answers and learns now."""
     if info.generator == info.trainer == "torch":
@@ -64,22 +57,6 @@ def piece_words(name: str) -> str:
         "program": tr("the program"),
         "reserve": tr("left to others"),
     }[name]
-
-
-def part_words(name: str) -> str:
-    """A row of the table behind the bars."""
-    return {
-        "weights": tr("Weights"),
-        "adapter": tr("Adapter"),
-        "optimiser": tr("Optimiser"),
-        "gradients": tr("Gradients"),
-        "activations": tr("Activations"),
-        "logits": tr("Logits"),
-        "kv_cache": tr("KV cache"),
-        "runtime": tr("Programs and libraries"),
-        "reserve": tr("Left to other programs"),
-        "total": tr("Total"),
-    }.get(name, name.replace("_", " "))
 
 
 def fact_words(name: str) -> str:
