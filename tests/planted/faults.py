@@ -80,8 +80,8 @@ FAULTS = (
         "answer-mask-off-by-one",
         "engines",
         "Each answer token is scored by the state after it: the step raises what was never sampled.",
-        "torch.arange(row * width + len(s.prompt) - 1, row * width + end - 1)",
-        "torch.arange(row * width + len(s.prompt), row * width + end)",
+        "inputs = [[s.prompt[-1], *s.tokens[:-1]] for s in chosen]",
+        "inputs = [s.tokens for s in chosen]",
         first="batches or trainer",
     ),
     Fault(
