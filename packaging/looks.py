@@ -142,7 +142,7 @@ def dialogs(look: Look) -> Iterator[tuple]:  # type: ignore[type-arg]
     view = scene("silo")
     bridge = staged(view)
     actions = Actions(view, bridge)
-    parent = MainWindow(view, bridge, actions)  # type: ignore[arg-type]
+    parent = MainWindow(view, bridge, actions)
     parent.resize(*look.size)
     parent.show()
     for made in (

@@ -101,7 +101,7 @@ def window(shot: Shot):  # type: ignore[no-untyped-def]
 
     view = scene(shot.scene)
     bridge = staged(view)
-    made = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    made = MainWindow(view, bridge, Actions(view, bridge))
     made.resize(*shot.size)
     made.show()
     made.go(shot.page)

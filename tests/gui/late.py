@@ -1,14 +1,13 @@
 """A bridge whose answers come when a test says so."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject
 
 from sapo_desktop.gui.link.bridge import Answer, Call, Failure
 from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import Request
 from tests.gui.stage import StageBridge
 
@@ -19,27 +18,25 @@ class LateBridge(StageBridge):
     def __init__(self, view: View, *kinds: type) -> None:
         super().__init__(view)
         self._kinds = kinds
-        self._waiting: list[tuple[Future[Any], Callable[[], None]]] = []
+        self._waiting: list[tuple[Call, Callable[[], None]]] = []
 
-    def ask(
-        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
-    ) -> Call | None:
+    def ask(self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject) -> Call:
         if self._kinds and not isinstance(request, self._kinds):
             return super().ask(request, then, failed, of=of)
         self.asked.append(request)
-        future: Future[Any] = Future()
-        self._waiting.append((future, partial(self._answer, request, then, failed)))
-        return Call(future)
+        call = Call()
+        self._waiting.append((call, partial(self._answer, request, then, failed)))
+        return call
 
     def deliver(self, most: int = 1000) -> None:
         """The oldest so many are answered."""
         waiting, self._waiting = self._waiting[:most], self._waiting[most:]
-        for future, answer in waiting:
-            if not future.cancelled():
-                future.set_result(None)
+        for call, answer in waiting:
+            if not call.cancelled():
+                call.set_result(Ok())
                 answer()
 
     @property
     def cancelled(self) -> int:
         """Calls under way that were given up."""
-        return sum(future.cancelled() for future, _ in self._waiting)
+        return sum(call.cancelled() for call, _ in self._waiting)

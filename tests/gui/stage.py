@@ -1,13 +1,14 @@
 """A bridge without a worker: pages ask it, and it answers with what a test or a screenshot put on stage."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Answer, Call, Failure
+from sapo_desktop.gui.link.bridge import Answer, Bridge, Call, Failure
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival
 from sapo_desktop.view.viewmodel import View
@@ -28,28 +29,22 @@ ORDERS = (SetSettings, ResetSettings, StartRounds, Resume, Pause, Finish, SetSil
 """Answered with Ok."""
 
 
-class StageBridge(QObject):
-    """Stands where gui/link/bridge.py's Bridge stands. `replies`: by the request's type, a reply, an error, or a
+class StageBridge(Bridge):
+    """`replies`: by the request's type, a reply, an error, or a
     function of the request; what has none is answered `Ok()`."""
 
-    changed = Signal(object)
-    said = Signal(str)
-    trouble = Signal(str)
-    streamed = Signal(object)
-
     def __init__(self, view: View) -> None:
-        super().__init__()
-        self.view = view
+        super().__init__(Path(), view)
         self.replies: dict[type[msgspec.Struct], Reply | SapoError | Callable[[Any], Reply]] = {}
         self.asked: list[Request] = []
         self.tries = 0
 
-    def ask(
-        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
-    ) -> Call | None:
+    def ask(self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject) -> Call:
         self.asked.append(request)
         self._answer(request, then, failed)
-        return None
+        call = Call()
+        call.set_result(Ok())
+        return call
 
     def _answer(self, request: Request, then: Answer | None, failed: Failure | None) -> None:
         reply = self.replies.get(type(request), Ok())

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
 
 from sapo_desktop.core.consent import IN_SHORT
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Switch
@@ -127,7 +127,7 @@ class WelcomeStep(Step):
 class LeavesStep(Step):
     """What leaves the machine: a real message, and who can see what."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("What leaves this computer"),
             tr("It starts in silo, without any network: nothing leaves this computer. What follows is for later."),
@@ -215,7 +215,7 @@ class GentleStep(Step):
 class TogetherStep(Step):
     """Silo or swarm, and the model that fits."""
 
-    def __init__(self, choices: Choices, view: View, bridge: Asks) -> None:
+    def __init__(self, choices: Choices, view: View, bridge: Bridge) -> None:
         super().__init__(tr("Alone or with others?"), tr("One switch changes it later, within a second."))
         self._choices, self._view, self._bridge = choices, view, bridge
         self._asked = False

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QStackedWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.first_run.steps import Choices, GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons
 from sapo_desktop.gui.look.screen import OnScreen, WholeFrames
 from sapo_desktop.gui.look.theme import grid
@@ -43,7 +43,7 @@ class Wizard(QDialog):
     finished_well = Signal(bool)
     left = Signal()
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
         self._choices = Choices()

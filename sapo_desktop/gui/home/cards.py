@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sapo_desktop.core.plain_text import clean, one_line, shortened
 from sapo_desktop.core.updates.manifest import Standing
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
@@ -33,7 +33,7 @@ _SHOWN = 4
 class AhaCard(Card):
     """The newest few; a click shows both answers."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("Aha"),
             tr(
@@ -184,7 +184,7 @@ class _Answered(QWidget):
 class UpdateBanner(Banner):
     """Stays while there is a newer version."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(action=tr("What is new"), on_press=self._ask)
         self._view, self._bridge = view, bridge
 

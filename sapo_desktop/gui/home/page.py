@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QMenu, QProgressBar, QStackedWidget, QToolButton, QWidget
 
 from sapo_desktop.gui.home.cards import AhaCard, LearnedCard, NowCard, UpdateBanner
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions, add_pauses
 from sapo_desktop.gui.shell.page import Page
@@ -63,7 +63,7 @@ class HomePage(Page):
         {"link", "state", "progress", "curves", "rounds", "swarm", "settings", "updates"}
     )
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(view, bridge, "")
         self._hero = Hero(view, actions)
         self._counts = Counts(view)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from sapo_desktop.core.errors import (
     ControlError,
@@ -49,28 +49,14 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSilo,
 )
 
+if TYPE_CHECKING:
+    from sapo_desktop.worker.control.client import Client
+
 log = logging.getLogger("sapo_desktop.gui")
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0
 """A worker that lived so long before it died is started again without the pauses of those before it."""
-
-
-Deliver = Callable[[Arrival], None]
-
-
-class Worker(Protocol):
-    """What is needed of a client of the worker (worker/control/client.py)."""
-
-    async def call(self, request: Request) -> Reply: ...
-
-    def events(self) -> Any: ...
-
-    async def end_reason(self) -> Text: ...
-
-    async def watch(self, closely: bool) -> None: ...
-
-    async def close(self) -> None: ...
 
 
 class _Failure(NamedTuple):
@@ -87,7 +73,6 @@ _MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
     ("pack", (NoEnginePack,)),
     ("settings", (SettingsError, UsageError, TaskError, RemoteError)),
 )
-Open = Callable[[], Awaitable[Worker]]
 
 
 class Attachment:
@@ -99,13 +84,18 @@ class Attachment:
         open_worker: another way to reach a worker (tests).
     """
 
-    def __init__(self, folder: Path, deliver: Deliver, open_worker: Open | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        deliver: Callable[[Arrival], None],
+        open_worker: Callable[[], Awaitable[Client]] | None = None,
+    ) -> None:
         self._folder = folder
         self._deliver = deliver
         self._open = open_worker or self._attach_or_start
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="worker link", daemon=True)
-        self._worker: Worker | None = None
+        self._worker: Client | None = None
         self._last: Stopping | None = None
         """How the worker took its leave."""
         self._closely = True
@@ -165,7 +155,7 @@ class Attachment:
     def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _attach_or_start(self) -> Worker:
+    async def _attach_or_start(self) -> Client:
         # Its libraries are loaded on this thread, while the first picture is painted.
         from sapo_desktop.worker.control import client
 
@@ -263,7 +253,7 @@ class Attachment:
             return failure
         return _Failure(self._last.reason, error_class(self._last.kind)) if self._last.failed else None
 
-    async def _hear(self, worker: Worker, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
+    async def _hear(self, worker: Client, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
         """Hand on what the worker tells, to its end."""
         attached, self._last = False, None
         if not self._closely:
@@ -286,7 +276,7 @@ class Attachment:
             else:
                 self._deliver(event)
 
-    async def _greet(self, worker: Worker) -> tuple[SettingsAre, Curve]:
+    async def _greet(self, worker: Client) -> tuple[SettingsAre, Curve]:
         settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
         if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
             raise ControlError(
@@ -295,7 +285,9 @@ class Attachment:
         # A reply holds so many rounds; the lists of the first one take those of the others.
         page = curve
         while page.more:
-            page = expect_curve(await worker.call(GetCurve(after=page.round[-1])))
+            more = await worker.call(GetCurve(after=page.round[-1]))
+            assert isinstance(more, Curve)
+            page = more
             for name in COLUMNS:
                 getattr(curve, name).extend(getattr(page, name))
         return settings, curve
@@ -326,7 +318,7 @@ class Attachment:
                 self._again.set()
         return reply
 
-    async def _ask_strangers(self, worker: Worker, request: Request) -> Reply:
+    async def _ask_strangers(self, worker: Client, request: Request) -> Reply:
         """Ask a worker that this link did not start, and attach to it from now on."""
         try:
             return await worker.call(request)
@@ -372,14 +364,3 @@ class Attachment:
 
 def _failure(error: SapoError | OSError) -> _Failure:
     return _Failure(error.text, type(error)) if isinstance(error, SapoError) else _Failure(str(error))
-
-
-def expect_curve(reply: Reply) -> Curve:
-    """ControlError where it is no curve."""
-    if not isinstance(reply, Curve):
-        raise ControlError(
-            "The node gave another answer than the one asked for ({found}): it may be of another "
-            "release. End it and start it again.",
-            found=type(reply).__name__,
-        )
-    return reply

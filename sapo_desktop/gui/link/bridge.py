@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -24,8 +25,6 @@ from sapo_desktop.worker.control.messages.replies import History, Ok, Reply, Swa
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetSwarm, Request
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from sapo_desktop.gui.link.attachment import Attachment
 
 FRAME_MS = 40
@@ -36,36 +35,8 @@ SWARM_MS = 3000
 """Between looks at the links, while a window shows them; no event tells of every group."""
 Answer = Callable[[Any], None]
 Failure = Callable[[SapoError], None]
-
-
-class Call:
-    """A request that is under way."""
-
-    def __init__(self, future: Future[Reply]) -> None:
-        self._future = future
-
-    def cancel(self) -> None:
-        """Give it up: the worker is told, and nothing is called back."""
-        self._future.cancel()
-
-    @property
-    def done(self) -> bool:
-        return self._future.done()
-
-
-class Asks(Protocol):
-    """What a page needs of the bridge; tests have another one."""
-
-    changed: Any
-    said: Any
-    trouble: Any
-    streamed: Any
-
-    def ask(
-        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
-    ) -> Call | None: ...
-
-    def try_again(self) -> None: ...
+Call = Future[Reply]
+"""A request that is under way. Cancelled, the worker is told, and nothing is called back."""
 
 
 class Bridge(QObject):
@@ -112,9 +83,7 @@ class Bridge(QObject):
     def start(self) -> None:
         self.link.start()
 
-    def ask(
-        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
-    ) -> Call | None:
+    def ask(self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject) -> Call:
         """Ask the worker. `then` gets the reply, `failed` the error, in this thread and only while `of` lives.
 
         Without `then` a reply's sentence is said, without `failed` an error's is.
@@ -122,7 +91,7 @@ class Bridge(QObject):
         future = self.link.call(request)
         # The callback runs on the link's thread: it hands over, and touches no widget.
         future.add_done_callback(lambda done: self._answered.emit((done, then, failed, of)))
-        return Call(future)
+        return future
 
     def try_again(self) -> None:
         """Start a worker now."""
@@ -143,7 +112,7 @@ class Bridge(QObject):
 
     @Slot()
     def look_at_swarm(self) -> None:
-        if self.view.attached and (self._looking is None or self._looking.done):
+        if self.view.attached and (self._looking is None or self._looking.done()):
             self._looking = self.ask(GetSwarm(), self._swarm_is, lambda error: None, of=self)
 
     def _swarm_is(self, reply: SwarmIs) -> None:
@@ -185,7 +154,7 @@ class Bridge(QObject):
         self.changed.emit(self.view.take_history(reply.rounds))
 
     @Slot(object)
-    def _call_back(self, what: tuple[Future[Reply], Answer | None, Failure | None, QObject]) -> None:
+    def _call_back(self, what: tuple[Call, Answer | None, Failure | None, QObject]) -> None:
         done, then, failed, of = what
         if done.cancelled() or not shiboken6.isValid(of):
             return

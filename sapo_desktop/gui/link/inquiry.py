@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
@@ -30,7 +30,7 @@ class Inquiry(QObject):
 
     answered = Signal()
 
-    def __init__(self, bridge: Asks, make: Callable[[], Request], parent: QObject) -> None:
+    def __init__(self, bridge: Bridge, make: Callable[[], Request], parent: QObject) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._make = make
@@ -51,7 +51,7 @@ class Inquiry(QObject):
 
     @property
     def busy(self) -> bool:
-        return self._call is not None and not self._call.done
+        return self._call is not None and not self._call.done()
 
     def _take(self, reply: Any) -> None:
         reply = plain(reply)
@@ -73,14 +73,14 @@ class Inquiry(QObject):
 
 
 def change(
-    bridge: Asks,
+    bridge: Bridge,
     key: str,
     value: str,
     *,
     of: QObject,
     banner: Banner,
     undo: Callable[[], object],
-) -> Call | None:
+) -> Call:
     """Set one setting. `undo`: called where it was refused, to show what still holds."""
 
     def done(reply: Ok) -> None:

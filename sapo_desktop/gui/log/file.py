@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.log.notice_list import tail
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import Card, Flow
@@ -22,7 +22,7 @@ LINES = 2000
 class FileCard(Card):
     """See the module."""
 
-    def __init__(self, bridge: Asks) -> None:
+    def __init__(self, bridge: Bridge) -> None:
         super().__init__()
         self._bridge = bridge
         self._query = ""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtGui import QGuiApplication
 
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.log import notice_list as notices
 from sapo_desktop.gui.log.notice_list import SEVERITY
 from sapo_desktop.gui.look import theme
@@ -27,7 +27,7 @@ _ICONS = {"info": ("info", "muted"), "warning": ("warning", "warning"), "error":
 class NoticesCard(Card):
     """See the module."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view = view
         self._bridge = bridge

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QShor
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.log.file import FileCard
 from sapo_desktop.gui.log.notices import NoticesCard
 from sapo_desktop.gui.shell.actions import Actions
@@ -86,7 +86,7 @@ class LogPage(Page):
     widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "notices"})
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Log"), tr("What the node said, and what it wrote down while it worked."))
         self._in_sight = False
         self._loaded_of: object = None

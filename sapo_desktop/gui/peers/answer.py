@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import labelled, line
@@ -30,7 +30,7 @@ _LINES = 5
 class AnswerCard(Card):
     """The way in."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("Answer a question"),
             tr(
@@ -52,7 +52,7 @@ class AnswerCard(Card):
 class AnswerSheet(Sheet):
     """One question after another, until the person has had enough."""
 
-    def __init__(self, parent: QWidget, view: View, bridge: Asks) -> None:
+    def __init__(self, parent: QWidget, view: View, bridge: Bridge) -> None:
         super().__init__(parent, tr("Answer a question yourself"))
         self._view, self._bridge = view, bridge
         self._posed: PosedQuestion | None = None

@@ -10,7 +10,7 @@ from sapo_desktop.core.consent import SEEN_IN_SHORT
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.network.invite import SCHEME, Invite
 from sapo_desktop.core.settings import listed, with_item, without_item
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.peers.under_way import Goal, UnderWay
@@ -35,7 +35,7 @@ _BY_INVITE = ("swarm", "admission", "peers", "invited")
 class JoinSheet(Sheet):
     """Asks whom to join and on what terms, and stays until the node is linked, or says why it is not."""
 
-    def __init__(self, parent: QWidget, view: View, bridge: Asks, text: str = "") -> None:
+    def __init__(self, parent: QWidget, view: View, bridge: Bridge, text: str = "") -> None:
         """`text`: as in `look_at`."""
         super().__init__(parent, tr("Join others") if view.silo else tr("Add a peer"))
         self._view, self._bridge = view, bridge

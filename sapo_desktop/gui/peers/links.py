@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.settings import listed, with_item
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.refused import RefusedTable, refusals
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
@@ -27,7 +27,7 @@ from sapo_desktop.worker.control.messages.swarm import LinkInfo
 class LinksCard(Card):
     """Who this node is linked to; a row opens the whole of it."""
 
-    def __init__(self, view: View, bridge: Asks, add: Callable[[], object]) -> None:
+    def __init__(self, view: View, bridge: Bridge, add: Callable[[], object]) -> None:
         super().__init__(tr("Links"))
         self._view, self._bridge = view, bridge
         self.table = Table(tr("Links"), _headings(), rows_shown=5, same=lambda link: (link.key, link.dialled))
@@ -119,7 +119,7 @@ def _headings() -> list[Heading]:
 class LinkSheet(Sheet):
     """One link, as it was when it was opened."""
 
-    def __init__(self, parent: QWidget, view: View, bridge: Asks, link: LinkInfo) -> None:
+    def __init__(self, parent: QWidget, view: View, bridge: Bridge, link: LinkInfo) -> None:
         self._owner = parent
         super().__init__(parent, tr("Peer {key}").format(key=peer_words.short_key(link.key)), _way(link))
         key = Copied(bridge, tr("Its key"), tr("Copy the key"))
@@ -139,17 +139,17 @@ class LinkSheet(Sheet):
             buttons.append(Button(tr("Keep its address"), lambda: self._keep(view, bridge, link.dialled), icon="plus"))
         self.add_buttons(*buttons, Button(tr("Close"), self.accept, kind="primary"))
 
-    def _block(self, view: View, bridge: Asks, key: str) -> None:
+    def _block(self, view: View, bridge: Bridge, key: str) -> None:
         if block(self, view, bridge, key, self._owner):
             self.accept()
 
-    def _keep(self, view: View, bridge: Asks, address: str) -> None:
+    def _keep(self, view: View, bridge: Bridge, address: str) -> None:
         peers = with_item(view.settings.peers, address)
         bridge.ask(SetSettings(values={"peers": peers}, for_good=True), of=self._owner)
         self.accept()
 
 
-def block(parent: QWidget, view: View, bridge: Asks, key: str, owner: QWidget) -> bool:
+def block(parent: QWidget, view: View, bridge: Bridge, key: str, owner: QWidget) -> bool:
     """Ask, over `parent`, and have nothing to do with this key from now on; whether it was done. `owner`: what lives
     until the worker has answered."""
     about = tr(

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.settings import listed, without_item
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.forms import copy_text
 from sapo_desktop.gui.widgets.layout import Card, Flow, holding
@@ -66,7 +66,7 @@ class ListCard(Card):
 class AddressesCard(ListCard):
     """The setting `peers`."""
 
-    def __init__(self, view: View, bridge: Asks, add: Callable[[], object]) -> None:
+    def __init__(self, view: View, bridge: Bridge, add: Callable[[], object]) -> None:
         super().__init__(
             tr("Kept addresses"),
             tr("This node keeps links to these, besides those that it finds."),
@@ -129,7 +129,7 @@ class AddressesCard(ListCard):
 class BlockedCard(ListCard):
     """The setting `blocked`."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("Blocked"),
             tr("This node neither links to these keys nor learns from them."),
@@ -150,7 +150,7 @@ class BlockedCard(ListCard):
             self._bridge.ask(SetSettings(values={"blocked": value}), lambda reply: None, of=self)
 
 
-def dial(owner: QWidget, bridge: Asks, address: str, told: Banner) -> None:
+def dial(owner: QWidget, bridge: Bridge, address: str, told: Banner) -> None:
     """Dial an address once, and tell who answers there."""
 
     def answered(reply: PeerAnswered) -> None:

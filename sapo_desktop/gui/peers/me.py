@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.consent import IN_SILO
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.widgets.buttons import Button, Switch
@@ -28,7 +28,7 @@ from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIde
 class MeCard(Card):
     """This node's key, where it is kept, and where others reach it."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("This node"), tr("Others know it by its key. Nobody needs a name or an account."))
         self._view, self._bridge = view, bridge
         self._key = Copied(bridge, tr("My key"), tr("Copy my key"))
@@ -109,7 +109,7 @@ def _listening(view: View) -> str:
 class SharingCard(Card):
     """The switch, and what holds."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("Sharing"))
         self._view, self._bridge = view, bridge
         self.switch = Switch(tr("Share this node's answers"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.answer import AnswerCard
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.links import LinksCard, incoming, outgoing
@@ -38,7 +38,7 @@ class PeersPage(Page):
     widest = WIDE
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "swarm", "settings"})
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Peers"))
         self.add_peer = Button(tr("Add a peer"), self._add, kind="primary", icon="plus")
         self.corner.addWidget(self.add_peer)

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded, SapoError
-from sapo_desktop.gui.link.bridge import Answer, Asks, Failure
+from sapo_desktop.gui.link.bridge import Answer, Bridge, Failure
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import labelled, line
@@ -53,7 +53,7 @@ class PassphraseSheet(Sheet):
 
 def with_passphrase(
     owner: QWidget,
-    bridge: Asks,
+    bridge: Bridge,
     make: Callable[[str | None], Request],
     then: Answer,
     failed: Failure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.widgets.buttons import Button, Segments
@@ -24,7 +24,7 @@ from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm
 class PrivateCard(Card):
     """Which swarm this node is in, and the ways in and out."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("Private swarm"))
         self._view, self._bridge = view, bridge
         self._words = Label("", "muted")
@@ -94,7 +94,7 @@ class PrivateCard(Card):
 class InviteSheet(Sheet):
     """The link to this swarm, which lets nobody in by itself."""
 
-    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+    def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(
             parent,
             tr("Invite to this swarm"),
@@ -112,7 +112,7 @@ class InviteSheet(Sheet):
 class AdmitSheet(Sheet):
     """A link that admits one key."""
 
-    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+    def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(
             parent,
             tr("Admit somebody"),
@@ -153,7 +153,7 @@ class AdmitSheet(Sheet):
 class LinkBox(QWidget):
     """An invite link to be copied, or why there is none."""
 
-    def __init__(self, bridge: Asks) -> None:
+    def __init__(self, bridge: Bridge) -> None:
         super().__init__()
         self._trouble = Banner(tone="danger")
         self._text = Reading(tr("Invite link"), "", lines=4)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.notes import Empty, Filled
@@ -74,7 +74,7 @@ class RefusedTable(Table):
 class RefusedCard(Card):
     """Over all links since the node joined. A row that is picked shows the newest group that was refused so."""
 
-    def __init__(self, bridge: Asks) -> None:
+    def __init__(self, bridge: Bridge) -> None:
         super().__init__(
             tr("Not taken"),
             tr(

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Sentence, Text
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.layout import column
 from sapo_desktop.gui.widgets.notes import Banner
@@ -57,7 +57,7 @@ class UnderWay(QWidget):
 
     ended = Signal(bool)
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
         self.goal: Goal | None = None

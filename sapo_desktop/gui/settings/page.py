@@ -14,7 +14,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import GroupName
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.settings.groups import GROUPS, Wanted, found
 from sapo_desktop.gui.settings.rows import SettingRow
@@ -50,7 +50,7 @@ class SettingsPage(Page):
     name = "settings"
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "settings", "updates"})
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(
             view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
         )

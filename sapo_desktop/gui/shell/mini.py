@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.look.screen import WholeFrames
 from sapo_desktop.gui.look.theme import grid
@@ -40,7 +40,7 @@ class MiniWindow(QWidget):
     closing = Signal()
     quitting = Signal()
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint)
         self._view = view
         WholeFrames(self)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from PySide6.QtCore import Signal
 
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.layout import PageColumn
 from sapo_desktop.view.viewmodel import Section, View
 
@@ -23,7 +23,7 @@ class Page(PageColumn):
     """What of the view it shows."""
     wanted = Signal(str)
 
-    def __init__(self, view: View, bridge: Asks, title: str, about: str = "") -> None:
+    def __init__(self, view: View, bridge: Bridge, title: str, about: str = "") -> None:
         super().__init__(title, about)
         self.view = view
         self.bridge = bridge

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons
 from sapo_desktop.gui.shell.actions import Actions, add_pauses
 from sapo_desktop.gui.widgets.text import for_button, for_notification
@@ -41,7 +41,7 @@ class Tray(QObject):
     _pressed = Signal(str)
     _unshown = Signal(str, str)
 
-    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__()
         self._view = view
         self._actions = actions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
-from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.layout import column, row
 from sapo_desktop.gui.widgets.text import Elided, Label
@@ -34,7 +34,7 @@ def line(placeholder: str = "", *, secret: bool = False, longest: int = 4000) ->
     return made
 
 
-def copy_text(bridge: Asks, text: str) -> None:
+def copy_text(bridge: Bridge, text: str) -> None:
     """Put a text into the clipboard, and say so."""
     QGuiApplication.clipboard().setText(text)
     bridge.said.emit(tr("Copied."))
@@ -43,7 +43,7 @@ def copy_text(bridge: Asks, text: str) -> None:
 class Copied(QWidget):
     """One line of a key or address, with a button that copies all of it."""
 
-    def __init__(self, bridge: Asks, name: str, hint: str) -> None:
+    def __init__(self, bridge: Bridge, name: str, hint: str) -> None:
         super().__init__()
         self._text = Elided("", fixed=True)
         self._button = IconButton("copy", hint, lambda: copy_text(bridge, self._text.text()))

@@ -43,7 +43,7 @@ def a_full_window(view: View | None = None, change: Callable[[Reply], Reply] | N
     if change is not None:
         for kind, reply in bridge.replies.items():
             bridge.replies[kind] = changed(reply, change)
-    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    window = MainWindow(view, bridge, Actions(view, bridge))
     window.show()
     for _ in go_round(window):
         QTest.qWait(5)

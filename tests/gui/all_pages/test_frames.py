@@ -52,7 +52,7 @@ def watch(qapp: QApplication) -> Iterator[Watch]:
 def test_words_are_never_painted_cut(qtbot: QtBot, watch: Watch, size: tuple[int, int]) -> None:
     view = a_view(swarm_curve(200), silo=False)
     bridge = staged(view)
-    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    window = MainWindow(view, bridge, Actions(view, bridge))
     qtbot.addWidget(window)
     window.resize(*size)
 

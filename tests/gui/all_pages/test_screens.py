@@ -88,7 +88,7 @@ def test_the_window_fits_the_smallest_screen(qtbot: QtBot, spoken: str, percent:
 
 
 def test_a_window_that_fills_a_large_screen_is_filled(qtbot: QtBot) -> None:
-    window = MainWindow(view := a_view(silo_curve()), bridge := staged(view), Actions(view, bridge))  # type: ignore[arg-type]
+    window = MainWindow(view := a_view(silo_curve()), bridge := staged(view), Actions(view, bridge))
     qtbot.addWidget(window)
     window.show()
     home = window.page

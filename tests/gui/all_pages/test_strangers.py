@@ -138,7 +138,7 @@ def test_the_tray_shows_it_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
     view = a_view()
     bridge = StageBridge(view)
-    tray = Tray(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    tray = Tray(view, bridge, Actions(view, bridge))
     for evil in CORPUS.values():
         bridge.tell(StateChanged(state="failed", reason="", why=Failed(text=evil, failures=1)))
         assert tray._icon is not None and "<" not in tray._icon.toolTip()
@@ -152,7 +152,7 @@ def test_what_comes_and_goes_shows_it_as_it_is(qtbot: QtBot, name: str) -> None:
     evil = CORPUS[name]
     view = a_view()
     bridge = staged(view)
-    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    window = MainWindow(view, bridge, Actions(view, bridge))
     qtbot.addWidget(window)
     window.show()
     bridge.tell(Lost(reason=evil))

@@ -103,7 +103,7 @@ def test_a_cancelled_call_calls_nobody(qtbot: QtBot, bridge: Bridge) -> None:
     call = bridge.ask(Pause(), called.append, called.append, of=bridge)
     call.cancel()
     qtbot.wait(80)
-    assert called == [] and call.done
+    assert called == [] and call.done()
 
 
 def test_a_view_without_a_node_is_not_asked_about_its_swarm(qtbot: QtBot, tmp_path: Path) -> None:

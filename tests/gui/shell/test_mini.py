@@ -25,7 +25,7 @@ def bridge() -> StageBridge:
 
 @pytest.fixture
 def mini(qtbot: QtBot, bridge: StageBridge) -> MiniWindow:
-    mini = MiniWindow(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
+    mini = MiniWindow(bridge.view, bridge, Actions(bridge.view, bridge))
     qtbot.addWidget(mini)
     mini.show()
     return mini
@@ -52,7 +52,7 @@ def test_its_button_is_the_large_one(qtbot: QtBot, mini: MiniWindow, bridge: Sta
 def test_it_is_as_high_as_what_it_says(qtbot: QtBot, spoken: str) -> None:
     language.speak(spoken)
     bridge = StageBridge(a_view(silo_curve(), silo=True))
-    mini = MiniWindow(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
+    mini = MiniWindow(bridge.view, bridge, Actions(bridge.view, bridge))
     qtbot.addWidget(mini)
     mini.show()
     for label in mini.findChildren(Label):

@@ -55,7 +55,7 @@ from tests.gui.stage import StageBridge
 def a_window(qtbot: QtBot, view: View, replies: dict[type, Any] | None = None) -> tuple[MainWindow, StageBridge]:
     bridge = StageBridge(view)
     bridge.replies |= replies or {}
-    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    window = MainWindow(view, bridge, Actions(view, bridge))
     qtbot.addWidget(window)
     window.show()
     return window, bridge
@@ -380,7 +380,7 @@ def a_tray(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 def tray_of(view: View) -> tuple[Tray, StageBridge]:
     bridge = StageBridge(view)
-    return Tray(view, bridge, Actions(view, bridge)), bridge  # type: ignore[arg-type]
+    return Tray(view, bridge, Actions(view, bridge)), bridge
 
 
 def entry(tray: Tray, text: str) -> object:
@@ -704,7 +704,7 @@ def test_another_window_takes_over_what_was_tried(qtbot: QtBot) -> None:
 def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, page: str, made: list[str]) -> None:
     view = a_view(silo=True)
     bridge = StageBridge(view)
-    window = MainWindow(view, bridge, Actions(view, bridge), page)  # type: ignore[arg-type]
+    window = MainWindow(view, bridge, Actions(view, bridge), page)
     qtbot.addWidget(window)
     window.look_as({"page": page})
     assert list(window._pages) == made
@@ -720,6 +720,6 @@ def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
 def test_a_window_that_begins_elsewhere_has_its_focus_there(qtbot: QtBot) -> None:
     view = a_view(state="idle")
     bridge = StageBridge(view)
-    window = MainWindow(view, bridge, Actions(view, bridge), "log")  # type: ignore[arg-type]
+    window = MainWindow(view, bridge, Actions(view, bridge), "log")
     qtbot.addWidget(window)
     assert window.focusWidget() is window._side._buttons["log"]

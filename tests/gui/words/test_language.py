@@ -189,7 +189,7 @@ def test_the_german_tray_shows_no_english(qtbot: QtBot, in_german: None, monkeyp
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
     view = a_view(silo_curve())
     bridge = StageBridge(view)
-    tray = Tray(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    tray = Tray(view, bridge, Actions(view, bridge))
     found = {action.text() for menu in (tray._menu, tray._pauses) for action in menu.actions()}
     tray.close()
     assert {"Beenden", "Pause", "Bis morgen"} <= found and [text for text in found if is_english(text)] == []

@@ -101,7 +101,7 @@ def test_a_notice_is_german_and_is_found_and_counted_once(qtbot: QtBot) -> None:
     staged_log.stage(bridge)
     told = Notice(level="warning", text=river(), time=scenes.NOW)
     bridge.replies[GetNotices] = Notices(items=[told])
-    page = LogPage(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
+    page = LogPage(bridge.view, bridge, Actions(bridge.view, bridge))
     shown(qtbot, page, bridge)
     bridge.tell(told)
     model = page._notices._table.model()
@@ -144,7 +144,7 @@ def test_what_the_swarm_should_tell_is_german(qtbot: QtBot) -> None:
         bridge.view.swarm, notices=[river()], warnings=[sentence("it is {what}.", what="old")]
     )
     bridge.replies[GetSwarm] = SwarmIs(info)
-    page = shown(qtbot, PeersPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)  # type: ignore[arg-type]
+    page = shown(qtbot, PeersPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)
     bridge.changed.emit(bridge.view.take_swarm(info))
     assert IN_GERMAN in texts(page) and "er ist old." in texts(page)
 
@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_german(qtbot: QtBot) -> None:
     available = msgspec.structs.replace(fit.available, notes=(river(),))
     bigger: list[Text] = [sentence("it is {what}.", what="large")]
     bridge.replies[GetFit] = FitIs(fit=msgspec.structs.replace(fit, available=available, bigger=bigger))
-    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)  # type: ignore[arg-type]
+    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)
     assert IN_GERMAN in texts(page) and "er ist large." in texts(page)
 
 
