@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sapo_desktop.core.records import Group, RoundReport
 from sapo_desktop.worker.control.messages.replies import Aha
-from sapo_desktop.worker.store.rows import checked, name_id, storable
+from sapo_desktop.worker.store.rows import name_id, records, storable
 
 FEWEST_TRIES = 64
 
@@ -56,26 +56,11 @@ def forget_after(db: sqlite3.Connection, round_number: int) -> None:
 def read_ahas(db: sqlite3.Connection) -> list[Aha]:
     """Newest first."""
     found = db.execute(
-        "SELECT t.name, a.round, a.tries, a.question, a.answer, a.peer_round, coalesce(u.name, ''), a.peer_question, "
-        "a.peer_answer FROM ahas a JOIN names t ON t.id = a.task LEFT JOIN names u ON u.id = a.peer_author "
-        "ORDER BY a.round DESC, a.id DESC"
-    ).fetchall()
-    return [
-        checked(
-            Aha(
-                task=task,
-                round=number,
-                tries=tries,
-                question=question,
-                answer=answer,
-                peer_round=peer_round,
-                peer=peer,
-                peer_question=peer_question,
-                peer_answer=peer_answer,
-            )
-        )
-        for task, number, tries, question, answer, peer_round, peer, peer_question, peer_answer in found
-    ]
+        "SELECT t.name AS task, a.round, a.tries, a.question, a.answer, a.peer_round, coalesce(u.name, '') AS peer, "
+        "a.peer_question, a.peer_answer FROM ahas a JOIN names t ON t.id = a.task "
+        "LEFT JOIN names u ON u.id = a.peer_author ORDER BY a.round DESC, a.id DESC"
+    )
+    return [*records(found, Aha)]
 
 
 def _tried(db: sqlite3.Connection, task: int) -> tuple[int, int, int | None]:

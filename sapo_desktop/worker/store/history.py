@@ -117,11 +117,14 @@ class History:
     def begin_run(self, manifest: RunManifest) -> int:
         """Note that training starts under these conditions; returns the run's id."""
         with self._database.writing() as db:
-            row = db.execute(
-                "INSERT INTO runs (started, seed, model_hash, manifest) VALUES (?, ?, ?, ?) RETURNING id",
-                (self._clock(), manifest.seed, manifest.model_sha256, msgspec.json.encode(manifest).decode()),
-            ).fetchone()
-            return int(row[0])
+            return rows.insert(
+                db,
+                "runs",
+                started=self._clock(),
+                seed=manifest.seed,
+                model_hash=manifest.model_sha256,
+                manifest=rows.to_json(manifest),
+            )
 
     def record_round(
         self, run: int, report: RoundReport, groups: Sequence[Group], advantages: Sequence[Sequence[float]]
@@ -168,18 +171,21 @@ class History:
     def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
         """Note that a checkpoint of `size` bytes was written after that round."""
         with self._database.writing() as db:
-            db.execute(
-                "INSERT INTO checkpoints (number, round, written, bytes) VALUES (?, ?, ?, ?)",
-                (number, round_number, self._clock(), size),
-            )
+            rows.insert(db, "checkpoints", number=number, round=round_number, written=self._clock(), bytes=size)
             rows.name_checkpoint(db, number, round_number)
 
     def record_eval(self, run: int, report: EvalReport) -> None:
         """Store a held-out score."""
         with self._database.writing() as db:
-            db.execute(
-                "INSERT INTO evals (run, round, finished, which, score, report) VALUES (?, ?, ?, ?, ?, ?)",
-                (run, report.round, self._clock(), report.kind, report.score, rows.to_json(report)),
+            rows.insert(
+                db,
+                "evals",
+                run=run,
+                round=report.round,
+                finished=self._clock(),
+                which=report.kind,
+                score=report.score,
+                report=rows.to_json(report),
             )
 
     def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
@@ -352,19 +358,21 @@ class History:
         """Marks per task over the newest `last_rounds` rounds, by name; shares weighed by answers."""
         with self._database.reading() as db:
             found = db.execute(
-                "SELECT n.name, sum(m.answers), sum(m.solved * m.answers) / sum(m.answers), "
-                "sum(m.partial * m.answers) / sum(m.answers), sum(m.reward * m.answers) / sum(m.answers) "
+                "SELECT n.name AS task, sum(m.answers) AS answers, "
+                "sum(m.solved * m.answers) / sum(m.answers) AS solved, "
+                "sum(m.partial * m.answers) / sum(m.answers) AS partial, "
+                "sum(m.reward * m.answers) / sum(m.answers) AS reward "
                 "FROM task_marks m JOIN names n ON n.id = m.task WHERE m.answers > 0 AND m.round_id IN "
                 "(SELECT id FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?) "
                 "GROUP BY n.name ORDER BY n.name",
                 (last_rounds,),
-            ).fetchall()
-            return [rows.task_mark(*row) for row in found]
+            )
+            return [*rows.records(found, TaskMark)]
 
     def checkpoints_written(self, since: float) -> list[Written]:
         """What was written since that Unix time, oldest first: what WriteBudget starts from."""
         with self._database.reading() as db:
             found = db.execute(
-                "SELECT written, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)
-            ).fetchall()
-            return [rows.checked(Written(time=row[0], bytes=row[1])) for row in found]
+                "SELECT written AS time, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)
+            )
+            return [*rows.records(found, Written)]

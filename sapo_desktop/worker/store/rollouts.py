@@ -11,17 +11,20 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
-from sapo_desktop.worker.store.rows import checked, storable
+from sapo_desktop.worker.store.rows import records, storable
 
 _GROUPS, _ANSWERS = 1 << 12, 1 << 8
 """More than a round has, and than a group has."""
 _PAGE_BYTES = 4_000_000
 """Of texts in a page: a message holds 16 MiB."""
 # CROSS JOIN keeps SQLite on the order of the table, so that a page stops where it is full.
-_SELECT = """
-SELECT r.round, a.round_id, a.place, a.answer, t.name, g.seed, q.text, g.origin, coalesce(u.name, ''), a.text,
-       a.solved, a.partial, a.reward, a.advantage, a.verdict, a.kind
+_SELECT = f"""
+SELECT (a.round_id * {_GROUPS} + a.place) * {_ANSWERS} + a.answer AS id, r.round, t.name AS task, g.seed,
+       q.text AS question, g.origin, coalesce(u.name, '') AS author, a.text AS completion, a.solved, a.partial,
+       a.reward, a.advantage, a.verdict, a.kind
 FROM rollouts a CROSS JOIN rounds r ON r.id = a.round_id
 JOIN questions q ON q.round_id = a.round_id AND q.place = a.place
 JOIN groups g ON g.round_id = a.round_id AND g.place = a.place
@@ -35,7 +38,7 @@ def read_page(db: sqlite3.Connection, wanted: GetRollouts) -> Rollouts:
     way = "DESC" if wanted.newest_first else "ASC"
     order = f"ORDER BY a.round_id {way}, a.place {way}, a.answer {way}"
     with contextlib.closing(db.execute(f"{_SELECT} {' '.join(conditions)} {order}", values)) as rows:
-        return _page((checked(_rollout(row)) for row in rows), wanted)
+        return _page(map(_rollout, records(rows, dict[str, Any])), wanted)
 
 
 def _page(rollouts: Iterable[Rollout], wanted: GetRollouts) -> Rollouts:
@@ -84,22 +87,5 @@ def _conditions(wanted: GetRollouts) -> tuple[list[str], dict[str, Any]]:
     return conditions, values
 
 
-def _rollout(row: tuple[Any, ...]) -> Rollout:
-    number, round_id, place, answer, task, seed, question, origin, author, text, solved, *marks = row
-    partial, reward, advantage, verdict, kind = marks
-    return Rollout(
-        id=(round_id * _GROUPS + place) * _ANSWERS + answer,
-        round=number,
-        task=task,
-        seed=seed,
-        question=question,
-        origin=origin,
-        author=author,
-        completion=text,
-        solved=bool(solved),
-        partial=partial,
-        reward=reward,
-        advantage=advantage,
-        verdict=verdict,
-        kind=kind,
-    )
+def _rollout(values: dict[str, Any]) -> Rollout:
+    return msgspec.convert(values | {"solved": bool(values["solved"])}, Rollout)

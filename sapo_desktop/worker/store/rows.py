@@ -7,92 +7,86 @@ Functions on an open transaction; when one begins and ends is decided there. The
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.records import Gain, Group, RoundReport, TaskMark
+from sapo_desktop.core.records import Group, RoundReport, TaskMark
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, Source
 
 Checked = TypeVar("Checked", bound=msgspec.Struct)
+Kind = TypeVar("Kind")
 MOST_SOURCES = 20_000
 """A message to a client holds some five times as many."""
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""
 
 
+def insert(db: sqlite3.Connection, table: str, **values: object) -> int:
+    """A row with these values by column; returns its id."""
+    columns, marks = ", ".join(values), ", ".join("?" * len(values))
+    return db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", [*values.values()]).lastrowid or 0
+
+
 def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: float) -> int:
-    bare, swarm = msgspec.structs.replace(report, tasks=[]), report.swarm_reward
-    row = db.execute(
-        "INSERT INTO rounds (run, round, finished, checkpoint, reward, solved, partial, swarm_reward, swarm_low, "
-        "swarm_high, swarm_peers, silo, local_groups, external_groups, seconds, report) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (
-            run,
-            report.round,
-            now,
-            report.checkpoint,
-            report.reward,
-            report.solved,
-            report.partial,
-            *((swarm.value, swarm.low, swarm.high, swarm.peers) if swarm else (None, None, None, None)),
-            report.silo,
-            report.local_groups,
-            report.external_groups,
-            report.seconds,
-            to_json(bare),
-        ),
-    ).fetchone()
-    return int(row[0])
+    swarm = report.swarm_reward
+    return insert(
+        db,
+        "rounds",
+        run=run,
+        round=report.round,
+        finished=now,
+        checkpoint=report.checkpoint,
+        reward=report.reward,
+        solved=report.solved,
+        partial=report.partial,
+        swarm_reward=swarm and swarm.value,
+        swarm_low=swarm and swarm.low,
+        swarm_high=swarm and swarm.high,
+        swarm_peers=swarm and swarm.peers,
+        silo=report.silo,
+        local_groups=report.local_groups,
+        external_groups=report.external_groups,
+        seconds=report.seconds,
+        report=to_json(msgspec.structs.replace(report, tasks=[])),
+    )
 
 
 def insert_marks(db: sqlite3.Connection, round_id: int, marks: Sequence[TaskMark]) -> None:
     for place, mark in enumerate(marks):
-        db.execute(
-            "INSERT INTO task_marks VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (round_id, place, name_id(db, mark.task), mark.answers, mark.solved, mark.partial, mark.reward),
-        )
+        values = msgspec.structs.asdict(mark) | {"task": name_id(db, mark.task)}
+        insert(db, "task_marks", round_id=round_id, place=place, **values)
 
 
 def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group, advantages: Sequence[float]) -> None:
-    question = group.question
-    author = name_id(db, group.author) if group.author else None
-    db.execute(
-        "INSERT INTO groups (round_id, place, task, seed, origin, author, answers, weight) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            round_id,
-            place,
-            name_id(db, question.task),
-            question.seed,
-            group.origin,
-            author,
-            len(group.completions),
-            sum(abs(value) for value in advantages),
-        ),
+    question, where = group.question, {"round_id": round_id, "place": place}
+    insert(
+        db,
+        "groups",
+        **where,
+        task=name_id(db, question.task),
+        seed=question.seed,
+        origin=group.origin,
+        author=name_id(db, group.author) if group.author else None,
+        answers=len(group.completions),
+        weight=sum(abs(value) for value in advantages),
     )
-    db.execute("INSERT INTO questions VALUES (?, ?, ?)", (round_id, place, storable(question.text)))
-    rows = [
-        (
-            round_id,
-            place,
-            answer,
-            storable(completion.text),
-            mark.solved,
-            mark.partial,
-            mark.reward,
-            value,
-            mark.verdict,
-            completion.kind,
+    insert(db, "questions", **where, text=storable(question.text))
+    for answer, (completion, mark, value) in enumerate(zip(group.completions, group.marks, advantages, strict=True)):
+        insert(
+            db,
+            "rollouts",
+            **where,
+            answer=answer,
+            text=storable(completion.text),
+            solved=mark.solved,
+            partial=mark.partial,
+            reward=mark.reward,
+            advantage=value,
+            verdict=mark.verdict,
+            kind=completion.kind,
         )
-        for answer, (completion, mark, value) in enumerate(zip(group.completions, group.marks, advantages, strict=True))
-    ]
-    db.executemany(
-        "INSERT INTO rollouts (round_id, place, answer, text, solved, partial, reward, advantage, verdict, kind) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        rows,
-    )
 
 
 def add_to_total(db: sqlite3.Connection, name: str, value: int) -> None:
@@ -142,32 +136,33 @@ def free_bytes(db: sqlite3.Connection) -> int:
 
 
 def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None) -> RoundReport:
-    rows = db.execute(
-        "SELECT n.name, m.answers, m.solved, m.partial, m.reward FROM task_marks m "
+    marks = db.execute(
+        "SELECT n.name AS task, m.answers, m.solved, m.partial, m.reward FROM task_marks m "
         "JOIN names n ON n.id = m.task WHERE m.round_id = ? ORDER BY m.place",
         (round_id,),
-    ).fetchall()
+    )
     bare = msgspec.json.decode(report, type=RoundReport)
-    return checked(msgspec.structs.replace(bare, tasks=[task_mark(*row) for row in rows], checkpoint=checkpoint))
+    whole = msgspec.structs.replace(bare, tasks=[*records(marks, TaskMark)], checkpoint=checkpoint)
+    return checked(whole)
 
 
 def read_sources(db: sqlite3.Connection) -> list[Source]:
     """What training was fed from whom, by author and task; groups made here have no author. The most weight first;
     those beyond MOST_SOURCES together, by origin, under no name and no task."""
-    rows = db.execute(
-        "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), sum(g.weight) "
+    found = db.execute(
+        "SELECT t.name AS task, g.origin, coalesce(u.name, '') AS author, count(*) AS groups, "
+        "sum(g.answers) AS answers, sum(g.weight) AS weight "
         "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "
         "LEFT JOIN names u ON u.id = g.author WHERE r.lost = 0 "
         "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"
-    ).fetchall()
-    named, rest = rows[:MOST_SOURCES], rows[MOST_SOURCES:]
-    for origin in sorted({row[1] for row in rest}):
-        sums = map(sum, zip(*(row[3:] for row in rest if row[1] == origin), strict=True))
-        named.append(("", origin, "", *sums))
-    return [
-        checked(Source(task=task, origin=origin, author=author, groups=groups, answers=answers, weight=weight))
-        for task, origin, author, groups, answers, weight in named
-    ]
+    )
+    sources = [*records(found, Source)]
+    named, rest = sources[:MOST_SOURCES], sources[MOST_SOURCES:]
+    for origin in sorted({one.origin for one in rest}):
+        of_it = [one for one in rest if one.origin == origin]
+        groups, answers, weight = (sum(getattr(one, key) for one in of_it) for key in ("groups", "answers", "weight"))
+        named.append(Source(task="", origin=origin, author="", groups=groups, answers=answers, weight=weight))
+    return named
 
 
 def checked(record: Checked) -> Checked:
@@ -176,8 +171,10 @@ def checked(record: Checked) -> Checked:
     return msgspec.convert(msgspec.structs.asdict(record), type(record))
 
 
-def task_mark(task: str, answers: int, solved: float, partial: float, reward: float) -> TaskMark:
-    return checked(TaskMark(task=task, answers=answers, solved=solved, partial=partial, reward=reward))
+def records(rows: sqlite3.Cursor, kind: type[Kind]) -> Iterator[Kind]:
+    """A record for each row, its fields the columns of those names, checked in the same way."""
+    names = [column[0] for column in rows.description]
+    return (msgspec.convert(dict(zip(names, row, strict=True)), kind) for row in rows)
 
 
 def to_json(record: msgspec.Struct) -> str:
@@ -189,38 +186,21 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-_COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
-
-
 def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
     """The first `limit` counted rounds after round `after`, oldest first, column by column."""
-    found = db.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
+    rows = db.execute(
+        "SELECT round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo FROM rounds "
+        "WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
         (after, limit + 1),
-    ).fetchall()
-    more = len(found) > limit
-    found = found[:limit]
-    columns = [list(column) for column in zip(*found, strict=True)] or [[] for _ in _COLUMNS]
-    *numbers, silo = columns
-    values = dict(zip(_COLUMNS, [*numbers, [None if one is None else bool(one) for one in silo]], strict=True))
-    return checked(Curve(**values, more=more))
+    )
+    names, found = [column[0] for column in rows.description], rows.fetchall()
+    values = {name: [row[place] for row in found[:limit]] for place, name in enumerate(names)}
+    values["silo"] = [None if one is None else bool(one) for one in values["silo"]]
+    return msgspec.convert(values | {"more": len(found) > limit}, Curve)
 
 
 def read_evals(db: sqlite3.Connection) -> list[EvalPoint]:
     """Every held-out score that counts, oldest first."""
-    found = db.execute(
-        "SELECT round, which, json_extract(report, '$.checkpoint'), score, json_extract(report, '$.low'), "
-        "json_extract(report, '$.high'), json_extract(report, '$.gain') FROM evals WHERE lost = 0 ORDER BY id"
-    ).fetchall()
-    return [
-        checked(
-            EvalPoint(
-                round=number, which=which, checkpoint=checkpoint, score=score, low=low, high=high, gain=_gain(gain)
-            )
-        )
-        for number, which, checkpoint, score, low, high, gain in found
-    ]
-
-
-def _gain(text: str | None) -> Gain | None:
-    return msgspec.json.decode(text, type=Gain) if text else None
+    found = db.execute("SELECT report, which FROM evals WHERE lost = 0 ORDER BY id").fetchall()
+    points = [(msgspec.json.decode(report, type=EvalPoint), which) for report, which in found]
+    return [checked(msgspec.structs.replace(point, which=which)) for point, which in points]
