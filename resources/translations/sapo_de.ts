@@ -2514,10 +2514,6 @@
         <translation>auf der Grafik des Mac</translation>
     </message>
     <message>
-        <source>answers only</source>
-        <translation>nur Antworten</translation>
-    </message>
-    <message>
         <source>on the processor</source>
         <translation>auf dem Prozessor</translation>
     </message>
@@ -2546,16 +2542,8 @@
         <translation>für andere frei</translation>
     </message>
     <message>
-        <source>Weights</source>
-        <translation>Gewichte</translation>
-    </message>
-    <message>
         <source>Adapter</source>
         <translation>Adapter</translation>
-    </message>
-    <message>
-        <source>server + PyTorch</source>
-        <translation>Server + PyTorch</translation>
     </message>
     <message>
         <source>Answers and learns with PyTorch</source>
@@ -2580,38 +2568,6 @@
     <message>
         <source>learns nothing</source>
         <translation>lernt nichts</translation>
-    </message>
-    <message>
-        <source>Optimiser</source>
-        <translation>Optimierer</translation>
-    </message>
-    <message>
-        <source>Gradients</source>
-        <translation>Gradienten</translation>
-    </message>
-    <message>
-        <source>Activations</source>
-        <translation>Aktivierungen</translation>
-    </message>
-    <message>
-        <source>Logits</source>
-        <translation>Logits</translation>
-    </message>
-    <message>
-        <source>KV cache</source>
-        <translation>KV-Cache</translation>
-    </message>
-    <message>
-        <source>Programs and libraries</source>
-        <translation>Programme und Bibliotheken</translation>
-    </message>
-    <message>
-        <source>Left to other programs</source>
-        <translation>Für andere Programme frei</translation>
-    </message>
-    <message>
-        <source>Total</source>
-        <translation>Insgesamt</translation>
     </message>
     <message>
         <source>shape</source>
@@ -4497,14 +4453,6 @@
         <translation>Computer</translation>
     </message>
     <message>
-        <source>Part</source>
-        <translation>Teil</translation>
-    </message>
-    <message>
-        <source>Memory of each way, part by part</source>
-        <translation>Speicher jedes Weges, Teil für Teil</translation>
-    </message>
-    <message>
         <source>{model} is installed ({size}).</source>
         <translation>{model} ist installiert ({size}).</translation>
     </message>
@@ -5719,10 +5667,6 @@
     <message>
         <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM (docs/remote.md).</source>
         <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
-    </message>
-    <message>
-        <source>The settings file has values that this version does not have any more: {values}. You need not do anything; a value that you set takes their place.</source>
-        <translation>Die Einstellungsdatei hat Werte, die es in dieser Version nicht mehr gibt: {values}. Du musst nichts tun; ein Wert, den du setzt, tritt an ihre Stelle.</translation>
     </message>
     <message>
         <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
@@ -7017,22 +6961,6 @@
     <message>
         <source>{path} was written by a newer version of SAPO Desktop. Update, or start anew.</source>
         <translation>{path} wurde von einer neueren Version von SAPO Desktop geschrieben. Aktualisiere, oder fang neu an.</translation>
-    </message>
-    <message>
-        <source>{path}: &apos;{name}&apos; has the unknown level &apos;{level}&apos;; known are {known}.</source>
-        <translation>{path}: „{name}“ hat die unbekannte Stufe „{level}“; bekannt sind {known}.</translation>
-    </message>
-    <message>
-        <source>{path}: &apos;{name}&apos; needs at least the level easy.</source>
-        <translation>{path}: „{name}“ braucht mindestens die Stufe easy.</translation>
-    </message>
-    <message>
-        <source>{path}: &apos;{task}&apos; sets seed or size; the examiner chooses those.</source>
-        <translation>{path}: „{task}“ setzt seed oder size; die wählt der Prüfer.</translation>
-    </message>
-    <message>
-        <source>{path}: the family name &apos;{name}&apos; may hold letters, digits and &apos;_&apos; only.</source>
-        <translation>{path}: Der Familienname „{name}“ darf nur Buchstaben, Ziffern und „_“ enthalten.</translation>
     </message>
     <message>
         <source>{problem} The server must be started so that it takes adapters while it runs, and must see {folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the server then gives answers, and nothing is learned.</source>
