@@ -362,7 +362,6 @@ class Machine:
 def test_who_takes_too_much_gets_no_more_than_its_share(greed: float, cores: float) -> None:
     machine = Machine(greed)
     assert machine.run(600, cores) == pytest.approx(cores, rel=0.05)
-    assert machine.throttle.used == pytest.approx(cores, rel=0.5)
 
 
 def test_who_takes_less_is_never_held_and_a_changed_share_holds_within_two_seconds() -> None:

@@ -75,8 +75,8 @@ class Scene:
             evaluator=Evaluator(self.engine, self.examiner, bytes(32)),  # type: ignore[arg-type]
             keeper=self.keeper,
             publish=self.publish,
-            swarm=swarm,
         )
+        self.node.join(swarm)
 
     def publish(self, event: Event) -> None:
         self.events.append(event)

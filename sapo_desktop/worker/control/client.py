@@ -103,18 +103,17 @@ class Client:
 
     def _give_up(self, number: int) -> None:
         """Tell the worker that nobody waits for that answer. Not waited for: who cancels wants to go on."""
-        task = asyncio.create_task(self._cancel(number))
+        task = asyncio.create_task(self._send(Cancel(id=number)))
         self._giving_up.add(task)
         task.add_done_callback(self._giving_up.discard)
 
-    async def _cancel(self, number: int) -> None:
-        with contextlib.suppress(ControlError):  # a worker that has gone has given up everything
-            await self._link.send(Cancel(id=number))
-
     async def watch(self, closely: bool) -> None:
         """Whether answers and progress are wanted, too."""
-        with contextlib.suppress(ControlError):  # a worker that has gone tells nothing at all
-            await self._link.send(Watch(closely=closely))
+        await self._send(Watch(closely=closely))
+
+    async def _send(self, message: Cancel | Watch) -> None:
+        with contextlib.suppress(ControlError):  # a worker that has gone has given up everything, and tells nothing
+            await self._link.send(message)
 
     async def events(self) -> AsyncIterator[Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""
@@ -227,7 +226,6 @@ async def connect_or_start(
     arguments: Sequence[str] = ("--idle",),
     *,
     owner: bool = True,
-    events: bool = True,
     stay: bool = False,
 ) -> Attached:
     """Attach to the folder's worker; where none runs, start one and attach to it.
@@ -241,17 +239,12 @@ async def connect_or_start(
     """
     # A stranger on the port of a dead worker is no reason to stay away: the new worker replaces the control file.
     with contextlib.suppress(NotRunning, ControlError):
-        return Attached(await connect(folder, events=events, stay=stay), False)
+        return Attached(await connect(folder, stay=stay), False)
+    words = ["--overrides", json.dumps(dict(overrides)), *arguments]
     try:
-        client = await start_and_connect(
-            folder,
-            ["--overrides", json.dumps(dict(overrides)), *arguments],
-            owner=owner,
-            events=events,
-            stay=stay,
-        )
+        client = await start_and_connect(folder, words, owner=owner, stay=stay)
     except FolderInUse:
-        return Attached(await _connect_soon(folder, events, stay=stay), False)
+        return Attached(await _connect_soon(folder, stay=stay), False)
     return Attached(client, True)
 
 
@@ -261,7 +254,6 @@ async def start_and_connect(
     *,
     module: str = "sapo_desktop.worker.main",
     owner: bool = True,
-    events: bool = True,
     stay: bool = False,
 ) -> Client:
     """Start a worker and attach to it; further arguments as for `start_worker` and `connect_or_start`.
@@ -273,7 +265,7 @@ async def start_and_connect(
     since = log_size(data.log("worker"))
     process = await start_worker(folder, arguments, module=module)
     try:
-        client = await connect(folder, owner=owner, events=events, stay=stay)
+        client = await connect(folder, owner=owner, stay=stay)
     except (NotRunning, ControlError) as error:
         # It answered once and then failed at what comes after.
         try:
@@ -289,15 +281,12 @@ async def start_and_connect(
 
 
 async def start_worker(
-    folder: Path,
-    arguments: Sequence[str] = (),
-    timeout: float = START_SECONDS,
-    module: str = "sapo_desktop.worker.main",
+    folder: Path, arguments: Sequence[str] = (), module: str = "sapo_desktop.worker.main"
 ) -> subprocess.Popen[bytes]:
     """Start a worker that outlives this process and its terminal once it was attached to; returns when its channel
     answers. Until then our end of its standard input says that we live (starter.py).
 
-    `arguments` go to `module` after `--data`; `timeout`: seconds in which it may do nothing at all.
+    `arguments` go to `module` after `--data`.
 
     Raises:
         FolderInUse: another worker has the folder.
@@ -319,7 +308,7 @@ async def start_worker(
             env=processes.python_environment({}),
             **processes.session_options(),
         )
-    waiting = _Waiting(process.pid, timeout)
+    waiting = _Waiting(process.pid)
     try:
         while not await _answers(data, process):
             if process.poll() is not None:
@@ -330,7 +319,7 @@ async def start_worker(
                     "The worker did nothing for {seconds} s while it started and was ended; {path} says how far it "
                     "came.",
                     in_terminal="sapo-desktop doctor --report FILE",
-                    seconds=float(timeout),
+                    seconds=START_SECONDS,
                     path=str(path),
                 )
             await asyncio.sleep(_LOOK_AGAIN)
@@ -363,14 +352,14 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
     return reply
 
 
-async def _connect_soon(folder: Path, events: bool, *, stay: bool) -> Client:
+async def _connect_soon(folder: Path, *, stay: bool) -> Client:
     """Attach to a worker that somebody else has just started: it holds the folder and listens soon."""
     waiting: _Waiting | None = None
     while True:
         try:
-            return await connect(folder, events=events, stay=stay)
+            return await connect(folder, stay=stay)
         except NotRunning:
-            waiting = waiting or _Waiting(holder(DataFolder.at(folder)) or 0, START_SECONDS)
+            waiting = waiting or _Waiting(holder(DataFolder.at(folder)) or 0)
             if waiting.is_over():
                 raise
         await asyncio.sleep(_LOOK_AGAIN)
@@ -379,9 +368,9 @@ async def _connect_soon(folder: Path, events: bool, *, stay: bool) -> Client:
 class _Waiting:
     """For a worker that starts: as long as it does anything."""
 
-    def __init__(self, pid: int, timeout: float) -> None:
+    def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._patience = Patience(timeout, loading=True)
+        self._patience = Patience(START_SECONDS, loading=True)
         self._seen = look(pid, time.monotonic(), loading=False)
 
     def is_over(self) -> bool:

@@ -190,11 +190,17 @@ class Intake:
         drawn = await self._regenerate(entries, answers)
         made = self._clock()
         self._budget.spent(made - began, [Cost(entry, 1, timed_out=False) for entry in entries], made)
-        marks = await self._mark(drawn, strict=strict)
-        timely = [(one, row) for one, row in zip(drawn, marks, strict=True) if not _timed_out(row)]
-        for one, row in zip(drawn, marks, strict=True):
+        texts = [[answer.text for answer in one.answers] for one in drawn]
+        marked = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+        done = self._clock()
+        costs = [Cost(one.entry, len(row), _timed_out(row)) for one, row in zip(drawn, marked, strict=True)]
+        self._budget.spent(done - made, costs, done)
+        timely = []
+        for one, row in zip(drawn, marked, strict=True):
             if _timed_out(row):
                 self._refuse(Reason.TIMED_OUT, one.body)
+            else:
+                timely.append((one, row))
         return timely
 
     def _affordable(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -205,14 +211,6 @@ class Intake:
             else:
                 affordable.append(entry)
         return affordable
-
-    async def _mark(self, drawn: Sequence[_Drawn], *, strict: bool) -> list[list[Mark]]:
-        began = self._clock()
-        texts = [[answer.text for answer in one.answers] for one in drawn]
-        marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
-        costs = [Cost(one.entry, len(row), _timed_out(row)) for one, row in zip(drawn, marks, strict=True)]
-        self._budget.spent(self._clock() - began, costs, self._clock())
-        return marks
 
     async def _regenerate(self, entries: Sequence[Entry], answers: int) -> list[_Drawn]:
         named = []
@@ -237,6 +235,9 @@ class Intake:
                 self._refuse(Reason.UNFIT, body)
         return drawn
 
+    def _family(self, task: str) -> Family:
+        return self._catalogue.family(family_of(task))
+
     def _body(self, entry: Entry) -> GroupBody:
         return open_envelope(entry.envelope, GroupBody, self._network).body
 
@@ -250,7 +251,7 @@ class Intake:
 
     def _is_fit(self, text: str, task: str, yardstick: Yardstick) -> bool:
         """Whether an own answer to this task could look so."""
-        if not self._catalogue.family(family_of(task)).reasoning:
+        if not self._family(task).reasoning:
             return True  # trained on as it was marked, whatever stood around it
         if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.rstrip().endswith(CLOSE):
             return False
@@ -259,10 +260,10 @@ class Intake:
     async def _encode(self, marked: Sequence[_Marked]) -> list[Foreign]:
         """Groups with the ids of question and answers. Answers that spell a special token, that the marker could not
         read or that have more ids than our own are left out."""
-        texts = [
-            [self._trained_text(answer, mark, one) for answer, mark in zip(one.answers, row, strict=True)]
-            for one, row in marked
-        ]
+        texts = []
+        for one, row in marked:
+            family = self._family(one.question.task)
+            texts.append([as_marked(answer.text, mark, family) for answer, mark in zip(one.answers, row, strict=True)])
         encoded = await self._encoder.encode(
             [one.question.text for one, _ in marked], [text or "" for row in texts for text in row]
         )
@@ -286,10 +287,6 @@ class Intake:
             )
             taken.append(Foreign(group, prompt, one.entry))
         return taken
-
-    def _trained_text(self, answer: Answer, mark: Mark, one: _Drawn) -> str | None:
-        """What was marked is what is trained on; None where there is nothing of it."""
-        return as_marked(answer.text, mark, self._catalogue.family(family_of(one.question.task)))
 
 
 def as_marked(text: str, mark: Mark, family: Family) -> str | None:

@@ -19,6 +19,7 @@ from sapo_desktop.swarm.addresses.book import AddressBook
 from sapo_desktop.swarm.addresses.keeper import FOUND_LINKS, Links
 from sapo_desktop.swarm.addresses.restart_file import Memory
 from sapo_desktop.swarm.catalogues import Catalogues
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import GroupBody
@@ -29,6 +30,7 @@ from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN
 from sapo_desktop.swarm.sockets.fair_queue import SHARE
 from sapo_desktop.swarm.sockets.network import Network
+from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.swarm.trust.standing import Standing
 from sapo_desktop.system.network import room_for_sockets
@@ -121,6 +123,11 @@ class Linked:
         context, certificate = (None, NO_TLS) if tls is None else server_context(*tls)
         found = await self.network.listen(host, port, tls=context, certificate=certificate)
         return Address(host, found, tls=context is not None, key=self.signer.key)
+
+    def tell_claims(self, about: claims.About, at: Now) -> None:
+        """Tell peers what this one says of itself, and each how often its groups were used or handed on."""
+        exchange = self.network.exchange
+        claims.tell(exchange.links, exchange, self.signer, self.network_id, self.admission, about, at)
 
     async def close(self) -> None:
         """Say goodbye and end every link."""
@@ -221,7 +228,6 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) ->
         admission=joining.admission,
         previous=joining.previous,
     )
-    (joining.folder / "authors.json").unlink(missing_ok=True)  # rates of peers, which nothing goes by any more
     book = IndexBook(joining.folder / "question-indices.json")
     member = Member(membership, linked.network, own, intake, book, joining.catalogue)
     return Joined(**vars(linked), member=member)

@@ -12,7 +12,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import MOST_PEERS, Invite, asks_first
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.sentences import joined as joined_text
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.swarm.addresses.address import Address, ip_of
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import KEY_BYTES, Signer
@@ -95,7 +95,7 @@ def invite(settings: Settings, own: bytes) -> Invite:
             in_terminal="sapo-desktop peers found",
         )
     mine = own_address(settings, own)
-    kept = settings.peers.replace(",", " ").split()
+    kept = listed(settings.peers)
     peers = tuple(dict.fromkeys([*([str(mine)] if mine else []), *kept]))[:MOST_PEERS]
     if not peers:
         raise UsageError(
@@ -135,10 +135,10 @@ def joined(settings: Settings, link: Invite, key: bytes, now: float, *, nearby: 
     same = settings.swarm == link.swarm
     if link.admission:
         members_of(link.swarm, link.admission, key, now)
-    kept = settings.peers.replace(",", " ").split() if same else []
+    kept = listed(settings.peers) if same else []
     peers = _merged(kept, link.peers)
     far = [one for one in link.peers if one not in link.nearby and str(Address.parse(one)) not in kept]
-    invited = _merged(settings.invited.replace(",", " ").split() if same else [], far)
+    invited = _merged(listed(settings.invited) if same else [], far)
     return {
         "swarm": link.swarm,
         "admission": link.admission or (settings.admission if same else ""),

@@ -13,7 +13,7 @@ from sapo_desktop.learning.questions import Place
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, may_be_shared
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
 
@@ -36,8 +36,7 @@ class Membership:
 
 def is_shared(task: TaskKey, catalogue: Catalogue) -> bool:
     """Whether groups of this task travel."""
-    _, level = catalogue.find(f"{family_of(task)}/{level_of(task)}")
-    return level.shared
+    return catalogue.find(task)[1].shared
 
 
 def shared_place(me: Membership, task: TaskKey, slot: int, index: int) -> Place:

@@ -31,7 +31,6 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.proxies import check_environment
-from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.trust import claims
@@ -205,7 +204,7 @@ class Relay:
             self._address, self._linked = str(address), linked
             linked.links.keep(addresses(options.peers), addresses(options.invited))
             linked.links.announcement = announcement(linked, options.announce, relay=True)
-            linked.links.tell_claims = functools.partial(_tell_claims, linked)
+            linked.links.tell_claims = functools.partial(linked.tell_claims, claims.About(label="relay"))
             self._say("info", sentence("Relaying at {address}", address=str(address)))
             further = []
             if options.backbone:
@@ -306,7 +305,7 @@ class Relay:
     def _status(self) -> RelayStatus:
         info = self._info
         if self._linked is not None and self._identity.used is not None:
-            info = linked_info(self._linked, kept=self._identity.used.where, address=self._address, relay=True)
+            info = linked_info(self._linked, kept=self._identity.used.where, address=self._address, member=None)
         return RelayStatus(
             swarm=info,
             pid=os.getpid(),
@@ -344,14 +343,6 @@ def _last_words(failed: BaseException | None) -> Text:
     if isinstance(failed, SapoError):
         return failed.text
     return sentence("Ended as asked.") if failed is None else bug(f"{type(failed).__name__}: {failed}")
-
-
-def _tell_claims(linked: Linked, at: Now) -> None:
-    """Tell each node how often its groups were handed on."""
-    exchange = linked.network.exchange
-    claims.tell(
-        exchange.links, exchange, linked.signer, linked.network_id, linked.admission, claims.About(label="relay"), at
-    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.swarm.addresses.address import Address, is_private
 from sapo_desktop.swarm.addresses.proxies import check_proxy
 from sapo_desktop.system.network import home_addresses
@@ -36,14 +36,13 @@ def check(settings: Settings) -> None:
 
 def addresses(text: str) -> list[Address]:
     """The addresses of a comma-separated list. Raises UsageError."""
-    return [Address.parse(word) for word in text.replace(",", " ").split()]
+    return [Address.parse(word) for word in listed(text)]
 
 
 def keys_of(text: str) -> frozenset[bytes]:
     """The keys (64 hex digits) of a comma-separated list. Raises UsageError."""
-    words = text.replace(",", " ").split()
     try:
-        keys = frozenset(bytes.fromhex(word) for word in words)
+        keys = frozenset(map(bytes.fromhex, listed(text)))
     except ValueError as error:
         raise UsageError(_NO_KEY) from error
     if any(len(key) != 32 for key in keys):

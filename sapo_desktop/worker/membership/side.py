@@ -223,16 +223,9 @@ class SwarmSide:
         joined = self._joined
         if joined is None:
             return SwarmInfo(state=self._state, reason=self._reason)
-        return linked_info(
-            joined,
-            kept=self.identity.used.where if self.identity.used else "",
-            address=self._address,
-            sharing=joined.member.sharing,
-            counts=joined.member.counts,
-            one_source=joined.member.one_source,
-            shares=joined.member.draw_shares(),
-            reward=joined.member.measuring.known(tasks),
-        )
+        kept = self.identity.used.where if self.identity.used else ""
+        reward = joined.member.measuring.known(tasks)
+        return linked_info(joined, kept=kept, address=self._address, member=joined.member, reward=reward)
 
     @property
     def hosts(self) -> list[Host]:
@@ -355,9 +348,7 @@ class SwarmSide:
         if not joined.member.sharing or self._settings is None:
             return
         number, reward = self._progress()
-        about = claims.About(number, reward, self._settings.label)
-        exchange = joined.network.exchange
-        claims.tell(exchange.links, exchange, joined.signer, joined.network_id, joined.admission, about, at)
+        joined.tell_claims(claims.About(number, reward, self._settings.label), at)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""

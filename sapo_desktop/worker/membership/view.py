@@ -19,7 +19,7 @@ from sapo_desktop.swarm.trust import same_key
 from sapo_desktop.worker.control.messages.rollouts import RefusedGroup as RefusedShown
 from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
 from sapo_desktop.worker.membership.joining import Linked
-from sapo_desktop.worker.membership.member import Counts
+from sapo_desktop.worker.membership.member import Counts, Member
 from sapo_desktop.worker.membership.private import how_to_be_admitted
 
 DRAWS_ONLY = sentence(
@@ -88,47 +88,30 @@ _NO_REASON = sentence("it hung up, for no reason that this node knows; this node
 
 
 def linked_info(
-    linked: Linked,
-    *,
-    kept: str,
-    address: str,
-    sharing: bool = False,
-    counts: Counts | None = None,
-    one_source: bool = False,
-    shares: Mapping[bytes, float] | None = None,
-    reward: SwarmReward | None = None,
-    relay: bool = False,
+    linked: Linked, *, kept: str, address: str, member: Member | None, reward: SwarmReward | None = None
 ) -> SwarmInfo:
-    """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
-    exchange, counts = linked.network.exchange, counts or Counts()
+    """All there is to see of a swarm that was joined. `member`: None of a relay, which shares and draws nothing."""
+    exchange, network = linked.network.exchange, linked.network
+    counts, shares = (member.counts, member.draw_shares()) if member else (Counts(), {})
+    one_source = member is not None and member.one_source
     links = [link for link in exchange.links if link.session.is_open]
     dialled = {link.dialled for link in links}
-    partings = sent_away(linked.network.partings, dialled)
+    partings = sent_away(network.partings, dialled)
     parted = next(iter(partings.values()), "")
+    now = time.monotonic()
     return SwarmInfo(
         state="linked" if links else "alone",
-        reason=_ended(linked, time.time())
-        or _reason(
-            len(links),
-            clock_wrong=exchange.clock.is_wrong,
-            relay=relay,
-            sharing=sharing,
-            lan=linked.network.lan_is_open,
-            parted=parted,
-        ),
+        reason=_ended(linked, time.time()) or _reason(linked, member, len(links), parted),
         parted=parted,
         partings=partings,
-        silent={str(at): since for at, since in linked.network.silent.items() if at not in dialled},
+        silent={str(at): since for at, since in network.silent.items() if at not in dialled},
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
         address=address,
-        sharing=sharing,
-        links=[
-            link_info(link, time.monotonic(), (shares or {}).get(link.source, 0.0), linked.network.waiting(link))
-            for link in links
-        ],
-        pool=len(exchange.giving.shelf if relay else exchange.pool),
+        sharing=member is not None and member.sharing,
+        links=[link_info(link, now, shares.get(link.source, 0.0), network.waiting(link)) for link in links],
+        pool=len(exchange.pool if member else exchange.giving.shelf),
         published=counts.published,
         drawn=counts.drawn,
         taken=counts.taken,
@@ -139,7 +122,7 @@ def linked_info(
         clock_wrong=exchange.clock.is_wrong,
         notices=notices(exchange),
         reward=reward,
-        warnings=warnings(links, shares or {}, one_source=one_source, drawn=counts.drawn),
+        warnings=warnings(links, shares, one_source=one_source, drawn=counts.drawn),
     )
 
 
@@ -276,17 +259,19 @@ def _ended(linked: Linked, unix_time: float) -> Text:
     return ""
 
 
-def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool, parted: Text) -> Text:
-    if clock_wrong:
+def _reason(linked: Linked, member: Member | None, links: int, parted: Text) -> Text:
+    if linked.network.exchange.clock.is_wrong:
         return sentence(
             "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
         )
-    if relay:
+    if member is None:
         return sentence("Relaying for 1 peer.") if links == 1 else sentence("Relaying for {count} peers.", count=links)
+    if links == 0 and parted:
+        return sentence("{parted} Training goes on alone.", parted=parted)
     if links == 0:
-        return sentence("{parted} Training goes on alone.", parted=parted) if parted else _nobody(lan=lan)
-    linked = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
-    return linked if sharing else joined([linked, DRAWS_ONLY])
+        return _nobody(lan=linked.network.lan_is_open)
+    told = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
+    return told if member.sharing else joined([told, DRAWS_ONLY])
 
 
 def _nobody(*, lan: bool) -> Text:

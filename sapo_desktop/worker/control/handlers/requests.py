@@ -157,7 +157,7 @@ class Requests:
         human = HumanAnswers(node, side, catalogue)
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
-        swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
+        swarm = SwarmRequests(side, settings)
         self._handlers = _by_request(
             self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates
         )

@@ -136,6 +136,11 @@ class SettingsRequests:
         """The settings on disk, without those of this run's command line."""
         return settings_file.read(self._path).settings
 
+    @property
+    def in_force(self) -> Settings:
+        """Those of this run."""
+        return self._node.settings
+
     async def show(self, request: GetSettings) -> SettingsAre:
         return self._are()
 
@@ -157,10 +162,9 @@ class SettingsRequests:
         await self.keep_for_good({"silo": "on" if request.on else "off"})
         return Ok(text=sentence("In silo: no network at all.") if request.on else sentence("Joining the swarm."))
 
-    async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
-        """Keep these settings, whatever this run's command line said; returns those now in force."""
+    async def keep_for_good(self, values: Mapping[str, str]) -> None:
+        """Keep these settings, whatever this run's command line said."""
         await self.change(SetSettings(values=dict(values), for_good=True))
-        return self._node.settings
 
     async def change(self, request: SetSettings) -> Ok:
         async with self._one_change:  # else two at once would each write what it began with

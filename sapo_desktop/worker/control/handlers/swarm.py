@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -18,6 +18,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.trust.admission import network_of
 from sapo_desktop.swarm.trust.rotation import rotate
 from sapo_desktop.system import identity
+from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, Ok, PeerAnswered
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
@@ -35,25 +36,11 @@ from sapo_desktop.worker.membership.view import SESSION_IDENTITY
 
 
 class SwarmRequests:
-    """Answers them.
+    """Answers them. `settings`: which they read and change."""
 
-    Args:
-        kept: the settings on disk.
-        in_force: those of this run.
-        change: keeps other values and returns the settings then in force.
-    """
-
-    def __init__(
-        self,
-        side: SwarmSide,
-        kept: Callable[[], Settings],
-        in_force: Callable[[], Settings],
-        change: Callable[[Mapping[str, str]], Awaitable[Settings]],
-    ) -> None:
+    def __init__(self, side: SwarmSide, settings: SettingsRequests) -> None:
         self._side = side
-        self._kept = kept
-        self._in_force = in_force
-        self._change = change
+        self._settings = settings
 
     async def test_peer(self, request: TestPeer) -> PeerAnswered:
         return await self._side.test(request.address)
@@ -62,7 +49,7 @@ class SwarmRequests:
         held = await self._side.identity.admission_key(request.passphrase, create=True)
         who = await self._side.identity.identify(request.passphrase)
         admission_key = Signer(held.seed)
-        notes = await self._move(private_swarm.founded(self._kept(), admission_key, Signer(who.seed).key))
+        notes = await self._move(private_swarm.founded(self._settings.kept(), admission_key, Signer(who.seed).key))
         said = sentence("This node is in its own private swarm, {key}.", key=admission_key.key.hex())
         return Ok(text=joined([said, *notes]))
 
@@ -70,19 +57,19 @@ class SwarmRequests:
         held = await self._side.identity.admission_key(request.passphrase, create=False)
         own = Signer((await self._side.identity.identify(request.passphrase)).seed).key
         link = private_swarm.admission_link(
-            self._in_force(), Signer(held.seed), own, request.key.strip(), request.days, time.time()
+            self._settings.in_force, Signer(held.seed), own, request.key.strip(), request.days, time.time()
         )
         return InviteIs(link=str(link))
 
     async def invite(self, request: GetInvite) -> InviteIs:
         own = Signer((await self._side.identity.identify()).seed).key
-        return InviteIs(link=str(private_swarm.invite(self._in_force(), own)))
+        return InviteIs(link=str(private_swarm.invite(self._settings.in_force, own)))
 
     async def join(self, request: JoinSwarm) -> Ok:
         link = Invite.parse(request.link)
         who = await self._side.identity.identify(request.passphrase)
         key = Signer(who.seed).key
-        values = private_swarm.joined(self._kept(), link, key, time.time(), nearby=request.nearby)
+        values = private_swarm.joined(self._settings.kept(), link, key, time.time(), nearby=request.nearby)
         notes = await self._move(values)
         if not values["admission"]:
             notes = [private_swarm.how_to_be_admitted(key), *notes]
@@ -93,12 +80,10 @@ class SwarmRequests:
 
     async def _move(self, values: Mapping[str, str]) -> list[Text]:
         """Go to the swarm of these settings; returns what else a person should know."""
-        settings = await self._change(values)
-        return (
-            [sentence("It is in silo until you switch that off.", in_terminal="sapo-desktop silo off")]
-            if settings.silo
-            else []
-        )
+        await self._settings.keep_for_good(values)
+        if not self._settings.in_force.silo:
+            return []
+        return [sentence("It is in silo until you switch that off.", in_terminal="sapo-desktop silo off")]
 
 
 class IdentityRequests:
