@@ -77,7 +77,7 @@ async def assemble(
     said: Text,
     before: Assembled | None = None,
     on_busy: OnBusy | None = None,
-    on_step: OnStep | None = None,
+    on_step: OnStep = lambda text: None,
 ) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
@@ -88,9 +88,8 @@ async def assemble(
     Raises:
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
     """
-    step = on_step or _unwatched
     levels = group_levels(parse_tasks(catalogue, still_there(catalogue, settings.tasks)))
-    step(sentence("looking at what was learned before, step 1 of 4"))
+    on_step(sentence("looking at what was learned before, step 1 of 4"))
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
@@ -109,17 +108,26 @@ async def assemble(
     )
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, handed_over)
-    step(sentence("loading what answers and what marks, step 2 of 4"))
+    on_step(sentence("loading what answers and what marks, step 2 of 4"))
     engine, examining = await _start(hosting, model, settings, plan)
     try:
         kept_ids = KeptIds(folder.cache / "task-ids.json", _catalogue_key(catalogue.shipped()), catalogue.own)
         examiner = Examiner(examining, kept_ids)
-        ground = _Ground(folder, settings, levels, counters, examiner, keeper, publish)
-        node = ground.node(engine)
+        node_with = partial(
+            _node,
+            folder=folder,
+            settings=settings,
+            levels=levels,
+            counters=counters,
+            examiner=examiner,
+            keeper=keeper,
+            publish=publish,
+        )
+        node = node_with(engine)
         _tell(node, said, newest)
         for reason in catalogue.left_out.values():
             node.show.notice("warning", reason)
-        step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
+        on_step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
         try:
             await _load(node, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
@@ -129,11 +137,11 @@ async def assemble(
             if isinstance(error, AdapterRefused):
                 note = sentence("{reason} Until then this node only answers.", reason=error.text)
             engine = await _only_answering(hosting, engine, model, settings, note)
-            node = ground.node(engine)
+            node = node_with(engine)
             await _load(node, beginning.checkpoint)
         for text in engine.said:
             node.show.notice("info", text)
-        step(sentence("getting ready for the first round, step 4 of 4"))
+        on_step(sentence("getting ready for the first round, step 4 of 4"))
         await _begin_run(node, _manifest(node, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
@@ -152,47 +160,41 @@ async def assemble(
     return Assembled(node, side)
 
 
-def _unwatched(step: Text) -> None:
-    """Nobody is told."""
-
-
-@dataclass(frozen=True)
-class _Ground:
-    """What a node stands on, whichever engine it gets."""
-
-    folder: DataFolder
-    settings: Settings
-    levels: Levels
-    counters: Counters
-    examiner: Examiner
-    keeper: Keeper
-    publish: Publish
-
-    def node(self, engine: Engine) -> Node:
-        """The node with that engine, which looks at the memory before each load and says what its way means."""
-        node = Node(
-            settings=self.settings,
-            counters=self.counters,
-            levels=self.levels,
-            gate=Gate([*engine.hosts, self.examiner.host], self.publish),
-            engine=engine,
-            examiner=self.examiner,
-            evaluator=Evaluator(engine, self.examiner, _validation_secret(self.folder, self.settings)),
-            keeper=self.keeper,
-            publish=self.publish,
-            wishes=self.folder.wishes,
-        )
-        choice = engine.plan.choice
-        if choice.note:
-            node.show.notice("warning", choice.note)
-        if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
-            engine.fitting = Fitting(
-                lambda: node.settings,
-                node.shorten_answers,
-                lambda text: node.show.notice("warning", text),
-                self.folder.cache,
-            ).fit
-        return node
+def _node(
+    engine: Engine,
+    *,
+    folder: DataFolder,
+    settings: Settings,
+    levels: Levels,
+    counters: Counters,
+    examiner: Examiner,
+    keeper: Keeper,
+    publish: Publish,
+) -> Node:
+    """The node with that engine, which looks at the memory before each load and says what its way means."""
+    node = Node(
+        settings=settings,
+        counters=counters,
+        levels=levels,
+        gate=Gate([*engine.hosts, examiner.host], publish),
+        engine=engine,
+        examiner=examiner,
+        evaluator=Evaluator(engine, examiner, _validation_secret(folder, settings)),
+        keeper=keeper,
+        publish=publish,
+        wishes=folder.wishes,
+    )
+    choice = engine.plan.choice
+    if choice.note:
+        node.show.notice("warning", choice.note)
+    if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
+        engine.fitting = Fitting(
+            lambda: node.settings,
+            node.shorten_answers,
+            lambda text: node.show.notice("warning", text),
+            folder.cache,
+        ).fit
+    return node
 
 
 async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: Text) -> Engine:

@@ -30,7 +30,7 @@ from sapo_desktop.system.presence.energy import Energy
 from sapo_desktop.system.presence.watch import Presence, Watch
 from sapo_desktop.system.processes import Processors, effort, own_memory, processors
 from sapo_desktop.worker.assembly import Assembled
-from sapo_desktop.worker.control.messages.facts import Usage
+from sapo_desktop.worker.control.messages.facts import Level, Usage
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.patience import others_share
 from sapo_desktop.worker.store.checkpoints import Checkpoint
@@ -156,7 +156,6 @@ class Others:
 
 TICK_SECONDS = 0.1
 """Between looks, while something may compute."""
-_MEAN_SECONDS = 10.0
 SLACK_SECONDS = 0.2
 """Of processor time that may be taken ahead, for each core."""
 
@@ -177,18 +176,14 @@ class Throttle:
         self._seen = dict(spent())
         self._time = clock()
         self._left = 0.0
-        self.used = 0.0
-        """Cores in use, as a mean over some seconds."""
 
     def look(self, cores: float) -> None:
         """Count what was used since the last look; at most `cores` seconds of it a second are free."""
         now, seen = self._clock(), dict(self._spent())
-        passed = max(1e-6, now - self._time)
+        passed = now - self._time
         used = sum(max(0.0, spent - self._seen.get(pid, spent)) for pid, spent in seen.items())
         self._time, self._seen = now, seen
         self._left = min(SLACK_SECONDS * cores, self._left + passed * cores - used)
-        weight = min(1.0, passed / _MEAN_SECONDS)
-        self.used += weight * (used / passed - self.used)
         self._hold(self._left < 0)
 
 
@@ -239,7 +234,8 @@ class Guest:
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
-        self._unknown = self._full = self._not_held = self._not_tidied = ""
+        self._told: dict[str, str] = {}
+        """What was said last of what may go on for long."""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
         self._may_write = self._node.settings.write_gigabytes_a_day
@@ -291,10 +287,8 @@ class Guest:
     async def _look(self) -> None:
         node = self._node
         here = await asyncio.to_thread(self._see, node.settings)
-        if here.idle_unknown and str(here.idle_unknown) != self._unknown:
-            text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
-            node.show.notice("warning", text)
-        self._unknown = str(here.idle_unknown)
+        text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
+        self._tell_once("idle", here.idle_unknown, "warning", text)
         self.meter.look(node.settings)
         node.orders.see(here, self._others.look(self.meter.cpu))
         await self._keep_to_rates()
@@ -329,10 +323,8 @@ class Guest:
         minutes, most = node.settings.memory_back_after, int(node.settings.memory_most * 1e9)
         if await asyncio.to_thread(self._ceiling.follow, most):
             self._renew()
-        if self._ceiling.refused and str(self._ceiling.refused) != self._not_held:
-            text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
-            node.show.notice("info", text)
-        self._not_held = str(self._ceiling.refused)
+        text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
+        self._tell_once("ceiling", self._ceiling.refused, "info", text)
         long_ago = minutes and node.gate.asleep_for >= 60 * minutes
         if long_ago and any(host.pid is not None for host in node.hosts):
             log.info("Paused for %d min: the memory is given back.", minutes)
@@ -389,20 +381,14 @@ class Guest:
         tidied = most > 0 and await self._tidied(most, places)
         if not tidied:
             self.meter.disk = await asyncio.to_thread(bytes_in, places)
-        full = f"{cap}" if tidied and self.meter.disk > most else ""
-        if full and full != self._full:
-            held, most_size = Size(bytes=self.meter.disk), Size(bytes=most)
-            node.show.notice(
-                "warning",
-                sentence(
-                    "This node and the models take {held} of disk, disk_gigabytes allows {most}, and "
-                    "nothing more can be spared: raise it, or remove a model.",
-                    in_terminal="sapo-desktop models",
-                    held=held,
-                    most=most_size,
-                ),
-            )
-        self._full = full
+        text = sentence(
+            "This node and the models take {held} of disk, disk_gigabytes allows {most}, and "
+            "nothing more can be spared: raise it, or remove a model.",
+            in_terminal="sapo-desktop models",
+            held=Size(bytes=self.meter.disk),
+            most=Size(bytes=most),
+        )
+        self._tell_once("full", str(cap) if tidied and self.meter.disk > most else "", "warning", text)
 
     async def _tidied(self, most: int, places: Sequence[Path]) -> bool:
         """Delete what can be spared; False where the disk, which may be full, does not let it: the next count tries
@@ -410,16 +396,20 @@ class Guest:
         try:
             self.meter.disk = await self._node.keeper.tidy(most, places)
         except SapoError as error:
-            if str(error) != self._not_tidied:
-                text = sentence(
-                    "{reason} Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes.",
-                    reason=error.text,
-                )
-                self._node.show.notice("warning", text)
-            self._not_tidied = str(error)
+            text = sentence(
+                "{reason} Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes.",
+                reason=error.text,
+            )
+            self._tell_once("tidy", error.text, "warning", text)
             return False
-        self._not_tidied = ""
+        self._told.pop("tidy", None)
         return True
+
+    def _tell_once(self, about: str, reason: Text, level: Level, text: Text) -> None:
+        """Say `text` where `reason`, which is empty where all is well, is another one than at the look before."""
+        if reason and str(reason) != self._told.get(about):
+            self._node.show.notice(level, text)
+        self._told[about] = str(reason)
 
     def _take(self) -> Taken:
         member = self._side.network

@@ -99,20 +99,15 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--overrides", default="{}", help="settings for this run only, as a JSON object of texts")
     parser.add_argument("--rounds", type=int, help="stop training after that many rounds")
     parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
-    begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--idle", action="store_true", help="serve requests, train nothing until told")
-    begin.add_argument("--as-before", action="store_true", help="train or pause as when the node last ran")
+    parser.set_defaults(begin="rounds")
+    for option, begin, says in (
+        ("--idle", "idle", "serve requests, train nothing until told"),
+        ("--as-before", "as before", "train or pause as when the node last ran"),
+    ):
+        parser.add_argument(option, dest="begin", action="store_const", const=begin, help=says)
     given = parser.parse_args(arguments)
-    overrides = msgspec.json.decode(given.overrides, type=dict[str, str])
-    return Options(
-        data=given.data, overrides=overrides, rounds=given.rounds, begin=_beginning(given), started=given.started
-    )
-
-
-def _beginning(given: argparse.Namespace) -> Literal["rounds", "as before", "idle"]:
-    if given.idle:
-        return "idle"
-    return "as before" if given.as_before else "rounds"
+    given.overrides = msgspec.json.decode(given.overrides, type=dict[str, str])
+    return Options(**vars(given))
 
 
 async def _work(options: Options) -> int:

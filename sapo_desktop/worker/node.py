@@ -107,7 +107,6 @@ class Node:
         evaluator: Evaluator,
         keeper: Keeper,
         publish: Callable[[Event], None],
-        swarm: Swarm | None = None,
         wishes: Path | None = None,
     ) -> None:
         self.settings = settings
@@ -118,7 +117,7 @@ class Node:
         self.examiner = examiner
         self.evaluator = evaluator
         self.keeper = keeper
-        self.swarm = swarm
+        self.swarm: Swarm | None = None
         """Where answers are shared and drawn; None in silo."""
         self.show = Showing(publish, examiner, counters.round + 1)
         self.orders = Orders(
@@ -137,13 +136,7 @@ class Node:
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0
-        self._validation = Validation(
-            self._refresh,
-            evaluator,
-            engine,
-            keeper,
-            self.show.notice,
-        )
+        self._validation = Validation(self._refresh, evaluator, engine, keeper, self.show.notice)
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
         self._scoring: tuple[asyncio.Task[tuple[EvalReport, Standing]], contextvars.Context] | None = None
