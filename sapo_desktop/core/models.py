@@ -25,16 +25,6 @@ ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-
 """The name of a model's folder."""
 
 
-class FileSpec(Record, frozen=True):
-    """What is known of a file of a repository."""
-
-    name: FileName
-    bytes: Annotated[int, Meta(ge=0)] | None = None
-    """None: taken from the hub."""
-    sha256: Sha256 | None = None
-    """None: nobody wrote it down yet; it is fixed at the first download."""
-
-
 class ModelSpec(Record, frozen=True):
     """What to download: the seam to the catalogue, which makes one of these of each of its entries."""
 
@@ -43,12 +33,10 @@ class ModelSpec(Record, frozen=True):
     repository: str
     """`owner/name`."""
     revision: str = ""
-    """A commit of 40 hex digits, where the files are pinned; a branch or tag, looked up each time; empty: what the
+    """A commit of 40 hex digits; a branch or tag, looked up each time; empty: what the
     main branch was at the first download here, from then on."""
     only: list[FileName] = msgspec.field(default_factory=list)
     """These files of the repository; none named: those that a model needs (models/files/choice.py)."""
-    files: list[FileSpec] = msgspec.field(default_factory=list)
-    """What is known of some or all of its files; the hub has to agree."""
     quantisation: str = ""
     """Where the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as their names say it."""
 

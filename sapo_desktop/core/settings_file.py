@@ -31,33 +31,6 @@ from sapo_desktop.core.settings import SETTINGS_VERSION, GroupName, Settings
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-Migration = Callable[[dict[str, object]], dict[str, object]]
-GONE = {"kl_weight"}
-"""Settings of version 1 that version 2 does not have."""
-RENAMED = {"treatment": "weighting"}
-"""Those that have another name in it."""
-
-
-def _from_version_1(values: dict[str, object]) -> dict[str, object]:
-    return {RENAMED.get(key, key): value for key, value in values.items() if key not in GONE}
-
-
-def _from_version_2(values: dict[str, object]) -> dict[str, object]:
-    """`questions = 0` meant the model's own number; there is one for all now."""
-    return {key: value for key, value in values.items() if (key, value) != ("questions", 0)}
-
-
-def _from_version_3(values: dict[str, object]) -> dict[str, object]:
-    """The weighting `shaped` is gone: the default stands in its place."""
-    return {key: value for key, value in values.items() if (key, value) != ("weighting", "shaped")}
-
-
-def _from_version_4(values: dict[str, object]) -> dict[str, object]:
-    """The mix `adaptive` and two weightings are gone: the defaults stand in their place."""
-    gone = [("mix", "adaptive"), ("weighting", "positive"), ("weighting", "capable")]  # a value may be a list: no set
-    return {key: value for key, value in values.items() if (key, value) not in gone}
-
-
 _LEAST_PERCENT = 5
 """Of the threads' time, as for `processor_percent`: with less a round would hardly end."""
 
@@ -78,11 +51,10 @@ _READ: Mapping[str, Callable[[str], object]] = {
     "processor_percent_away": _check_percent_away,
 }
 """What else must read a value's text; it raises SettingsError where it cannot."""
-MIGRATIONS: tuple[Migration, ...] = (_from_version_1, _from_version_2, _from_version_3, _from_version_4)
-"""Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""
 _VERSION = "version"
+_RENAMED = {"treatment": "weighting"}
 _YES, _NO = {"on", "true", "yes", "1"}, {"off", "false", "no", "0"}
 
 
@@ -120,7 +92,7 @@ class _Field(Record, frozen=True):
     """The annotation itself, which msgspec checks a single value against."""
 
 
-def read(path: Path, now: float | None = None, migrations: Sequence[Migration] = MIGRATIONS) -> ReadSettings:
+def read(path: Path, now: float | None = None) -> ReadSettings:
     """The settings in the file; the defaults where there is none. With `now`, in Unix time, a file that is no TOML is
     set aside under that time and the defaults hold; whoever asks for that says what is `said`.
 
@@ -151,8 +123,7 @@ def read(path: Path, now: float | None = None, migrations: Sequence[Migration] =
             path=str(path),
             error=str(error),
         ) from error
-    migrated = _migrated(values, path, migrations)
-    return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
+    return ReadSettings(settings=_checked(_migrated(values, path), path))
 
 
 def set_aside(path: Path, now: float) -> str:
@@ -167,19 +138,6 @@ def set_aside(path: Path, now: float) -> str:
     ):
         path.rename(aside)
     return aside.name
-
-
-def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
-    """Which values of an older file stand for nothing any more."""
-    gone = [key for key in before if key in _FIELDS and key not in after]
-    told = [f"{key} = {before[key]} (now {_FIELDS[key].info.default})" for key in gone]
-    if not told:
-        return ""
-    return sentence(
-        "The settings file has values that this version does not have any more: {values}. You need not do anything; "
-        "a value that you set takes their place.",
-        values=", ".join(told),
-    )
 
 
 def write(path: Path, settings: Settings) -> None:
@@ -295,8 +253,9 @@ def _document(path: Path) -> TOMLDocument:
         ) from error
 
 
-def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migration]) -> dict[str, object]:
-    newest = len(migrations) + 1
+def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
+    """The values under today's names; of a file from before the first release without those that are gone."""
+    newest = SETTINGS_VERSION
     version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise SettingsError(
@@ -313,9 +272,10 @@ def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migrat
             version=_quoted(version),
             newest=newest,
         )
-    for step in migrations[version - 1 :]:
-        values = step(values)
-    return values
+    if version == newest:
+        return values
+    gone = [("kl_weight", values.get("kl_weight")), ("treatment", "positive")]
+    return {_RENAMED.get(key, key): value for key, value in values.items() if (key, value) not in gone}
 
 
 def _checked(values: Mapping[str, object], path: Path) -> Settings:

@@ -4,8 +4,10 @@ to hard."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
 
-LEVELS = ("easy", "middle", "hard", "paper")
+LevelName = Literal["easy", "middle", "hard", "paper"]
+LEVELS: tuple[LevelName, ...] = get_args(LevelName)
 PAPER = "paper"
 """The level that is only practised where it is named."""
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import (
@@ -181,58 +180,15 @@ def test_a_newer_version_is_refused(path: Path) -> None:
         read(path, 0.0)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
-@pytest.mark.parametrize("value", ["[]", "{}", "[1, {a = 2}]"])
-def test_an_older_file_may_hold_whatever_toml_can(path: Path, version: int, value: str) -> None:
-    path.write_text(f"version = {version}\nmix = {value}\nquestions = {value}\nweighting = {value}\n")
-    with pytest.raises(SettingsError):
-        read(path, 1.0)
-
-
-def test_older_versions_are_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def renamed(values: dict[str, object]) -> dict[str, object]:
-        return {("answers" if key == "replies" else key): value for key, value in values.items()}
-
-    path.write_text("version = 1\nreplies = 4  # mine\nsilo = false\n")
-    settings = read(path, 0.0, migrations=[renamed]).settings
-    assert (settings.answers, settings.silo) == (4, False)
-    monkeypatch.setattr(settings_file, "SETTINGS_VERSION", 2)
-    write(path, settings)
-    assert "replies" not in path.read_text()
-    assert read(path, 0.0, migrations=[renamed]).settings == settings
-
-
 def test_settings_of_version_1_that_are_gone_or_have_another_name(path: Path) -> None:
+    path.write_text("version = 1\nkl_weight = [1]\ntreatment = 'positive'\n")
+    assert read(path, 0.0).settings == Settings()
     path.write_text("version = 1\nkl_weight = 0.1\ntreatment = 'paper'\nanswers = 4\n")
     settings = read(path, 0.0).settings
     assert (settings.answers, settings.weighting) == (4, "paper")
     write(path, settings)
     assert "kl_weight" not in path.read_text() and "treatment" not in path.read_text()
     assert read(path, 0.0).settings == settings
-
-
-@pytest.mark.parametrize(
-    ("version", "key", "chosen", "then"),
-    [
-        (2, "questions", 0, 8),
-        (2, "questions", 32, 32),
-        (3, "weighting", "shaped", "guarded"),
-        (3, "weighting", "paper", "paper"),
-        (4, "mix", "adaptive", "4/4"),
-        (4, "mix", "2/6", "2/6"),
-        (4, "weighting", "capable", "guarded"),
-        (4, "weighting", "positive", "guarded"),
-    ],
-)
-def test_settings_of_older_versions_may_name_what_is_gone(
-    path: Path, version: int, key: str, chosen: object, then: object
-) -> None:
-    path.write_text(f"version = {version}\n{key} = {chosen!r}\n")
-    found = read(path, 0.0)
-    assert getattr(found.settings, key) == then
-    assert (f"{key} = {chosen} (now {then})" in str(found.said)) == (chosen != then)
-    write(path, found.settings)
-    assert not read(path, 0.0).said
 
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

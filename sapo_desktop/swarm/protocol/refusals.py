@@ -15,84 +15,64 @@ from typing import Literal
 from sapo_desktop.core.sentences import Text
 
 Kind = Literal["invalid", "unverifiable", "ignored"]
+Blame = Literal["link", "author", "unverifiable", "ignored"]
+"""The link: whoever brought it; the author: its signed body is wrong, whoever brought it."""
 
 
 class Reason(enum.StrEnum):
-    """Every reason there is."""
+    """Every reason there is, and who is to blame."""
 
-    # The frame or the link
-    OVERSIZE = "oversize"
-    NOT_A_MESSAGE = "not_a_message"
-    MALFORMED = "malformed"
-    OUT_OF_ORDER = "out_of_order"
-    TOO_OFTEN = "too_often"
-    OVERDRAWN = "overdrawn"
-    BAD_BATCH = "bad_batch"
-    BAD_SIGNATURE = "bad_signature"
-    UNASKED = "unasked"
-    NOT_ITS_OWN = "not_its_own"
-    # The author's signed body
-    BAD_BODY = "bad_body"
-    OTHER_NETWORK = "other_network"
-    NOT_ADMITTED = "not_admitted"
-    BAD_TEXT = "bad_text"
-    SECOND_BODY = "second_body"
-    FLOODING = "flooding"
-    # Nobody's fault, or not provably somebody's
-    TOO_OLD = "too_old"
-    TOO_NEW = "too_new"
-    DUPLICATE = "duplicate"
-    UNKNOWN_MESSAGE = "unknown_message"
-    UNKNOWN_TASK = "unknown_task"
-    UNUSED_TASK = "unused_task"
-    OTHER_INSTANCE = "other_instance"
-    OWN_ECHO = "own_echo"
-    SHUT_OUT = "shut_out"
-    POOL_FULL = "pool_full"
-    HELD_OUT = "held_out"
-    UNFIT = "unfit"
-    OTHER_QUESTION = "other_question"
-    TIMED_OUT = "timed_out"
-    PRIVATE_ADDRESS = "private_address"
-    BUSY = "busy"
+    blame: Blame
+
+    def __new__(cls, value: str, blame: Blame) -> Reason:
+        reason = str.__new__(cls, value)
+        reason._value_ = value
+        reason.blame = blame
+        return reason
+
+    OVERSIZE = "oversize", "link"
+    NOT_A_MESSAGE = "not_a_message", "link"
+    MALFORMED = "malformed", "link"
+    OUT_OF_ORDER = "out_of_order", "link"
+    TOO_OFTEN = "too_often", "link"
+    OVERDRAWN = "overdrawn", "link"
+    BAD_BATCH = "bad_batch", "link"
+    BAD_SIGNATURE = "bad_signature", "link"
+    UNASKED = "unasked", "link"
+    NOT_ITS_OWN = "not_its_own", "link"
+    BAD_BODY = "bad_body", "author"
+    OTHER_NETWORK = "other_network", "author"
+    NOT_ADMITTED = "not_admitted", "author"
+    BAD_TEXT = "bad_text", "author"
+    SECOND_BODY = "second_body", "author"
+    FLOODING = "flooding", "author"
+    OTHER_QUESTION = "other_question", "unverifiable"
+    TIMED_OUT = "timed_out", "unverifiable"
+    TOO_OLD = "too_old", "ignored"
+    TOO_NEW = "too_new", "ignored"
+    DUPLICATE = "duplicate", "ignored"
+    UNKNOWN_MESSAGE = "unknown_message", "ignored"
+    UNKNOWN_TASK = "unknown_task", "ignored"
+    UNUSED_TASK = "unused_task", "ignored"
+    OTHER_INSTANCE = "other_instance", "ignored"
+    OWN_ECHO = "own_echo", "ignored"
+    SHUT_OUT = "shut_out", "ignored"
+    POOL_FULL = "pool_full", "ignored"
+    HELD_OUT = "held_out", "ignored"
+    UNFIT = "unfit", "ignored"
+    PRIVATE_ADDRESS = "private_address", "ignored"
+    BUSY = "busy", "ignored"
 
 
 _MOST_EXAMINERS = 32
-_UNVERIFIABLE = {Reason.OTHER_QUESTION, Reason.TIMED_OUT}
-_IGNORED = {
-    Reason.PRIVATE_ADDRESS,
-    Reason.TOO_OLD,
-    Reason.TOO_NEW,
-    Reason.DUPLICATE,
-    Reason.UNKNOWN_MESSAGE,
-    Reason.UNKNOWN_TASK,
-    Reason.UNUSED_TASK,
-    Reason.OTHER_INSTANCE,
-    Reason.OWN_ECHO,
-    Reason.SHUT_OUT,
-    Reason.POOL_FULL,
-    Reason.HELD_OUT,
-    Reason.UNFIT,
-    Reason.BUSY,
-}
-OF_THE_AUTHOR = frozenset(
-    {
-        Reason.BAD_BODY,
-        Reason.OTHER_NETWORK,
-        Reason.NOT_ADMITTED,
-        Reason.BAD_TEXT,
-        Reason.SECOND_BODY,
-        Reason.FLOODING,
-    }
-)
-"""Invalid, and signed: charged to the author, whoever brought it. Every other invalid one is the link's."""
+OF_THE_AUTHOR = frozenset(reason for reason in Reason if reason.blame == "author")
 
 
 def kind_of(reason: Reason) -> Kind:
     """What a reason says about whom it befell."""
-    if reason in _UNVERIFIABLE:
-        return "unverifiable"
-    return "ignored" if reason in _IGNORED else "invalid"
+    if reason.blame == "link" or reason.blame == "author":
+        return "invalid"
+    return reason.blame
 
 
 class Refused(Exception):
