@@ -12,12 +12,18 @@ from tests.gui.stage import StageBridge
 WAITING = {"model", "temperature", "seed"}
 
 
-def are(settings: Settings, waiting: tuple[str, ...] = (), overridden: tuple[str, ...] = ()) -> SettingsAre:
+def are(
+    settings: Settings,
+    waiting: tuple[str, ...] = (),
+    overridden: tuple[str, ...] = (),
+    wanted: Settings | None = None,
+) -> SettingsAre:
     return SettingsAre(
         settings=settings,
         changed=settings_file.changed_keys(settings),
         overridden=list(overridden),
         waiting=list(waiting),
+        wanted=wanted,
     )
 
 
@@ -38,7 +44,7 @@ def stage(bridge: StageBridge) -> None:
         late = {key for key in keys & WAITING if getattr(settings, key) != getattr(before, key)}
         in_force = settings_file.apply(settings, {key: str(getattr(before, key)) for key in late})
         overridden = bridge.view.settings_are.overridden if bridge.view.settings_are else []
-        bridge.changed.emit(bridge.view.take_settings(are(in_force, tuple(sorted(late)), tuple(overridden))))
+        bridge.changed.emit(bridge.view.take_settings(are(in_force, tuple(sorted(late)), tuple(overridden), settings)))
         return Ok(text="Saved.")
 
     def change(request: SetSettings) -> Ok | SettingsError:

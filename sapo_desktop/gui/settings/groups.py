@@ -5,7 +5,7 @@ A setting's name, group and sentence stand on its field in core/settings.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, get_args, get_origin, get_type_hints
@@ -13,9 +13,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from msgspec import inspect
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import GroupName, Settings
-from sapo_desktop.worker.control.messages.replies import SettingsAre
 
 Value = bool | int | float | str
 
@@ -75,11 +73,6 @@ def as_typed(value: Value) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def may_hold_a_login(key: str, value: Value) -> bool:
-    """Whether this value is to be masked."""
-    return settings_file.shown(key, value) != value
-
-
 def found(query: str, texts: Mapping[str, Sequence[str]]) -> dict[GroupName, list[str]]:
     """The settings that have every word of the query somewhere in their texts or key, group by group; all of them for
     an empty query."""
@@ -91,38 +84,6 @@ def found(query: str, texts: Mapping[str, Sequence[str]]) -> dict[GroupName, lis
             if all(word in hay for word in words):
                 hits.setdefault(group, []).append(key)
     return hits
-
-
-class Wanted:
-    """What was set in this window and does not hold yet, until the worker tells it."""
-
-    def __init__(self) -> None:
-        self._typed: dict[str, str] = {}
-
-    def note(self, key: str, text: str) -> None:
-        """The worker took this."""
-        self._typed[key] = text
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """These were reset: the default is wanted."""
-        for key in keys:
-            self._typed[key] = as_typed(settings_file.describe(key).default)
-
-    def follow(self, settings: SettingsAre) -> None:
-        """What is in force needs no note any more."""
-        late = {*settings.waiting, *settings.overridden}
-        self._typed = {key: text for key, text in self._typed.items() if key in late}
-
-    def value(self, key: str, settings: SettingsAre) -> Value:
-        """What to show for a setting."""
-        kept = settings.wanted if settings.wanted is not None and key in settings.waiting else settings.settings
-        in_force: Value = getattr(kept, key)
-        if key not in self._typed or key not in {*settings.waiting, *settings.overridden}:
-            return in_force
-        try:
-            return settings_file.parse_value(key, self._typed[key])
-        except SettingsError:
-            return in_force
 
 
 def _controls() -> dict[str, Control]:

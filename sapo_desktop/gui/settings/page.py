@@ -16,7 +16,7 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import GroupName
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.me import ConsentSheet
-from sapo_desktop.gui.settings.groups import GROUPS, Wanted, found
+from sapo_desktop.gui.settings.groups import GROUPS, found
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
@@ -32,7 +32,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, UpdatesAre, Usage
+from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
 from sapo_desktop.worker.control.messages.requests import GetUnsupported, ResetSettings, SetSettings, SetSilo
 
@@ -54,7 +54,6 @@ class SettingsPage(Page):
         super().__init__(
             view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
         )
-        self._wanted = Wanted()
         self._unsupported: Mapping[str, Text] = {}
         """Why the node's computer cannot keep some settings, by their keys, as it said when the page was opened."""
         self._titles, self._sentences = (
@@ -114,8 +113,6 @@ class SettingsPage(Page):
             )
             self._banner.say(not_now, "plain")
         self._reset_all.setEnabled(settable and bool(self._changed_keys()))
-        if self.view.settings_are is not None:
-            self._wanted.follow(self.view.settings_are)
         for card in self._cards.values():
             card.setEnabled(settable)
             self._fill(card)
@@ -192,10 +189,10 @@ class SettingsPage(Page):
     def _make_card(self, name: GroupName) -> None:
         card = GroupCard(name, self._titles, self._sentences)
         for made in card.rows.values():
-            made.wanted.connect(self._want)
-            made.reset.connect(self._reset)
-        if "look_for_updates" in card.rows:
-            card.rows["look_for_updates"].add_action(tr("Look now"), self._look_for_updates)
+            made.wanted.connect(partial(self._want, made))
+            made.reset.connect(partial(self._reset, made))
+        if updates := card.rows.get("look_for_updates"):
+            updates.add_action(tr("Look now"), partial(self._look_for_updates, updates))
         card.setEnabled(self.view.settable)
         self._cards[name] = card
         order = [group for group in GROUPS if group in self._cards]
@@ -223,70 +220,54 @@ class SettingsPage(Page):
         return {*are.changed, *are.waiting}
 
     def _fill(self, card: GroupCard) -> None:
-        are = self._are()
         for key, made in card.rows.items():
-            made.show_value(
-                self._wanted.value(key, are),
-                changed=key in are.changed,
-                late=key in are.waiting,
-                overridden=key in are.overridden,
-            )
+            self._show(made)
             made.show_unsupported(one_line(in_words(self._unsupported.get(key, "")), 1000))
         if "look_for_updates" in card.rows and self.view.updates is not None:
             card.rows["look_for_updates"].show_measured(in_words(self.view.updates.text))
+
+    def _show(self, made: SettingRow) -> None:
+        """What holds, or is to hold soon."""
+        are, key = self._are(), made.key
+        made.show_value(
+            getattr(self.view.wanted, key),
+            changed=key in are.changed,
+            late=key in are.waiting,
+            overridden=key in are.overridden,
+        )
 
     def _name_changed(self) -> None:
         count = len(self._changed_keys())
         words = tr("Changed ({number})").format(number=count) if count else tr("Changed")
         self._groups.buttons[CHANGED].set_text(words)
 
-    def _row(self, key: str) -> SettingRow | None:
-        return next((card.rows[key] for card in self._cards.values() if key in card.rows), None)
-
     # -- what is asked ---------------------------------------------------------------------------------------
 
-    def _want(self, key: str, text: str) -> None:
-        if key == "share" and text == "on":
-            self._show(key)  # what holds, not what was asked for
-            ConsentSheet(self, partial(self._ask, key, text)).open()
+    def _want(self, made: SettingRow, text: str) -> None:
+        if made.key == "share" and text == "on":
+            self._show(made)  # what holds, not what was asked for
+            ConsentSheet(self, partial(self._ask, made, text)).open()
         else:
-            self._ask(key, text)
+            self._ask(made, text)
 
-    def _ask(self, key: str, text: str) -> None:
-        for_good = key in ("share", "peers", "lan")
+    def _ask(self, made: SettingRow, text: str) -> None:
+        key, for_good = made.key, made.key in ("share", "peers", "lan")
         request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text}, for_good=for_good)
-        self.bridge.ask(request, partial(self._taken, key, text), partial(self._refused, key), of=self)
+        self.bridge.ask(request, partial(self._taken, made), partial(self._refused, made), of=self)
 
-    def _taken(self, key: str, text: str, reply: Ok) -> None:
-        self._wanted.note(key, text)
-        made = self._row(key)
-        if made is not None:
-            made.show_taken(one_line(in_words(reply.advice), 1000))
+    def _taken(self, made: SettingRow, reply: Ok) -> None:
+        made.show_taken(one_line(in_words(reply.advice), 1000))
 
-    def _refused(self, key: str, error: SapoError) -> None:
-        made = self._row(key)
-        if made is not None:
-            made.show_error(one_line(in_words(error), 1000), self._wanted.value(key, self._are()))
+    def _refused(self, made: SettingRow, error: SapoError) -> None:
+        made.show_error(one_line(in_words(error), 1000), getattr(self.view.wanted, made.key))
 
-    def _look_for_updates(self) -> None:
-        key = "look_for_updates"
-        self.bridge.ask(GetUpdates(look=True), partial(self._looked, key), partial(self._refused, key), of=self)
-
-    def _looked(self, key: str, reply: UpdatesAre) -> None:
+    def _look_for_updates(self, made: SettingRow) -> None:
         """The worker tells all pages how things stand; what was refused before is over."""
-        made = self._row(key)
-        if made is not None:
-            made.show_taken("")
+        self.bridge.ask(GetUpdates(look=True), lambda reply: made.show_taken(""), partial(self._refused, made), of=self)
 
-    def _show(self, key: str) -> None:
-        """Show again what holds."""
-        for card in self._cards.values():
-            if key in card.rows:
-                self._fill(card)
-
-    def _reset(self, key: str) -> None:
+    def _reset(self, made: SettingRow) -> None:
         self.bridge.ask(
-            ResetSettings(keys=[key]), partial(self._was_reset, [key]), partial(self._refused, key), of=self
+            ResetSettings(keys=[made.key]), partial(self._was_reset, {made.key}), partial(self._refused, made), of=self
         )
 
     def _confirm_reset(self) -> None:
@@ -296,15 +277,13 @@ class SettingsPage(Page):
             "These go back to their defaults: {names}. What was learned, the history and the identity stay."
         ).format(names=", ".join(names))
         if confirm(self, tr("Reset all settings?"), about, tr("Reset all"), kind="danger"):
-            self.bridge.ask(ResetSettings(keys=[]), partial(self._was_reset, sorted(changed)), of=self)
+            self.bridge.ask(ResetSettings(keys=[]), partial(self._was_reset, changed), of=self)
 
-    def _was_reset(self, keys: list[str], reply: Ok) -> None:
-        self._wanted.forget(keys)
-        for key in keys:
-            made = self._row(key)
-            if made is not None:
-                made.show_taken("")
-                self._show(key)
+    def _was_reset(self, keys: set[str], reply: Ok) -> None:
+        for card in self._cards.values():
+            for key in keys & card.rows.keys():
+                card.rows[key].show_taken("")
+                self._show(card.rows[key])
 
 
 class GroupCard(Card):

@@ -39,12 +39,12 @@ class SettingRow(QFrame):
     """See the module.
 
     Signals:
-        wanted: the key, and a value as a person types it.
-        reset: the key, to go back to its default.
+        wanted: a value, as a person types it.
+        reset: it is to go back to its default.
     """
 
-    wanted = Signal(str, str)
-    reset = Signal(str)
+    wanted = Signal(str)
+    reset = Signal()
 
     def __init__(self, key: str, title: str, sentence: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class SettingRow(QFrame):
         when = tr("from the next start on") if key == "low_priority" else tr("once this round is done")
         self._late = chip(when, "warning")
         self._overridden = chip(tr("set by the command line"), "warning")
-        self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self._ask_reset)
+        self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self.reset.emit)
         default = _value_words(key, settings_file.describe(key).default)
         set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
         self._error = Banner(tone="danger")
@@ -81,7 +81,7 @@ class SettingRow(QFrame):
         for part in (self._changed, self._late, self._overridden, self._reset, self._not_here, self._unsupported):
             part.hide()
         self._error.say("")
-        self.control.taken.connect(self._take)
+        self.control.taken.connect(self.wanted)
         theme.looks().changed.connect(self._arrange)
         self._arrange()
 
@@ -139,12 +139,6 @@ class SettingRow(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._arrange()
-
-    def _take(self, text: str) -> None:
-        self.wanted.emit(self.key, text)
-
-    def _ask_reset(self) -> None:
-        self.reset.emit(self.key)
 
     def _arrange(self) -> None:
         scale = theme.looks().text_percent / 100
@@ -265,7 +259,7 @@ class TextControl(SettingControl):
         self.taken.emit(as_typed(number) if is_number else text)
 
     def _mask(self) -> None:
-        masked = setting_groups.may_hold_a_login(self._key, self.field.text())
+        masked = settings_file.shown(self._key, self.field.text()) != self.field.text()  # it may hold a login
         seen = not masked or (self._eye is not None and self._eye.isChecked())
         mode = QLineEdit.EchoMode.Normal if seen else QLineEdit.EchoMode.Password
         if self.field.echoMode() != mode:

@@ -1,23 +1,17 @@
 """Every setting has its place, its words and a control, and a search finds it."""
 
-import msgspec
-
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.settings.groups import (
     GROUPS,
     Number,
     OneOf,
     OnOff,
     Typed,
-    Wanted,
     as_typed,
     control,
     found,
-    may_hold_a_login,
 )
 from sapo_desktop.gui.words import settings as setting_words
-from sapo_desktop.worker.control.messages.replies import SettingsAre
 
 KEYS = settings_file.known_keys()
 
@@ -65,32 +59,3 @@ def test_a_search_finds_by_name_sentence_and_key_in_any_order_of_words() -> None
     assert found("  LOSES   computer ", TEXTS) == {"when": ["on_battery"]}
     assert found("no such thing", TEXTS) == {}
     assert sum(map(len, found("", TEXTS).values())) == len(KEYS)
-
-
-def test_a_login_is_masked_and_nothing_else() -> None:
-    assert may_hold_a_login("proxy", "socks5h://me:secret@host:1080")
-    assert not may_hold_a_login("proxy", "http://host:3128")
-    assert not may_hold_a_login("label", "me@home")
-
-
-def are(settings: Settings, waiting: tuple[str, ...] = (), overridden: tuple[str, ...] = ()) -> SettingsAre:
-    return SettingsAre(settings=settings, changed=[], overridden=list(overridden), waiting=list(waiting))
-
-
-def test_what_waits_is_shown_in_another_window_too() -> None:
-    told = msgspec.structs.replace(are(Settings(), waiting=("model",)), wanted=Settings(model="smollm2-135m"))
-    assert Wanted().value("model", told) == "smollm2-135m"
-
-
-def test_what_the_command_line_holds_is_shown_as_it_was_typed() -> None:
-    wanted = Wanted()
-    wanted.note("answers", "16")
-    assert wanted.value("answers", are(Settings(answers=4), overridden=("answers",))) == 16
-    wanted.forget(["answers"])
-    assert wanted.value("answers", are(Settings(answers=4), overridden=("answers",))) == 8
-
-
-def test_what_takes_effect_at_once_is_shown_as_it_is() -> None:
-    wanted = Wanted()
-    wanted.note("label", "mine")
-    assert wanted.value("label", are(Settings(label="other"))) == "other"

@@ -262,6 +262,9 @@ def test_a_login_is_masked_until_somebody_wants_to_see_it(qtbot: QtBot) -> None:
     QTest.mouseClick(control._eye, Qt.MouseButton.LeftButton)
     assert control.field.echoMode() is QLineEdit.EchoMode.Normal
     assert not any("me:secret" in text for text in texts(page))
+    QTest.mouseClick(control._eye, Qt.MouseButton.LeftButton)
+    control.field.setText("http://host:3128")
+    assert control.field.echoMode() is QLineEdit.EchoMode.Normal, "there is no login in it"
 
 
 def test_a_folder_can_be_chosen(page: SettingsPage, bridge: StageBridge, monkeypatch: object, tmp_path: object) -> None:
@@ -339,7 +342,7 @@ def test_a_week_is_drawn_by_mouse_and_keys_and_read_from_the_line(page: Settings
 
 def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge: StageBridge) -> None:
     made = row(page, "pause_for")
-    page._taken("pause_for", "blendr", Ok(advice="Did you mean blender?"))
+    page._taken(made, Ok(advice="Did you mean blender?"))
     assert "Did you mean blender?" in texts(made) and not made.refused
 
 
