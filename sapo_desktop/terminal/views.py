@@ -14,7 +14,7 @@ from sapo_desktop.terminal.output import Glyphs, Output
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.tasks import task_title
-from sapo_desktop.view.viewmodel import PHASE_WORDS, AnswerShown
+from sapo_desktop.view.viewmodel import PHASE_WORDS
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
 
@@ -41,7 +41,7 @@ def eval_line(report: EvalReport) -> str:
     )
 
 
-def answer_line(answer: AnswerShown, glyphs: Glyphs) -> str:
+def answer_line(answer: Answered, glyphs: Glyphs) -> str:
     """The question, the answer and whether it was solved, on one line."""
     mark = glyphs.tick if answer.solved else glyphs.cross
     question = _shortened(answer.question, 100, glyphs)

@@ -1,4 +1,4 @@
-"""Whole records made plain: every text in them on one line, without what hides or reorders, and not too long. No Qt."""
+"""Whole records made plain: no text in them hides or reorders what is read, or is too long. No Qt."""
 
 from __future__ import annotations
 
@@ -7,45 +7,29 @@ from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core import sentences
-from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.sentences import Sentence, Text
+from sapo_desktop.core.plain_text import clean, one_line
+from sapo_desktop.core.sentences import Sentence
 
 Value = TypeVar("Value")
-LONGEST = 400
-"""Characters of one text."""
 
 
-def plain(value: Value) -> Value:
-    """A copy of a reply, or of what is in one, that can be shown as it is. What it names is still named by it, unless
-    the name was one that nobody should see."""
-    if isinstance(value, str | Sentence):
-        return plain_text(value, _line)  # type: ignore[return-value]
+def plain(value: Value, made: Callable[[str], str] = one_line) -> Value:
+    """A copy of a record, or of what is in one, that can be shown as it is, with `made` done to every text in it. What
+    it names is still named by it, unless the name was one that nobody should see."""
+    if isinstance(value, str):
+        return made(value)  # type: ignore[return-value]
+    if isinstance(value, Sentence):  # its template is our own
+        return Sentence(template=value.template, values=plain(value.values, made))  # type: ignore[return-value]
     if isinstance(value, list | tuple):
-        return type(value)(plain(item) for item in value)
+        return type(value)(plain(item, made) for item in value)
     if isinstance(value, dict):
-        return {plain(key): plain(item) for key, item in value.items()}  # type: ignore[return-value]
+        return {plain(key, made): plain(item, made) for key, item in value.items()}  # type: ignore[return-value]
     if isinstance(value, msgspec.Struct):
-        fields = {field: plain(getattr(value, field)) for field in value.__struct_fields__}
+        fields = {field: plain(getattr(value, field), made) for field in value.__struct_fields__}
         return msgspec.structs.replace(value, **fields)
     return value
 
 
-def plain_text(text: Text, made: Callable[[str], str]) -> Text:
-    """What the worker says, with `made` done to it; of a sentence, to its values. Its template is our own."""
-    if isinstance(text, Sentence):
-        return Sentence(template=text.template, values={name: _value(one, made) for name, one in text.values.items()})
-    return made(text)
-
-
-def _value(value: sentences.Value, made: Callable[[str], str]) -> sentences.Value:
-    match value:
-        case str() | Sentence():
-            return plain_text(value, made)
-        case list():
-            return [plain_text(item, made) for item in value]
-    return value
-
-
-def _line(text: str) -> str:
-    return one_line(text, LONGEST)
+def many_lines(text: str) -> str:
+    """Plain, its lines kept: what is said at length."""
+    return clean(text)[:4000]

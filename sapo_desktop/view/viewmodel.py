@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import msgspec
@@ -19,10 +18,10 @@ from sapo_desktop.core.records import EvalReport, Gain, Learned, Phase, RoundRep
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
-from sapo_desktop.core.why import Failed, Finishing, HeldBack, NotKept, Starting, Why, Working
+from sapo_desktop.core.why import Finishing, HeldBack, Starting, Why, Working
 from sapo_desktop.view.curves import Curves, last_known
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost, Mend
-from sapo_desktop.view.plain import plain_text
+from sapo_desktop.view.plain import many_lines, plain
 from sapo_desktop.worker.control.messages.events import (
     Answered,
     CheckpointsChanged,
@@ -69,40 +68,6 @@ KEPT_ROUNDS = 60
 _KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_MARKS = 60, 200, 400
 
 
-@dataclass(frozen=True)
-class AnswerShown:
-    """One of this round's answers, made plain."""
-
-    task: str
-    question: str
-    completion: str
-    solved: bool
-
-
-@dataclass(frozen=True)
-class NoticeShown:
-    time: float
-    """Unix time."""
-    level: str
-    text: Text
-
-
-@dataclass
-class TaskTrack:
-    """Marks of one task (family and level) in the rounds that the view knows."""
-
-    shares: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_KEPT_MARKS))
-    """Round, share solved."""
-
-    def insert(self, round_number: int, share: float) -> None:
-        """A round at its place; one that is there already stays."""
-        if any(number == round_number for number, _ in self.shares):
-            return
-        merged = sorted([*self.shares, (round_number, share)])
-        self.shares.clear()
-        self.shares.extend(merged)
-
-
 class View:
     """The window's whole memory, and most of the terminal's. `clock`: Unix time."""
 
@@ -126,7 +91,8 @@ class View:
         self.settings_are: SettingsAre | None = None
         self.curves = Curves()
         self.reports: deque[RoundReport] = deque(maxlen=KEPT_ROUNDS)
-        self.tasks: dict[str, TaskTrack] = {}
+        self.tasks: dict[str, dict[int, float]] = {}
+        """Of each task (family and level): by round, oldest first, the share that was solved."""
         self.answers_here = 0
         """Own answers since `status` was told."""
         self.learned: Learned | None = None
@@ -137,8 +103,8 @@ class View:
         self.parted: Text = ""
         """Why a peer that the node dials sent it away; empty while none does."""
         self.swarm_reward: SwarmReward | None = None
-        self.notices: deque[NoticeShown] = deque(maxlen=_KEPT_NOTICES)
-        self.answers: deque[AnswerShown] = deque(maxlen=_KEPT_ANSWERS)
+        self.notices: deque[Notice] = deque(maxlen=_KEPT_NOTICES)
+        self.answers: deque[Answered] = deque(maxlen=_KEPT_ANSWERS)
         self.transfer: ModelProgressed | None = None
         self.model_news: ModelInstalled | ModelFailed | None = None
         """How the last download or import ended."""
@@ -152,21 +118,19 @@ class View:
         match arrival:
             case Attached():
                 return self._attached(arrival)
-            case Connecting(step=step, busy=busy, silo=silo):
+            case Connecting(silo=silo):
                 if silo is not None:
                     self.settings = msgspec.structs.replace(self.settings, silo=silo)
-                self.link = msgspec.structs.replace(
-                    arrival, step=plain_text(step, one_line), busy=plain_text(busy, one_line)
-                )
+                self.link = plain(arrival)
                 return frozenset({"link", "state"})
             case Lost() | Ended():
-                self.link = _plain_link(arrival)
+                self.link = plain(arrival, many_lines)
                 self.done = self.total = 0
                 self.resume_at = None
                 return frozenset({"link", "state"})
             case StateChanged(state=state, why=why, reason=reason, resume_at=resume_at):
                 self._account()
-                self.state, self.why, self.resume_at = state, _plain(why), resume_at
+                self.state, self.why, self.resume_at = state, plain(why, many_lines), resume_at
                 self.reason = one_line(reason)
                 return frozenset({"state"})
             case PhaseChanged(round=number, phase=phase):
@@ -178,7 +142,7 @@ class View:
                 self.done, self.total = arrival.done, arrival.total
                 return frozenset({"progress"})
             case Answered():
-                self._answered(arrival)
+                self.answers.append(plain(arrival))
                 return frozenset({"answers"})
             case RoundFinished(report=report):
                 self._round(report)
@@ -189,9 +153,10 @@ class View:
                 return self._notice(arrival)
             case SettingsChanged(now=settings):
                 return self.take_settings(settings) | {"state"}
-            case SwarmChanged(state=state, reason=reason, peers=peers, parted=parted):
-                self.swarm_state, self.swarm_reason, self.peers = state, plain_text(reason, one_line), peers
-                self.parted = plain_text(parted, one_line)
+            case SwarmChanged():
+                told = plain(arrival)
+                self.swarm_state, self.swarm_reason = told.state, told.reason
+                self.peers, self.parted = told.peers, told.parted
                 return frozenset({"swarm", "state"})
             case ModelProgressed():
                 self.transfer, self.model_news = arrival, None
@@ -208,9 +173,9 @@ class View:
 
     def take_swarm(self, info: SwarmInfo) -> frozenset[Section]:
         """The swarm's side as it was asked for."""
-        self.swarm = info
-        self.swarm_state, self.swarm_reason, self.peers = info.state, plain_text(info.reason, one_line), len(info.links)
-        self.parted = plain_text(info.parted, one_line)
+        self.swarm = info = plain(info)
+        self.swarm_state, self.swarm_reason = info.state, info.reason
+        self.peers, self.parted = len(info.links), info.parted
         self.swarm_reward = info.reward or self.swarm_reward
         return frozenset({"swarm"})
 
@@ -229,13 +194,14 @@ class View:
         self.reports.extend(merged)
         for report in merged:
             for mark in report.tasks:
-                self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved)
+                self.tasks.setdefault(mark.task, {}).setdefault(report.round, mark.solved)
+        self.tasks = {task: dict(sorted(shares.items())) for task, shares in self.tasks.items()}
         return frozenset({"rounds"})
 
     def _attached(self, arrival: Attached) -> frozenset[Section]:
         status = arrival.status
         self.link, self.status = arrival, status
-        self.state, self.why, self.reason = status.state, _plain(status.why), one_line(status.reason)
+        self.state, self.why, self.reason = status.state, plain(status.why, many_lines), one_line(status.reason)
         self.resume_at = None if status.resume_in is None else self.clock() + status.resume_in
         self.round, self.phase = status.round, status.phase
         self.done = self.total = 0
@@ -244,7 +210,7 @@ class View:
         self.spent.clear()
         self.phase_began = self.clock()
         self.curves.load(arrival.curve)
-        self.learned = _plain_learned(status.learned)
+        self.learned = plain(status.learned, clean)
         self.reports.clear()
         self.tasks.clear()
         if status.last is not None:
@@ -270,16 +236,6 @@ class View:
             self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
         self.phase_began = now
 
-    def _answered(self, event: Answered) -> None:
-        self.answers.append(
-            AnswerShown(
-                task=one_line(event.task, 100),
-                question=one_line(event.question),
-                completion=one_line(event.completion),
-                solved=event.solved,
-            )
-        )
-
     def _round(self, report: RoundReport) -> None:
         while self.reports and self.reports[-1].round >= report.round:
             self.reports.pop()  # it was lost and played again
@@ -292,20 +248,17 @@ class View:
 
     def _marks(self, report: RoundReport) -> None:
         for mark in report.tasks:
-            shares = self.tasks.setdefault(mark.task, TaskTrack()).shares
-            while shares and shares[-1][0] >= report.round:
-                shares.pop()
-            shares.append((report.round, mark.solved))
+            before = [item for item in self.tasks.get(mark.task, {}).items() if item[0] < report.round]
+            self.tasks[mark.task] = dict([*before, (report.round, mark.solved)][-_KEPT_MARKS:])
 
     def _score(self, report: EvalReport) -> frozenset[Section]:
         self.curves.add_eval(report)
-        self.learned = _plain_learned(report.learned) or self.learned
+        self.learned = plain(report.learned, clean) or self.learned
         return frozenset({"curves", "checkpoints"})
 
     def _notice(self, notice: Notice) -> frozenset[Section]:
         # The worker's own time, by which it is known again among those that it kept.
-        text = plain_text(notice.text, lambda text: clean(text)[:4000])
-        self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, text))
+        self.notices.append(msgspec.structs.replace(plain(notice, many_lines), time=notice.time or self.clock()))
         return frozenset({"notices", "state"})
 
     # -- what follows from it --------------------------------------------------------------------------------
@@ -412,43 +365,5 @@ class View:
         return (self.status.answers_own if self.status else 0) + self.answers_here
 
 
-def _plain(why: Why) -> Why:
-    """A reason that carries a worker's own words, made plain."""
-    match why:
-        case Failed(text=text) | NotKept(text=text):
-            return msgspec.structs.replace(why, text=plain_text(text, _last_words))
-        case Starting(step=step, busy=busy):
-            return msgspec.structs.replace(why, step=plain_text(step, one_line), busy=plain_text(busy, one_line))
-        case Working(busy=busy) | Finishing(busy=busy):
-            return msgspec.structs.replace(why, busy=plain_text(busy, one_line))
-    return why
-
-
 def _plain_standing(found: Standing | None) -> Standing | None:
-    if found is None:
-        return None
-    return msgspec.structs.replace(found, text=plain_text(found.text, one_line), changelog="", files=[])
-
-
-def _plain_learned(learned: Learned | None) -> Learned | None:
-    """What models wrote, made plain."""
-    if learned is None:
-        return None
-    return msgspec.structs.replace(
-        learned,
-        task=one_line(learned.task, 100),
-        question=clean(learned.question),
-        before=clean(learned.before),
-        now=clean(learned.now),
-    )
-
-
-def _plain_link(link: Lost | Ended) -> Lost | Ended:
-    """A worker's last words, made plain."""
-    if isinstance(link, Lost):
-        return msgspec.structs.replace(link, reason=plain_text(link.reason, _last_words))
-    return link
-
-
-def _last_words(text: str) -> str:
-    return clean(text)[:2000]
+    return found and plain(msgspec.structs.replace(found, changelog="", files=[]))

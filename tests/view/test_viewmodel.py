@@ -99,7 +99,7 @@ def test_a_round_adds_one_point_and_its_marks() -> None:
         "curves",
         "rounds",
     }
-    assert view.curves.last_round == SILO_ROUNDS + 1 and view.tasks["gcd/easy"].shares[-1] == (SILO_ROUNDS + 1, 0.5)
+    assert view.curves.last_round == SILO_ROUNDS + 1 and view.tasks["gcd/easy"][SILO_ROUNDS + 1] == 0.5
     before = view.answers_given
     view.take(RoundFinished(report=round_report(SILO_ROUNDS + 2, tasks=marks)))
     assert view.answers_given == before + 8
@@ -110,7 +110,7 @@ def test_a_round_played_again_replaces_its_marks() -> None:
     for solved in (0.25, 0.75):
         marks = [TaskMark(task="gcd/easy", answers=8, solved=solved, partial=0.5, reward=0.5)]
         view.take(RoundFinished(report=round_report(1, tasks=marks)))
-    assert list(view.tasks["gcd/easy"].shares) == [(1, 0.75)]
+    assert view.tasks["gcd/easy"] == {1: 0.75}
     assert len(view.reports) == len(view.curves) == 1
 
 
@@ -131,7 +131,7 @@ def test_the_time_of_each_phase_is_kept_while_the_round_lasts() -> None:
 
 def test_history_from_before_fills_the_small_charts_in_order() -> None:
     view = a_view(swarm_curve(100))
-    assert [number for number, _ in view.tasks["gcd/easy"].shares] == list(range(61, 101))
+    assert list(view.tasks["gcd/easy"]) == list(range(61, 101))
 
 
 def test_what_strangers_wrote_is_plain_when_it_comes_in() -> None:

@@ -22,7 +22,8 @@ from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted
-from sapo_desktop.view.viewmodel import AnswerShown, View
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.events import Answered
 from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas
 from sapo_desktop.worker.control.messages.requests import GetAhas
@@ -229,7 +230,7 @@ class NowCard(Card):
     def __init__(self, view: View) -> None:
         super().__init__(tr("Just now"))
         self._view = view
-        self._shown: AnswerShown | None = None
+        self._shown: Answered | None = None
         self._question = Label("", "muted")
         self._icon = Picture("check", 18)
         self._answer = Elided("", "subtitle")

@@ -17,7 +17,8 @@ from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon, verdict
 from sapo_desktop.gui.words.states import phase_words
 from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
-from sapo_desktop.view.viewmodel import AnswerShown, View
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.events import Answered
 
 _ANSWERS_SHOWN = 6
 
@@ -181,7 +182,7 @@ class NowCard(Card):
             self.table.set_rows(newest)
 
     def _headings(self) -> list[Heading]:
-        def verdict(one: AnswerShown) -> str:
+        def verdict(one: Answered) -> str:
             return "solved" if one.solved else "wrong"
 
         return [
@@ -192,7 +193,7 @@ class NowCard(Card):
         ]
 
 
-def _answer(one: AnswerShown) -> str:
+def _answer(one: Answered) -> str:
     """The answer alone; of one that came to none, all that was written."""
     return in_plain_signs(parted(one.completion).answer) or without_tags(one.completion)
 

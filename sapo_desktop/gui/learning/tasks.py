@@ -120,7 +120,7 @@ class FamilyPane(Card):
             self._trend.setText(
                 tr("Share solved at {level}, in the newest rounds").format(level=level_name(levels[-1]))
             )
-            self._chart.show_values([share for _, share in track.shares])
+            self._chart.show_values(list(track.values()))
 
     def _switched(self, on: bool) -> None:
         if self._shown is not None:

@@ -120,10 +120,6 @@ class Attachment:
         NotRunning where there is no worker."""
         return self._submit(self._call(request))
 
-    def run(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Anything else that must not keep the window waiting."""
-        return self._submit(work)
-
     def watch(self, closely: bool) -> None:
         """Whether somebody looks: else the worker tells neither answers nor progress."""
         self._closely = closely
@@ -309,7 +305,12 @@ class Attachment:
         if isinstance(request, _CHANGES):
             # Somebody else may have started one meanwhile, which holds to its own settings and not to the file's.
             with contextlib.suppress(NotRunning, ControlError):
-                return await self._ask_strangers(await client.connect(self._folder, events=False), request)
+                strangers = await client.connect(self._folder, events=False)
+                try:
+                    return await strangers.call(request)
+                finally:
+                    await strangers.close()
+                    self._again.set()  # attach to it from now on
         reply = await unstarted.answer(DataFolder.at(self._folder), request)
         if isinstance(request, _CHANGES):
             if (kept := await self._settings_kept()) is not None:
@@ -317,14 +318,6 @@ class Attachment:
             if unstarted.may_mend(request):
                 self._again.set()
         return reply
-
-    async def _ask_strangers(self, worker: Client, request: Request) -> Reply:
-        """Ask a worker that this link did not start, and attach to it from now on."""
-        try:
-            return await worker.call(request)
-        finally:
-            await worker.close()
-            self._again.set()
 
     async def _settings_kept(self) -> SettingsAre | None:
         """How they stand in the folder; None where the file cannot be read, which is why no node starts."""

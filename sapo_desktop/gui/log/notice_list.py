@@ -5,36 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from sapo_desktop.core.plain_text import clean
-from sapo_desktop.view.plain import plain_text
-from sapo_desktop.view.viewmodel import NoticeShown
 from sapo_desktop.worker.control.messages.facts import Notice
 
 SEVERITY = {"info": 0, "warning": 1, "error": 2}
 MOST = 2000
 """Kept in the window; the worker keeps fewer."""
-_LONGEST = 4000
 
 
-def shown(notice: Notice) -> NoticeShown:
-    """A notice of the worker, made plain as the view makes its own."""
-    return NoticeShown(notice.time, notice.level, plain_text(notice.text, lambda text: clean(text)[:_LONGEST]))
-
-
-def merged(*sources: Iterable[NoticeShown]) -> list[NoticeShown]:
+def merged(*sources: Iterable[Notice]) -> list[Notice]:
     """All of them, once each, oldest first; the newest where there are too many."""
     found = {item: None for source in sources for item in source}
     return sorted(found, key=lambda item: item.time)[-MOST:]
 
 
-def matching(items: Iterable[NoticeShown], least: str, query: str) -> list[NoticeShown]:
+def matching(items: Iterable[Notice], least: str, query: str) -> list[Notice]:
     """Those of this level or above that have every word of the query."""
     words = query.casefold().split()
     severe = [item for item in items if SEVERITY.get(item.level, 2) >= SEVERITY.get(least, 0)]
     return [item for item in severe if all(word in str(item.text).casefold() for word in words)]
 
 
-def as_text(items: Sequence[NoticeShown]) -> str:
+def as_text(items: Sequence[Notice]) -> str:
     """For the clipboard: a line each, the next lines of a longer one set in."""
     return "\n".join(f"{_stamp(item.time)} {item.level}: {_set_in(str(item.text))}" for item in items)
 

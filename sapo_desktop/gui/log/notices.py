@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+import msgspec
 from PySide6.QtGui import QGuiApplication
 
 from sapo_desktop.gui.link.bridge import Bridge
@@ -18,8 +17,9 @@ from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.view.viewmodel import NoticeShown, View
-from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
+from sapo_desktop.view.plain import many_lines, plain
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.facts import GetNotices, Notice, Notices
 
 _ICONS = {"info": ("info", "muted"), "warning": ("warning", "warning"), "error": ("error", "danger")}
 
@@ -31,10 +31,10 @@ class NoticesCard(Card):
         super().__init__()
         self._view = view
         self._bridge = bridge
-        self._kept: list[NoticeShown] = []
-        self._items: list[NoticeShown] = []
+        self._kept: list[Notice] = []
+        self._items: list[Notice] = []
         self._query = ""
-        self._drawn: list[NoticeShown] | None = None
+        self._drawn: list[Notice] | None = None
         self._least = Segments(
             tr("Levels shown"),
             [("info", tr("All")), ("warning", tr("Warnings")), ("error", tr("Errors"))],
@@ -87,7 +87,7 @@ class NoticesCard(Card):
 
     def _notices_are(self, reply: Notices) -> None:
         # Those of a worker that ended stay: they tell why.
-        self._kept = notices.merged(self._kept, map(notices.shown, reply.items))
+        self._kept = notices.merged(self._kept, (plain(item, many_lines) for item in reply.items))
         self.refresh()
 
     def _draw(self) -> None:
@@ -123,18 +123,18 @@ class NoticesCard(Card):
     def _copy_shown(self) -> None:
         self._to_clipboard((self._drawn or [])[::-1])
 
-    def _to_clipboard(self, items: list[NoticeShown]) -> None:
+    def _to_clipboard(self, items: list[Notice]) -> None:
         QGuiApplication.clipboard().setText(notices.as_text(items))
         self._bridge.said.emit(tr("%n notice(s) copied.", None, len(items)))
 
 
-def in_order(items: list[NoticeShown]) -> list[NoticeShown]:
+def in_order(items: list[Notice]) -> list[Notice]:
     """Oldest first."""
     return sorted(items, key=lambda item: item.time)
 
 
-def _in_words(item: NoticeShown) -> NoticeShown:
-    return replace(item, text=in_words(item.text))
+def _in_words(item: Notice) -> Notice:
+    return msgspec.structs.replace(item, text=in_words(item.text))
 
 
 def level_word(level: str) -> str:

@@ -20,7 +20,7 @@ from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
-from sapo_desktop.view.plain import plain_text
+from sapo_desktop.view.plain import plain
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import PeerAnswered, SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetSwarm, TestPeer
@@ -117,13 +117,13 @@ class UnderWay(QWidget):
         if self._in_silo > _SILO_LOOKS:
             self._end(tr("Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before."))
         elif info.state == "failed":
-            self._end(in_words(plain_text(info.reason, one_line)))
+            self._end(in_words(plain(info.reason)))
         elif info.state in ("silo", "joining") or info.swarm != (goal.swarm or info.swarm):
-            self._say(in_words(plain_text(info.reason, one_line)), *_how_far(info.reason))
+            self._say(in_words(plain(info.reason)), *_how_far(info.reason))
         elif (link := self._wanted(goal, info)) is not None:
             self._linked(link)
         elif self._key and (parted := info.partings.get(self._answers_at)):
-            self._end(f"{in_words(plain_text(parted, one_line))} {_goes_on_trying()}")
+            self._end(f"{in_words(plain(parted))} {_goes_on_trying()}")
         elif goal.lan:
             self._wait_for_neighbours()
         elif not self._dialling and not self._key:

@@ -13,7 +13,7 @@ from sapo_desktop.core.why import DAY_AND_CLOCK_FROM
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.view.plain import plain_text
+from sapo_desktop.view.plain import plain
 from sapo_desktop.worker.control.messages.replies import PosedQuestion
 from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 
@@ -55,7 +55,7 @@ def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
     if any(link.dialled == wanted for link in swarm.links):
         return AddressSeen(tr("linked"), ("check", "accent"))
     if parting := swarm.partings.get(wanted):
-        return AddressSeen(tr("takes no link"), ("warning", "danger"), in_words(plain_text(parting, one_line)))
+        return AddressSeen(tr("takes no link"), ("warning", "danger"), in_words(plain(parting)))
     if (since := swarm.silent.get(wanted)) is not None:
         when = numbers.clock(since) if now - since < DAY_AND_CLOCK_FROM else numbers.day_and_clock(since)
         told = tr("Nobody has answered at {address} since {time}. This node goes on trying.")

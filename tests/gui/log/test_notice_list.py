@@ -1,13 +1,14 @@
 """Notices are shown once each, filtered, and copied in lines; of a log its end."""
 
 from sapo_desktop.gui.log import notice_list as notices
-from sapo_desktop.view.viewmodel import NoticeShown, View
+from sapo_desktop.view.plain import many_lines, plain
+from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.facts import Notice
 
 ITEMS = [
-    NoticeShown(1.0, "info", "Linked to a relay."),
-    NoticeShown(2.0, "warning", "The link broke.\nIt is tried again."),
-    NoticeShown(3.0, "error", "The generator ended."),
+    Notice(time=1.0, level="info", text="Linked to a relay."),
+    Notice(time=2.0, level="warning", text="The link broke.\nIt is tried again."),
+    Notice(time=3.0, level="error", text="The generator ended."),
 ]
 
 
@@ -15,12 +16,12 @@ def test_what_the_worker_kept_and_what_came_as_an_event_is_one_notice() -> None:
     view = View(clock=lambda: 99.0)
     said = [Notice(level="info", text="One\x1b[31m", time=5.0), Notice(level="error", text="Two", time=6.0)]
     view.take(said[1])
-    merged = notices.merged(map(notices.shown, said), view.notices)
-    assert merged == [NoticeShown(5.0, "info", "One"), NoticeShown(6.0, "error", "Two")]
+    merged = notices.merged((plain(one, many_lines) for one in said), view.notices)
+    assert merged == [Notice(time=5.0, level="info", text="One"), Notice(time=6.0, level="error", text="Two")]
 
 
 def test_the_oldest_go_where_there_are_too_many() -> None:
-    many = [NoticeShown(float(at), "info", "x") for at in range(notices.MOST + 3)]
+    many = [Notice(time=float(at), level="info", text="x") for at in range(notices.MOST + 3)]
     assert [item.time for item in notices.merged(many)][:1] == [3.0]
 
 

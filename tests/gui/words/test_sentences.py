@@ -28,7 +28,7 @@ from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import reason_sentence, state_sentence, swarm_sentence
 from sapo_desktop.view.link import Lost
-from sapo_desktop.view.plain import plain
+from sapo_desktop.view.plain import many_lines, plain
 from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages.events import StateChanged, SwarmChanged
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, GetNotices, Notice, Notices
@@ -113,8 +113,8 @@ def test_a_notice_is_german_and_is_found_and_counted_once(qtbot: QtBot) -> None:
 
 
 def test_notices_of_the_same_words_are_one() -> None:
-    first, again = (notices.shown(Notice(level="info", text=river(), time=1.0)) for _ in range(2))
-    other = notices.shown(Notice(level="info", text=river("wide"), time=1.0))
+    first, again = (plain(Notice(level="info", text=river(), time=1.0), many_lines) for _ in range(2))
+    other = plain(Notice(level="info", text=river("wide"), time=1.0), many_lines)
     assert notices.merged([first], [again, other]) == [first, other]
 
 
@@ -164,7 +164,7 @@ def test_what_strangers_put_into_a_sentence_is_made_plain() -> None:
     hostile = "\x1b[31mred\u202e" + "x" * 5000
     made = plain(sentence("Nobody is at {place}.", place=hostile))
     assert in_words(made).startswith("Niemand ist bei redxxx") and len(in_words(made)) < 500
-    told = notices.shown(Notice(level="info", text=sentence("Nobody is at {place}.", place=hostile), time=1.0))
+    told = plain(Notice(level="info", text=sentence("Nobody is at {place}.", place=hostile), time=1.0), many_lines)
     assert "\u202e" not in in_words(told.text) and "\x1b" not in in_words(told.text)
 
 
