@@ -1,0 +1,237 @@
+"""Held-out scores between rounds, and what the node makes of them."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import (
+    CheckpointError,
+    NotWritten,
+)
+from sapo_desktop.learning.counters import Counters
+from sapo_desktop.learning.heldout import Subject
+from sapo_desktop.worker.control.messages.events import (
+    RoundFinished,
+)
+from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
+from sapo_desktop.worker.store.checkpoints import Checkpoint
+from tests.worker.test_node import SETTINGS, Scene, playing
+
+
+async def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
+    async with playing(tmp_path, settings) as it:
+        await it.until(RoundFinished, count=9)
+        scores = it.scores()
+        assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
+        assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
+        it.node.orders.pause(None)
+        best = it.node.counters.guard.best_checkpoint
+        assert best is not None and best >= 3
+        it.engine.skill = -100  # lost all it knew; steps add one each
+        it.node.orders.resume()
+        await it.until_so(lambda: any("learning rate" in text for text in it.notices()))
+        await it.until(RoundFinished, count=it.node.counters.round + 1)
+        assert it.engine.rates == [5e-4]
+        assert it.engine.skill > 0
+
+
+@pytest.mark.parametrize("kept", [50, 1])
+async def test_where_the_best_checkpoint_is_damaged_the_guard_goes_back_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1)) as it:
+        await it.until(RoundFinished, count=9)
+        it.node.orders.pause(None)
+        best = it.node.counters.guard.best_checkpoint
+        assert best is not None and best >= 3
+        it.keeper.store.prune(kept)
+        (it.keeper.store.folder / f"{best:08d}" / "skill").write_text("1000")
+        it.engine.skill, restored = -100, list[Path | None]()
+        restore = it.engine.restore
+
+        async def noted(folder: Path | None, *, weights_only: bool = False) -> None:
+            restored.append(folder)
+            await restore(folder, weights_only=weights_only)
+
+        monkeypatch.setattr(it.keeper, "_keep", kept)
+        monkeypatch.setattr(it.engine, "restore", noted)
+        it.node.orders.resume()
+        await it.until_so(lambda: bool(restored))
+        assert restored == [it.keeper.store.folder / f"{best - 1:08d}" if kept > 1 else None]
+        assert any("is damaged" in text and "goes back further" in text for text in it.notices())
+
+
+async def test_between_two_verdicts_a_part_of_the_questions_is_asked_each_time(tmp_path: Path) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=8), rounds=9) as it:
+        await it.until_state(NodeState.IDLE)
+        scores = it.scores()
+        assert [r.round for r in scores] == [0, *range(1, 10)]
+        assert [r.checkpoint for r in scores] == ["base", *[""] * 7, "8", ""]
+        assert [r.score for r in scores] == sorted(r.score for r in scores)
+        assert scores[-1].gain is not None and scores[-1].gain.value == scores[-1].score - scores[0].score
+        assert len(it.node.counters.guard.looks) == 2, "the base's, and one verdict"
+        assert set(it.keeper.history.checkpoint_scores()) == {"base", "8"}
+
+
+async def test_a_new_node_is_looked_at_twice_as_often(tmp_path: Path) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=32), rounds=40) as it:
+        await it.until_state(NodeState.IDLE)
+        scores = it.scores()
+        assert [r.round for r in scores] == [0, *range(1, 33), 34, 36, 38, 40]
+        assert [r.checkpoint for r in scores if r.checkpoint] == ["base", "16", "32"]
+
+
+async def test_what_had_learned_is_asked_all_where_the_way_of_asking_is_another_one(tmp_path: Path) -> None:
+    """Else its score would begin at the untrained model's again, and seem to rise."""
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=160), rounds=3) as it:
+        await it.until_state(NodeState.IDLE)
+        former = msgspec.structs.replace(it.node.counters.standing, questions="asked otherwise")
+        it.node.counters = msgspec.structs.replace(it.node.counters, standing=former)
+        it.events.clear()
+        it.node.orders.start(1)
+        await it.until(RoundFinished)
+        base, now = it.scores()
+        assert (base.round, now.round, now.checkpoint) == (0, 4, "")
+        assert now.score > base.score and now.gain is not None
+
+
+async def test_going_back_by_hand_to_a_weaker_adapter_is_no_lost_skill(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+    async with playing(tmp_path, settings, rounds=7) as it:
+        await it.until_state(NodeState.IDLE)
+        await it.node.roll_back("base")
+        it.engine.steps, it.engine.skill = 0, -100
+        it.node.orders.start(8)
+        await it.until(RoundFinished, count=15)
+        guard = it.node.counters.guard
+        assert (guard.external_less, guard.learning_rate_factor) == (0, 1.0)
+
+
+async def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(folder: Path, counters: Counters) -> Checkpoint:
+        raise CheckpointError("The disk is full.")
+
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+    async with playing(tmp_path, settings, rounds=2) as it:
+        monkeypatch.setattr(it.keeper.store, "commit", full)
+        await it.until_state(NodeState.IDLE)
+        assert it.node.counters.guard.best_checkpoint is None
+        assert it.node.counters.round == 2
+        assert "The disk is full. Training goes on." in it.notices()
+
+
+async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
+        refresh, errors = it.node.evaluator.refresh, [NotWritten("The disk is full.")]
+
+        async def full_once(*about: Any) -> Any:
+            if errors:
+                raise errors.pop()
+            return await refresh(*about)
+
+        monkeypatch.setattr(it.node.evaluator, "refresh", full_once)
+        await it.until_state(NodeState.IDLE)
+        assert it.rounds() == [1, 2]
+        assert it.notices() == ["The disk is full. Training goes on."]
+
+
+async def test_memory_is_given_back_without_the_held_out_questions_that_are_being_answered_and_no_round_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = msgspec.structs.replace(SETTINGS, validate_every=4)
+    async with playing(tmp_path, settings, bytes_a_day=10) as it, asyncio.timeout(20):
+        asked, refresh = asyncio.Event(), it.node.evaluator.refresh
+        patience: list[float] = []
+
+        async def unending_at_the_verdict(subject: Subject, *about: Any) -> Any:
+            if subject.round == 4:
+                asked.set()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    patience.append(grace_of_caller.get())
+            return await refresh(subject, *about)
+
+        monkeypatch.setattr(it.node.evaluator, "refresh", unending_at_the_verdict)
+        await asked.wait()
+        part = it.node.counters.standing.part
+        it.node.orders.pause(None)
+        await it.node.put_away()
+        assert not it.engine.running and it.node.orders.finished == 4
+        assert patience == [PATIENCE], "or the engine may be ended with the rounds that are to be kept"
+        assert it.rounds() == [1, 2, 3, 4]
+        kept = await it.node.find_checkpoint("last")
+        assert kept is not None and kept.round == 4 and not any("goes on after" in text for text in it.notices())
+        assert kept.counters.guard.best_checkpoint == 0 and kept.counters.standing.part == part, "it has no score"
+        it.node.orders.resume()
+        await it.until(RoundFinished, count=5)
+        verdicts = [(one.checkpoint, one.round) for one in it.keeper.history.evals() if one.checkpoint]
+        assert verdicts == [("base", 0), ("5", 5)], "the part that was given up is asked, and the verdict given"
+
+
+@contextlib.asynccontextmanager
+async def between_two_scores(folder: Path) -> AsyncIterator[tuple[Scene, asyncio.Event]]:
+    """A node that has the first of two scores, and what lets it go on."""
+    async with playing(folder, msgspec.structs.replace(SETTINGS, validate_every=4)) as it, asyncio.timeout(20):
+        scored, goes_on, record = asyncio.Event(), asyncio.Event(), it.keeper.record_eval
+
+        async def slowly(*about: Any) -> None:
+            await record(*about)
+            scored.set()
+            await goes_on.wait()
+
+        it.keeper.record_eval = slowly  # type: ignore[method-assign]
+        await scored.wait()
+        yield it, goes_on
+
+
+async def test_memory_that_is_wanted_between_two_scores_does_not_wait_for_the_second(tmp_path: Path) -> None:
+    async with between_two_scores(tmp_path) as (it, goes_on):
+        it.engine.hold = asyncio.Event()  # the second takes long
+        it.node.orders.pause(None)
+        away = asyncio.create_task(it.node.put_away())
+        await asyncio.sleep(0)
+        goes_on.set()
+        await away
+        assert it.keeper.store.numbers() == [1] and len(it.keeper.history.evals()) == 1
+
+
+async def test_who_no_longer_wants_the_memory_leaves_the_scores_alone(tmp_path: Path) -> None:
+    async with between_two_scores(tmp_path) as (it, goes_on):
+        away = asyncio.create_task(it.node.put_away())
+        await asyncio.sleep(0)
+        away.cancel()
+        await asyncio.wait({away})
+        goes_on.set()
+        await it.until(RoundFinished)
+        assert it.engine.running and len(it.keeper.history.evals()) == 2
+
+
+async def test_the_time_for_held_out_questions_is_part_of_the_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = 0.0
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=1) as it:
+        monkeypatch.setattr(it.gate, "clock", lambda: seconds)
+        score = it.node._validation._score
+
+        async def slowly(*asked: Any) -> Any:
+            nonlocal seconds
+            assert not it.node.round_seconds, "a pace before the first round is done would be too fast"
+            seconds += 100.0
+            return await score(*asked)
+
+        monkeypatch.setattr(it.node._validation, "_score", slowly)
+        await it.until(RoundFinished)
+        report = it.keeper.history.rounds().rounds[0]
+        assert report.evaluate_seconds >= 100.0 and report.seconds >= report.evaluate_seconds
+        assert it.node.round_seconds == [report.seconds]
