@@ -13,9 +13,6 @@ into envelopes; what is in them is the pool's matter. `now` is a monotonic clock
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.swarm.protocol import codec, events, limits
 from sapo_desktop.swarm.protocol import messages as m
@@ -115,11 +112,7 @@ class Session:
             message = codec.decode(frame)
             if isinstance(message, m.Goodbye):
                 return [self._end(message.reason, message.retry_after, by_peer=True)]
-            if not self.is_open:
-                return self._shake_hands(message)
-            if isinstance(message, m.Hello | m.Auth):
-                raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
-            return _HANDLERS[type(message)](self, message, len(frame), now)
+            return self._take_in(message, len(frame), now) if self.is_open else self._shake_hands(message)
         except Refused as refused:
             return self.fault(refused.reason, now, str(refused))
 
@@ -317,10 +310,41 @@ class Session:
 
     # -- messages --------------------------------------------------------------------------------------------
 
-    def _within_rate(self, message: m.Message, now: float) -> None:
+    def _take_in(self, message: m.Any, size: int, now: float) -> list[Event]:
+        match message:
+            case m.Hello() | m.Auth():
+                raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
+            case m.Publish():
+                return self._on_publish(message, size, now)
+            case m.Groups():
+                return self._on_groups(message, size, now)
+            case m.Catalogue():
+                if not self._catalogue_asked:
+                    raise Refused(Reason.UNASKED, "Catalogue")
+                self._catalogue_asked = False
+                return [message]
+            case m.Peers():
+                if not self._peers_asked:
+                    raise Refused(Reason.UNASKED, "Peers")
+                self._peers_asked = False
+                return [message]
+        # What is neither credited nor asked for has a rate.
         bucket = self._rates.get(type(message), self._others)
         if not bucket.take(1, now, slack=_SLACK * bucket.capacity):
             raise Refused(Reason.TOO_OFTEN, type(message).__name__)
+        match message:
+            case m.Credit():
+                return self._on_credit(message, now)
+            case m.CatalogueReq():
+                self._say(m.Catalogue(tasks=list(self._me.tasks)))
+            case m.Ping():
+                self._say(m.Pong(number=message.number))
+            case m.Pong():
+                if message.number == self._pings and self._ping_sent is not None:
+                    self.latency, self._ping_sent = now - self._ping_sent, None
+            case m.Want() | m.PeersReq() | m.Stats():
+                return [message]
+        return []
 
     def _within_credit(self, groups: int, size: int, now: float) -> None:
         budget = self._receiving
@@ -328,19 +352,7 @@ class Session:
             if amount and not bucket.take(amount, now, slack=_SLACK * bucket.capacity):
                 raise Refused(Reason.OVERDRAWN, f"{groups} groups, {size} bytes")
 
-    def _on_catalogue_req(self, message: m.CatalogueReq, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
-        self._say(m.Catalogue(tasks=list(self._me.tasks)))
-        return []
-
-    def _on_catalogue(self, message: m.Catalogue, size: int, now: float) -> list[Event]:
-        if not self._catalogue_asked:
-            raise Refused(Reason.UNASKED, "Catalogue")
-        self._catalogue_asked = False
-        return [message]
-
-    def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
+    def _on_credit(self, message: m.Credit, now: float) -> list[Event]:
         if message.ms_per_group:
             share = self._pace(message.ms_per_group, message.together, now)
             # Asked sooner, it would answer with fewer: its credit to us comes back no faster.
@@ -356,10 +368,6 @@ class Session:
             self._paced.take(len(envelopes), now, slack=float("inf"))
         return [events.Published(envelopes)]
 
-    def _on_want(self, message: m.Want, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
-        return [message]
-
     def _on_groups(self, message: m.Groups, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
         asked, at = self._wants.pop(message.ticket, (None, 0.0))
@@ -371,44 +379,3 @@ class Session:
             raise Refused(Reason.OVERDRAWN, f"{len(groups)} groups where {asked} were asked for")
         self.latency = now - at
         return [events.Served(groups)]
-
-    def _on_peers_req(self, message: m.PeersReq, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
-        return [message]
-
-    def _on_peers(self, message: m.Peers, size: int, now: float) -> list[Event]:
-        if not self._peers_asked:
-            raise Refused(Reason.UNASKED, "Peers")
-        self._peers_asked = False
-        return [message]
-
-    def _on_stats(self, message: m.Stats, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
-        return [message]
-
-    def _on_ping(self, message: m.Ping, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
-        self._say(m.Pong(number=message.number))
-        return []
-
-    def _on_pong(self, message: m.Pong, size: int, now: float) -> list[Event]:
-        self._within_rate(message, now)
-        if message.number == self._pings and self._ping_sent is not None:
-            self.latency, self._ping_sent = now - self._ping_sent, None
-        return []
-
-
-_HANDLERS: dict[type[m.Message], Callable[[Session, Any, int, float], list[Event]]] = {
-    m.CatalogueReq: Session._on_catalogue_req,
-    m.Catalogue: Session._on_catalogue,
-    m.Credit: Session._on_credit,
-    m.Publish: Session._on_publish,
-    m.Want: Session._on_want,
-    m.Groups: Session._on_groups,
-    m.PeersReq: Session._on_peers_req,
-    m.Peers: Session._on_peers,
-    m.Stats: Session._on_stats,
-    m.Ping: Session._on_ping,
-    m.Pong: Session._on_pong,
-}
-"""By the type of message, once the handshake is over."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Coroutine
-from typing import Any, Generic, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
 
 from sapo_desktop.core.network.bucket import Bucket
 
@@ -67,6 +67,17 @@ class Turns(Generic[T]):
         return max(0.0, -self._time.level(now) / self._share)
 
 
+async def done_before(work: Awaitable[object], gone: Awaitable[object]) -> bool:
+    """Wait until one of the two is done, and give up the other; whether it was `work`."""
+    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone)
+    try:
+        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        return doing.done()
+    finally:
+        doing.cancel()
+        leaving.cancel()
+
+
 class FairQueue:
     """Where coroutines wait for their turn."""
 
@@ -77,7 +88,7 @@ class FairQueue:
         self._is_open = False
         """Whether nobody has to wait any more, as the node ends."""
 
-    async def turn(self, part: bytes, gone: Callable[[], Coroutine[Any, Any, None]], *, is_new: bool) -> bool:
+    async def turn(self, part: bytes, gone: Callable[[], Awaitable[object]], *, is_new: bool) -> bool:
         """Return when there is time for a message from there; then say what it `spent`. `gone` returns when its link
         ended; False: that was first."""
         if self._is_open or self._turns.is_free(time.monotonic()):
@@ -85,13 +96,7 @@ class FairQueue:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._turns.wait(turn, part, is_new=is_new)
         self._calling.set()
-        leaving = asyncio.ensure_future(gone())
-        try:
-            await asyncio.wait({turn, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            return turn.done()
-        finally:
-            turn.cancel()
-            leaving.cancel()
+        return await done_before(turn, gone())
 
     @property
     def waiting(self) -> int:

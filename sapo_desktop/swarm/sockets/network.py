@@ -32,13 +32,13 @@ from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.events import Closed, Event, Opened
-from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me
+from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me, Role
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.dialling import Allows, peer_certificate, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
-from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue
+from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue, done_before
 from sapo_desktop.swarm.sockets.load_control import LoadControl
 from sapo_desktop.swarm.sockets.wire import (
     PARTING_SECONDS,
@@ -396,9 +396,9 @@ class Network:
         self._wires[youngest].end_soon()
         return True
 
-    def _session(self, role: str, certificate: bytes, key: bytes | None) -> Session:
+    def _session(self, role: Role, certificate: bytes, key: bytes | None) -> Session:
         return Session(
-            "client" if role == "client" else "server",
+            role,
             self._me,
             nonce=secrets.token_bytes(32),
             unix_time=time.time(),
@@ -476,14 +476,7 @@ class Network:
         if not self.download.rate or (not session.is_open and size > limits.MAX_HELLO):
             self.download.passed += size
             return True
-        taking = asyncio.ensure_future(self.download.take(size))
-        leaving = asyncio.ensure_future(connection.wait_closed())
-        try:
-            await asyncio.wait({taking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            return taking.done()
-        finally:
-            taking.cancel()
-            leaving.cancel()
+        return await done_before(self.download.take(size), connection.wait_closed())
 
     def _end_greeting(self, link: Link, reason: str = "only a greeting") -> None:
         if link.session.is_open:

@@ -78,13 +78,6 @@ class RewardMeter:
         if len(identities) > _MOST_IDENTITIES:
             identities.popitem(last=False)
 
-    def estimate(self, tasks: Collection[str], now: float, seed: int) -> SwarmReward | None:
-        """The swarm's reward on these tasks, equally weighted; None where nothing of them was marked lately.
-
-        `seed`: of the bootstrap.
-        """
-        return self.heard(tasks).estimate(now, seed)
-
     def heard(self, tasks: Collection[str]) -> Heard:
         """What was marked of these tasks so far; another thread may have it."""
         return Heard({task: list(self._seen[task].items()) for task in sorted(tasks) if task in self._seen})
@@ -97,7 +90,10 @@ class Heard:
         self._groups = groups
 
     def estimate(self, now: float, seed: int) -> SwarmReward | None:
-        """As RewardMeter.estimate."""
+        """The swarm's reward on these tasks, equally weighted; None where nothing of them was marked lately.
+
+        `seed`: of the bootstrap.
+        """
         samples = {task: self._sample(task, now) for task in self._groups}
         samples = {task: sample for task, sample in samples.items() if sample}
         if not samples:

@@ -71,10 +71,10 @@ def shifted(lie: float) -> Figure:
     meter = RewardMeter()
     for author, mean in enumerate(honest):
         meter.observe("gcd/easy", _origin(author), [mean], 0.0)
-    before = meter.estimate(["gcd/easy"], 0.0, seed=1)
+    before = meter.heard(["gcd/easy"]).estimate(0.0, seed=1)
     for author in range(HONEST, HONEST + LIARS):
         meter.observe("gcd/easy", _origin(author), [lie], 0.0)
-    after = meter.estimate(["gcd/easy"], 0.0, seed=1)
+    after = meter.heard(["gcd/easy"]).estimate(0.0, seed=1)
     assert before is not None and after is not None
     low, high = (sorted(honest)[int(share * HONEST)] for share in (0.28, 0.72))
     return Figure(

@@ -15,7 +15,7 @@ def origin(author: int, relay: int = 0, tag: int | None = None) -> Origin:
 
 
 def value(meter: RewardMeter, now: float = 0.0) -> float | None:
-    estimate = meter.estimate([TASK], now, seed=1)
+    estimate = meter.heard([TASK]).estimate(now, seed=1)
     return estimate.value if estimate else None
 
 
@@ -67,7 +67,7 @@ def test_tasks_weigh_the_same_and_the_interval_holds_the_value() -> None:
     for author in range(40):
         meter.observe(TASK, origin(author), [rng.random()], 0)
     meter.observe("lcm/easy", origin(1), [1.0], 0)
-    estimate = meter.estimate([TASK, "lcm/easy", "ab/easy"], 0, seed=1)
+    estimate = meter.heard([TASK, "lcm/easy", "ab/easy"]).estimate(0, seed=1)
     assert estimate is not None and estimate.peers == 40
     assert estimate.value == pytest.approx((estimate.tasks[TASK] + 1) / 2)
     assert 0 < estimate.low < estimate.value < estimate.high < 1
@@ -116,6 +116,6 @@ def test_of_one_peer_the_interval_shows_how_little_is_known() -> None:
     meter = RewardMeter()
     for place in range(8):
         meter.observe("gcd/easy", Origin(b"a" * 32, b"r", b"t"), [float(place % 2)], 0.0)
-    measured = meter.estimate({"gcd/easy"}, 0.0, seed=1)
+    measured = meter.heard({"gcd/easy"}).estimate(0.0, seed=1)
     assert measured is not None and measured.value == 0.5
     assert measured.low <= 0.25 and measured.high >= 0.75
