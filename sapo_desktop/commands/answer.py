@@ -75,12 +75,11 @@ def _tell(context: Context, marked: HumanMarked) -> None:
         note=str(marked.note),
     )
     if not context.out.json_lines:
-        context.out.say("\n".join(_lines(context, marked)))
+        context.out.say("\n".join(_lines(marked)))
 
 
-def _lines(context: Context, marked: HumanMarked) -> list[str]:
-    glyphs = context.out.glyphs
-    mark = f"{glyphs.tick} right" if marked.mark.solved else f"{glyphs.cross} {verdict_words(marked.mark)}"
+def _lines(marked: HumanMarked) -> list[str]:
+    mark = "✓ right" if marked.mark.solved else f"✗ {verdict_words(marked.mark)}"
     lines = [
         f"{mark}. Right: {marked.truth}" if marked.truth else f"{mark}.",
         f"The model answered beside you: {marked.model_solved} of {marked.model_answers} right.",

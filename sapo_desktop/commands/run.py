@@ -123,7 +123,7 @@ def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mappi
         data=str(context.folder),
     )
     if dashboard.played or not failure:
-        lines = summary_lines(dashboard, context.out.glyphs, data_option=context.data_option, only_now=only_now)
+        lines = summary_lines(dashboard, data_option=context.data_option, only_now=only_now)
         context.out.say("\n".join(lines))
     if failure:
         raise SapoError(failure)

@@ -85,7 +85,7 @@ async def attempt(context: Context, args: Namespace) -> None:
         verdict=tried.mark.verdict,
     )
     if not context.out.json_lines:
-        context.out.say("\n".join(_tried_lines(context, tried)))
+        context.out.say("\n".join(_tried_lines(tried)))
 
 
 def task_name(item: TaskInfo) -> str:
@@ -143,9 +143,8 @@ def _task_lines(item: TaskInfo) -> list[str]:
     return lines
 
 
-def _tried_lines(context: Context, tried: Tried) -> list[str]:
-    glyphs = context.out.glyphs
-    mark = f"{glyphs.tick} solved" if tried.mark.solved else f"{glyphs.cross} {verdict_words(tried.mark)}"
+def _tried_lines(tried: Tried) -> list[str]:
+    mark = "✓ solved" if tried.mark.solved else f"✗ {verdict_words(tried.mark)}"
     return [
         f"{tried.task}, seed {tried.seed}",
         "",

@@ -12,7 +12,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from sapo_desktop.core.errors import SapoError
@@ -22,27 +21,19 @@ from sapo_desktop.terminal.invocation import as_started
 JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]
 
 
-@dataclass(frozen=True)
-class Glyphs:
-    """The signs that lines are written with."""
-
-    tick: str
-    cross: str
-    arrow: str
-    ellipsis: str
+_IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "→": "->", "…": "..."})
+"""Our signs, for a stream that cannot show all of what is said."""
 
 
-UNICODE = Glyphs(tick="✓", cross="✗", arrow="→", ellipsis="…")
-ASCII = Glyphs(tick="+", cross="x", arrow="->", ellipsis="...")
-
-
-def glyphs_for(encoding: str | None) -> Glyphs:
-    """The set that `encoding` can show. A code page that holds only some of the characters counts as ASCII."""
+def printable(text: str, stream: TextIO) -> str:
+    """`text` as `stream` can show it: clean, and with our commands as they are typed here."""
+    encoding = stream.encoding or "ascii"
+    text = as_started(clean(text))
     try:
-        (UNICODE.tick + UNICODE.cross + UNICODE.arrow + UNICODE.ellipsis).encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return ASCII
-    return UNICODE
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(_IN_ASCII)
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 @contextlib.contextmanager
@@ -71,26 +62,22 @@ class Output:
         """The stream for people."""
         return self.stderr if self.json_lines else self.stdout
 
-    @property
-    def glyphs(self) -> Glyphs:
-        return glyphs_for(self.words.encoding)
-
     def say(self, text: str) -> None:
         """A sentence (or lines) for a person; part of the result."""
         self.wipe()
         with written():
-            print(self._printable(text, self.words), file=self.words, flush=True)
+            print(printable(text, self.words), file=self.words, flush=True)
 
     def warn(self, text: str) -> None:
         """A sentence for a person that is no part of the result: always stderr."""
         self.wipe()
-        print(self._printable(text, self.stderr), file=self.stderr, flush=True)
+        print(printable(text, self.stderr), file=self.stderr, flush=True)
 
     def passing(self, text: str) -> None:
         """One line of how far it is, in a terminal only; whatever is said next takes its place."""
         if self.stderr.isatty() and os.environ.get("TERM") != "dumb":
             room = shutil.get_terminal_size().columns - 1
-            line = self._printable(one_line(text), self.stderr)[:room]
+            line = printable(one_line(text), self.stderr)[:room]
             self.stderr.write(f"\r{line:<{min(self._drawn, room)}}")
             self.stderr.flush()
             self._drawn = len(line)
@@ -123,8 +110,3 @@ class Output:
 
         with written():
             print_table(self.stdout, headers, rows, right)
-
-    @staticmethod
-    def _printable(text: str, stream: TextIO) -> str:
-        encoding = stream.encoding or "ascii"
-        return as_started(clean(text)).encode(encoding, "replace").decode(encoding)

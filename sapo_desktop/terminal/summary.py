@@ -6,15 +6,12 @@ import shlex
 from collections.abc import Mapping
 
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.output import Glyphs
 from sapo_desktop.terminal.wording import amount, duration, percent
 
 _OWN_OPTIONS = ("tasks", "seed", "mix", "curriculum")
 
 
-def summary_lines(
-    view: Dashboard, glyphs: Glyphs, *, data_option: str = "", only_now: Mapping[str, str] | None = None
-) -> list[str]:
+def summary_lines(view: Dashboard, *, data_option: str = "", only_now: Mapping[str, str] | None = None) -> list[str]:
     """Lines for a person.
 
     `data_option` is what the next commands need to find the same folder; `only_now` the settings that the command
@@ -24,11 +21,11 @@ def summary_lines(
     if view.change and view.played > 1:
         first, last = view.change
         ends = "first and last round" if view.ends == 1 else f"first and last {view.ends} rounds"
-        lines.append(f"Reward    {first:.2f} {glyphs.arrow} {last:.2f}  ({ends})")
+        lines.append(f"Reward    {first:.2f} → {last:.2f}  ({ends})")
     elif view.change:
         lines.append(f"Reward    {view.change[0]:.2f}")
     if view.held_out_now is not None:
-        base = f"{percent(view.base)} (base) {glyphs.arrow} " if view.base is not None else ""
+        base = f"{percent(view.base)} (base) → " if view.base is not None else ""
         lines.append(f"Held-out  {base}{percent(view.held_out_now)} (now), own validation questions")
     lines.append(f"Kept in   {view.data}")
     return [

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.terminal.invocation import as_started
+from sapo_desktop.terminal.output import printable
 
 _PIPE_WIDTH = 10_000
 
@@ -33,10 +33,5 @@ def print_table(
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*(Text(_encodable(as_started(one_line(cell)), stream)) for cell in row))
+        table.add_row(*(Text(printable(one_line(cell), stream)) for cell in row))
     console.print(table)
-
-
-def _encodable(text: str, stream: TextIO) -> str:
-    encoding = stream.encoding or "ascii"
-    return text.encode(encoding, "replace").decode(encoding)

@@ -3,14 +3,12 @@ lines. Neither decides anything."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.plain_text import one_line, shortened
 from sapo_desktop.core.records import EvalReport, RoundReport
 from sapo_desktop.core.why import Finishing, Starting, Working
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import emit_event
-from sapo_desktop.terminal.output import Glyphs, Output
+from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.tasks import task_title
@@ -41,30 +39,29 @@ def eval_line(report: EvalReport) -> str:
     )
 
 
-def answer_line(answer: Answered, glyphs: Glyphs) -> str:
+def answer_line(answer: Answered) -> str:
     """The question, the answer and whether it was solved, on one line."""
-    mark = glyphs.tick if answer.solved else glyphs.cross
-    question = _shortened(answer.question, 100, glyphs)
-    completion = _shortened(answer.completion, 100, glyphs) or "(nothing)"
-    return f"{mark} {task_title(answer.task)}: {question} {glyphs.arrow} {completion}"
-
-
-def _shortened(text: str, longest: int, glyphs: Glyphs) -> str:
-    return text if len(text) <= longest else text[:longest].rstrip() + glyphs.ellipsis
+    question, completion = shortened(answer.question, 100), shortened(answer.completion, 100) or "(nothing)"
+    return f"{'✓' if answer.solved else '✗'} {task_title(answer.task)}: {question} → {completion}"
 
 
 _TOLD_STATES = ("finishing", "paused", "failed")
 """States that deserve a plain line, as does a start that takes long; of the others rounds and the summary tell."""
 
 
-class View(Protocol):
+class View:
     """What watching calls."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
 
     def event(self, event: Event) -> None:
         """The dashboard has taken this event."""
+        raise NotImplementedError
 
     def said(self, text: str) -> None:
         """A sentence from the command itself."""
+        self._out.warn(text)
 
     def redraw(self) -> None:
         """Called a few times a second."""
@@ -88,29 +85,20 @@ def passing_line(view: Dashboard) -> str:
     return line
 
 
-class JsonView:
+class JsonView(View):
     """Machines read stdout; people find notices on stderr."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
 
     def event(self, event: Event) -> None:
         emit_event(self._out, event)
         if isinstance(event, Notice):
             self._out.warn(str(event.text))
 
-    def said(self, text: str) -> None:
-        self._out.warn(text)
 
-    def redraw(self) -> None:
-        """Nothing is drawn."""
-
-
-class PlainView:
+class PlainView(View):
     """A line per round, score and notice. The first answer is shown too: it says that the node is alive."""
 
     def __init__(self, out: Output, dashboard: Dashboard) -> None:
-        self._out = out
+        super().__init__(out)
         self._dashboard = dashboard
         self._answered = False
         self._reason = ""
@@ -120,7 +108,7 @@ class PlainView:
         match event:
             case Answered() if not self._answered:
                 self._answered = True
-                shown = answer_line(self._dashboard.answers[-1], self._out.glyphs)
+                shown = answer_line(self._dashboard.answers[-1])
                 self._out.say(f"first answer after {self._dashboard.seconds:.1f}s  {shown}")
             case RoundFinished(report=report):
                 self._out.say(round_line(report))
@@ -143,9 +131,6 @@ class PlainView:
         if is_news and event.reason != self._reason:
             self._reason = event.reason
             self._out.say(one_line(event.reason))
-
-    def said(self, text: str) -> None:
-        self._out.warn(text)
 
     def redraw(self) -> None:
         if self._out.stdout.isatty():

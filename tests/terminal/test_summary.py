@@ -1,7 +1,6 @@
 """The closing words of a run."""
 
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.output import ASCII
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, RoundFinished
 from tests.cli.fake_node import eval_report, scripted_round
@@ -15,17 +14,17 @@ def test_rewards_scores_place_and_next_commands() -> None:
     view.take(EvalFinished(report=eval_report("base", 0, 0.2)))
     view.take(EvalFinished(report=eval_report("3", 3, 0.3)))
     moment = 65.0
-    text = "\n".join(summary_lines(view, ASCII, data_option=" --data n"))
+    text = "\n".join(summary_lines(view, data_option=" --data n"))
     assert "3 rounds in 1m 05s." in text
-    assert "Reward    0.10 -> 0.30  (first and last round)" in text
-    assert "20% (base) -> 30% (now)" in text
+    assert "Reward    0.10 → 0.30  (first and last round)" in text
+    assert "20% (base) → 30% (now)" in text
     assert "/home/ann/node" in text
     assert "sapo-desktop run --data n" in text
     assert "export --format merged --to my-model --data n" in text
 
 
 def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
-    lines = summary_lines(Dashboard("d"), ASCII, only_now={"model": "/my model", "seed": "3", "max_tokens": "64"})
+    lines = summary_lines(Dashboard("d"), only_now={"model": "/my model", "seed": "3", "max_tokens": "64"})
     text = "\n".join(lines)
     assert "settings set model='/my model'" in text
     assert "sapo-desktop run --seed 3 --set max_tokens=64" in text
@@ -33,7 +32,7 @@ def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
 
 def test_only_a_question_that_it_solved_is_proposed() -> None:
     view = Dashboard("d")
-    assert "quiz it" not in "\n".join(summary_lines(view, ASCII))
+    assert "quiz it" not in "\n".join(summary_lines(view))
     for question, solved in (("What is 2 + 2?", True), ("What is 9 + 9?", False), ('Spell "cat".', True)):
         view.take(Answered(round=1, task="t", question=question, completion="4", solved=solved))
-    assert 'quiz it        sapo-desktop ask "What is 2 + 2?"' in "\n".join(summary_lines(view, ASCII))
+    assert 'quiz it        sapo-desktop ask "What is 2 + 2?"' in "\n".join(summary_lines(view))
