@@ -6823,10 +6823,6 @@
         <translation>{name} von {repository} hat sich inzwischen auf dem Hub geändert: Versuche es noch einmal.</translation>
     </message>
     <message>
-        <source>{name} of {repository} is another file on the hub than the one that the catalogue knows, so it is not taken.</source>
-        <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die der Katalog kennt, darum wird sie nicht genommen.</translation>
-    </message>
-    <message>
         <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
         <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
     </message>
@@ -7209,10 +7205,6 @@
     <message>
         <source>The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}</source>
         <translation>Der Modellkatalog {path} lässt sich nicht nutzen; installiere SAPO Desktop neu. Der Grund: {reason}</translation>
-    </message>
-    <message>
-        <source>The model catalogue {path} has version {version}; this program reads {known}. Install SAPO Desktop again.</source>
-        <translation>Der Modellkatalog {path} hat die Version {version}; dieses Programm liest {known}. Installiere SAPO Desktop neu.</translation>
     </message>
     <message>
         <source>The model does not learn from it. Either no answer to this question can be read in it, or it is longer than the model&apos;s own may be, or too many others wait for a round, or this node does not train.</source>

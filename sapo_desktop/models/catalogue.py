@@ -1,9 +1,8 @@
 """The model catalogue, resources/models.toml: which models a node can be started with, and what is known of them.
 
-Read strictly: an unknown field, a shape that does not give the stated number of parameters, or two models of one id are
-errors, so that a slip in the file is found by a test and not by a volunteer. What is not known is said so (`revision`
-and `sha256` empty, `size` 0) and fixed at the first download. Left out: downloading, and whether a model fits this
-machine (models/fit/fit.py).
+Read strictly by type; whether it agrees with itself (shapes and sizes, names, tiers) a test says of the file that
+ships. Which commit and files a repository has is found out, and fixed, at the first download. Left out: downloading,
+and whether a model fits this machine (models/fit/fit.py).
 """
 
 from __future__ import annotations
@@ -17,18 +16,15 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import ModelSpec
 from sapo_desktop.core.resources import resource
 from sapo_desktop.models.fit.shape import Architecture, ModelShape
 
 CATALOGUE = "models.toml"
-VERSION = 1
 BITS_A_WEIGHT = {"Q8_0": 8.5, "Q4_K_M": 5.1, "Q4_0": 4.6, "F16": 16.0, "F32": 32.0}
 """For files whose size nobody wrote down. Q4_K_M differs from model to model: 4.9 to 6.45 bits were seen."""
-_TOLERANCE = 0.01
 
 Count = Annotated[int, Meta(gt=0)]
-Sha256 = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
-Commit = Annotated[str, Meta(pattern=r"^([0-9a-f]{40})?$")]
 Repository = Annotated[str, Meta(pattern=r"^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)?$")]
 Fact = Literal["shape", "context", "licence", "gate", "parameters", "vocabulary"]
 
@@ -37,29 +33,13 @@ class CatalogueRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Base of what the file holds."""
 
 
-class CatalogueFile(CatalogueRecord, frozen=True, kw_only=True):
-    """A file of a repository."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=200)]
-    size: Annotated[int, Meta(ge=0)] = 0
-    """Bytes; 0: not known."""
-    sha256: Sha256 = ""
-    """Empty: not known, fixed at the first download."""
-
-
 class GgufFile(CatalogueRecord, frozen=True, kw_only=True):
-    """A published GGUF version of a model."""
+    """A published GGUF version of a model, whose files are found by its quantisation."""
 
     repository: Repository
     quantisation: Literal["Q4_K_M", "Q8_0", "F16"]
-    revision: Commit = ""
-    file: str = ""
-    """Empty: found at the first download, by its quantisation."""
     size: Annotated[int, Meta(ge=0)] = 0
-    approximate: bool = False
-    """The size is rounded."""
-    sha256: Sha256 = ""
-    parts: Count = 1
+    """Bytes, rounded; 0: not known."""
 
 
 class Entry(CatalogueRecord, frozen=True, kw_only=True):
@@ -78,10 +58,6 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
     gate: Literal["open", "account"]
     """account: the licence has to be accepted on the hub, by a user who is signed in."""
     repository: Repository = ""
-    revision: Commit = ""
-    """Empty: fixed at the first download."""
-    files: list[CatalogueFile] = []
-    """Those whose size or hash is known; others are found in the repository."""
     gguf: list[GgufFile] = []
     shipped: bool = False
     """Inside the program: nothing to download."""
@@ -119,7 +95,6 @@ class Tier(CatalogueRecord, frozen=True, kw_only=True):
 class ModelCatalogue(CatalogueRecord, frozen=True, kw_only=True):
     """The whole file."""
 
-    version: int
     models: list[Entry]
     tiers: list[Tier]
 
@@ -150,54 +125,29 @@ def model_catalogue() -> ModelCatalogue:
 
 
 def read_catalogue(path: Path) -> ModelCatalogue:
-    """Read and check a catalogue.
-
-    Raises:
-        ModelError: it cannot be read, or something in it is wrong; the sentence says what.
-    """
+    """Read a catalogue. Raises ModelError, with what is wrong with it."""
     try:
-        catalogue = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
     except (OSError, ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise ModelError(
             "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
             path=str(path),
             reason=str(error),
         ) from error
-    if catalogue.version != VERSION:
-        raise ModelError(
-            "The model catalogue {path} has version {version}; this program reads {known}. Install SAPO Desktop again.",
-            path=str(path),
-            version=catalogue.version,
-            known=VERSION,
-        )
-    for problem in _problems(catalogue):
-        raise ModelError(
-            "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
-            path=str(path),
-            reason=problem,
-        )
-    return catalogue
+
+
+def catalogue_specs() -> dict[str, ModelSpec]:
+    """What each name of the catalogue stands for in a download: a model is known by its id, a published GGUF version of
+    it by id and quantisation, `qwen2.5-0.5b-q8_0`. The starter is never downloaded."""
+    specs: dict[str, ModelSpec] = {}
+    for entry in model_catalogue().models:
+        if not entry.shipped:
+            specs[entry.id] = ModelSpec(name=entry.id, repository=entry.repository)
+        for file in entry.gguf:
+            name = f"{entry.id}-{file.quantisation.lower()}"
+            specs[name] = ModelSpec(name=name, repository=file.repository, quantisation=file.quantisation)
+    return specs
 
 
 def _names(tier: Tier, entry: Entry) -> bool:
     return entry.id in tier.models or ("*" in tier.models and not entry.shipped)
-
-
-def _problems(catalogue: ModelCatalogue) -> list[str]:
-    ids = [entry.id for entry in catalogue.models]
-    found = [f"{name} stands there twice" for name in sorted({name for name in ids if ids.count(name) > 1})]
-    for entry in catalogue.models:
-        exact = entry.exact_parameters
-        if abs(exact - entry.parameters) > _TOLERANCE * entry.parameters:
-            found.append(f"{entry.id}: its shape gives {exact:,} parameters, stated are {entry.parameters:,}")
-        if entry.shipped == bool(entry.repository):
-            found.append(f"{entry.id}: a model is either shipped or in a repository")
-        for device in ("cpu", "gpu"):
-            if not any(
-                t.device in ("any", device) and not t.from_gigabytes and _names(t, entry) for t in catalogue.tiers
-            ):
-                found.append(f"{entry.id}: no tier has settings for it on a {device}")
-    known = {"*", *ids}
-    for tier in catalogue.tiers:
-        found += [f"a tier names {name}" for name in [*tier.models, *tier.picks] if name not in known]
-    return found

@@ -27,9 +27,9 @@ from sapo_desktop.core.models import (
     Transfer,
     spec_of,
 )
+from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.files.importing import take_in
 from sapo_desktop.models.files.store import Store
-from sapo_desktop.models.specs import catalogue_specs
 
 
 class ModelFiles:

@@ -1,4 +1,4 @@
-"""The model catalogue: what ships is whole and agrees with itself, and slips in it are found."""
+"""The model catalogue: what ships is whole and agrees with itself, and its names are names of downloads."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import Fetch
 from sapo_desktop.core.resources import resource
-from sapo_desktop.models.catalogue import CATALOGUE, model_catalogue, read_catalogue
+from sapo_desktop.models.catalogue import CATALOGUE, catalogue_specs, model_catalogue, read_catalogue
 from sapo_desktop.models.fit.shape import shape_of
+from sapo_desktop.models.service import create
 
 KIB_A_TOKEN = {
     "smollm2-135m": 22.5,
@@ -29,9 +31,9 @@ KIB_A_TOKEN = {
 
 
 def test_every_shape_gives_the_published_size_and_cache() -> None:
-    catalogue = model_catalogue()
-    assert {entry.id for entry in catalogue.models} == {"starter", *KIB_A_TOKEN}
-    for entry in catalogue.models:
+    models = model_catalogue().models
+    assert sorted(entry.id for entry in models) == sorted(["starter", *KIB_A_TOKEN])
+    for entry in models:
         assert entry.exact_parameters == pytest.approx(entry.parameters, rel=0.01)
         if not entry.shipped:
             assert 2 * entry.shape.kv_numbers() / 1024 == KIB_A_TOKEN[entry.id]
@@ -72,25 +74,32 @@ def test_more_memory_means_a_higher_tier_and_larger_picks() -> None:
     assert "qwen3-4b" in catalogue.picks("gpu", 24 * 2**30) and "starter" in catalogue.picks("gpu", 0)
 
 
-def test_gated_models_and_open_facts_are_marked() -> None:
-    for entry in model_catalogue().models:
+def test_every_model_has_settings_on_every_device_and_tiers_name_models_that_are_there() -> None:
+    catalogue = model_catalogue()
+    for entry in catalogue.models:
         assert (entry.gate == "account") == entry.repository.startswith("meta-llama/")
-        assert entry.revision == "" and not any(file.sha256 for file in [*entry.files, *entry.gguf])
+        assert entry.shipped != bool(entry.repository)
+        assert catalogue.recommended(entry, "cpu", 0).learning_rate and catalogue.recommended(entry, "gpu", 0)
+    named = {name for tier in catalogue.tiers for name in (*tier.models, *tier.picks)}
+    assert named <= {"*", "starter", *KIB_A_TOKEN}
+
+
+def test_every_model_but_the_one_that_ships_is_downloaded_by_its_id_and_gguf_versions_by_names_of_their_own() -> None:
+    specs, models = catalogue_specs(), model_catalogue().models
+    versions = [f"{model.id}-{file.quantisation.lower()}" for model in models for file in model.gguf]
+    assert sorted(specs) == sorted([*KIB_A_TOKEN, *versions])
+    assert specs["smollm2-135m"].repository == "HuggingFaceTB/SmolLM2-135M-Instruct"
+    assert all(specs[name].quantisation for name in versions)
+    request = Fetch(folder="/nowhere", reference="smollm2-135m")
+    assert create()._spec(request) == specs["smollm2-135m"], "the process that downloads knows them"
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (("layers = 30", "layers = 31"), "its shape gives"),
-        (('id = "smollm2-360m"', 'id = "smollm2-135m"'), "stands there twice"),
         (('gate = "open"', 'gate = "ajar"'), "Invalid enum value 'ajar'"),
-        (("\ngate = ", '\nrevision = "main"\ngate = '), "matching regex"),
-        (("approximate = true", "aproximate = true"), "unknown field `aproximate`"),
-        (('picks = ["starter"]', 'picks = ["starlet"]'), "a tier names starlet"),
-        (('models = ["starter"]', 'models = ["qwen3-8b"]'), "no tier has settings for it"),
-        (("version = 1", "version = 2"), "has version 2"),
-        (("version = 1", "version = "), "cannot be used"),
-        (("shipped = true", "shipped = false"), "either shipped or in a repository"),
+        (("unverified = ", "unverfied = "), "unknown field `unverfied`"),
+        (("context = 8192", "context = "), "cannot be used"),
     ],
 )
 def test_a_slip_is_found(tmp_path: Path, change: tuple[str, str], complaint: str) -> None:

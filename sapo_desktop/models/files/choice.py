@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.models import FileSpec, ModelKind
+from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.files.hub import Listed
@@ -39,7 +39,7 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
 
 def choose(
     repository: str, listed: Sequence[Listed], named: Sequence[str] = (), quantisation: str = ""
-) -> list[FileSpec]:
+) -> list[Listed]:
     """The files to download: the named ones, or those of the repository's one model, or of its one GGUF model of that
     quantisation.
 
@@ -49,13 +49,13 @@ def choose(
     files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
     if named:
         wanted = [part for name in named for part in _all_parts(repository, files, name)]
-        return [_spec(_named(repository, files, name)) for name in dict.fromkeys(wanted)]
+        return [_named(repository, files, name) for name in dict.fromkeys(wanted)]
     plain = {name for name in files if kind_of(name) == "weights" and not quantisation}
     quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
     texts = {name for name in files if kind_of(name) == "text"}
     if plain:
         beside = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
-        return [_spec(files[name]) for name in sorted(plain | beside | texts)]
+        return [files[name] for name in sorted(plain | beside | texts)]
     if not quantised:
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
@@ -66,7 +66,7 @@ def choose(
             names=", ".join(sorted(quantised)),
         )
     whole = {part for name in quantised for part in _all_parts(repository, files, name)}
-    return [_spec(files[name]) for name in sorted(whole | texts)]
+    return [files[name] for name in sorted(whole | texts)]
 
 
 def _is_of(name: str, quantisation: str) -> bool:
@@ -98,11 +98,6 @@ def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
             "{repository} has no file {name} in its first folder; look at its page.", repository=repository, name=name
         )
     return files[name]
-
-
-def _spec(file: Listed) -> FileSpec:
-    # Its hash the hub says once more when the file is looked up; what is known from elsewhere goes before that.
-    return FileSpec(name=file.name, bytes=file.bytes)
 
 
 def _nothing(repository: str, listed: Sequence[Listed]) -> Text:

@@ -18,13 +18,13 @@ import msgspec
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.files.durable import disk_errors_as
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.models import Access, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
+from sapo_desktop.core.models import Access, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space
 from sapo_desktop.models.files.choice import choose, kind_of_files
 from sapo_desktop.models.files.folder import check_before_weights
-from sapo_desktop.models.files.hub import COMMIT, Hub, Remote, check_reference
+from sapo_desktop.models.files.hub import COMMIT, Hub, Listed, Remote, check_reference
 from sapo_desktop.models.files.meter import Meter
 from sapo_desktop.models.files.names import kind_of
 from sapo_desktop.models.files.patience import Patience, Retries, Trouble
@@ -121,16 +121,16 @@ class _Download:
             return self._run()
 
     def _run(self) -> Kept:
-        specs = self._listed()
-        kind = kind_of_files([spec.name for spec in specs])
-        self._prepare(specs)
-        wanted = [self._look_up(spec) for spec in specs]
+        listed = self._listed()
+        kind = kind_of_files([file.name for file in listed])
+        self._prepare(listed)
+        wanted = [self._look_up(file) for file in listed]
         self._count(wanted)
         around = self._surroundings()
         kept: dict[str, KeptFile] = {}
         for file in sorted(wanted, key=_small_first):
             if kind == "transformers" and kind_of(file.name) == "weights":
-                check_before_weights(self._files, [spec.name for spec in specs])
+                check_before_weights(self._files, [one.name for one in listed])
             kept[file.name] = FileTransfer(self._files / file.name, file, around).run()
         self._reporter("finishing", "", "")
         notes = check_model(self._files, kind)
@@ -150,7 +150,7 @@ class _Download:
 
     # -- what to fetch ---------------------------------------------------------------------------------------------
 
-    def _listed(self) -> list[FileSpec]:
+    def _listed(self) -> list[Listed]:
         """The files, at a commit."""
         spec = self._spec
         revision = spec.revision or self._store.known_commit(spec.repository) or MAIN
@@ -164,26 +164,25 @@ class _Download:
                 revision=revision,
             )
         self._commit = listing.commit
-        known = {file.name: file for file in spec.files}
-        chosen = choose(spec.repository, listing.files, spec.only, spec.quantisation)
-        return [_completed(known.get(file.name, file), file) for file in chosen]
+        return choose(spec.repository, listing.files, spec.only, spec.quantisation)
 
-    def _look_up(self, spec: FileSpec) -> Wanted:
-        """What the hub says of the file, held against what is known of it."""
+    def _look_up(self, file: Listed) -> Wanted:
+        """What the hub says of the file, held against what it was at its first download here."""
         repository = self._spec.repository
-        remote = self._asked(lambda: self._hub.look_up(repository, self._commit, spec.name))
-        known = self._store.known_hash(repository, self._commit, spec.name)
-        sha256 = spec.sha256 or (known.sha256 if known else remote.sha256)
-        _check_unchanged(repository, spec, known, remote)
-        size = spec.bytes if spec.bytes is not None else remote.bytes
+        remote = self._asked(lambda: self._hub.look_up(repository, self._commit, file.name))
+        known = self._store.known_hash(repository, self._commit, file.name)
+        if known is not None:
+            _check_unchanged(repository, file.name, known, remote)
+        size = file.bytes if remote.bytes is None else remote.bytes
         if size is None:
             raise DownloadError(
                 "{hub} does not say how long {name} of {repository} is: set another hub_endpoint.",
                 hub=self._hub.endpoint,
-                name=spec.name,
+                name=file.name,
                 repository=repository,
             )
-        return Wanted(repository, self._commit, spec.name, remote, size, sha256)
+        sha256 = known.sha256 if known else remote.sha256
+        return Wanted(repository, self._commit, file.name, remote, size, sha256)
 
     def _asked(self, ask: Callable[[], Asked]) -> Asked:
         """The hub's answer, asked for again after passing troubles."""
@@ -197,12 +196,12 @@ class _Download:
 
     # -- where it goes ---------------------------------------------------------------------------------------------
 
-    def _prepare(self, specs: list[FileSpec]) -> None:
+    def _prepare(self, files: list[Listed]) -> None:
         """The staging folder, with what an earlier run left of these files. Whether it is of the same content, of this
         commit or another, each transfer finds out."""
         self._files.mkdir(parents=True, exist_ok=True)
         left = self._left_identities()
-        self._identities = {spec.name: left[spec.name] for spec in specs if spec.name in left}
+        self._identities = {file.name: left[file.name] for file in files if file.name in left}
         for path in list(self._files.iterdir()):
             if path.name not in self._identities:
                 path.unlink()
@@ -244,13 +243,9 @@ class _Download:
         )
 
     def _fix(self, kept: dict[str, KeptFile]) -> None:
-        """Write down what nobody had written down, so that a later change is noticed."""
-        written_down = {spec.name for spec in self._spec.files if spec.sha256 is not None}
-        known = {
-            name: KnownHash(sha256=file.sha256, bytes=file.bytes, first=self._surface.now())
-            for name, file in kept.items()
-            if name not in written_down
-        }
+        """Write down what the files are, so that a later change is noticed."""
+        now = self._surface.now()
+        known = {name: KnownHash(sha256=file.sha256, bytes=file.bytes, first=now) for name, file in kept.items()}
         self._store.fix(self._spec.repository, self._commit, known, branch=not self._spec.revision)
 
 
@@ -292,34 +287,19 @@ class Reporter:
             self._report(self._meter.shown(now, *this))
 
 
-def _completed(known: FileSpec, listed: FileSpec) -> FileSpec:
-    """What is known of a file, and the rest as the hub lists it."""
-    return FileSpec(name=known.name, bytes=listed.bytes if known.bytes is None else known.bytes, sha256=known.sha256)
-
-
 def _small_first(wanted: Wanted) -> tuple[bool, str]:
     return kind_of(wanted.name) in ("weights", "gguf"), wanted.name
 
 
-def _check_unchanged(repository: str, spec: FileSpec, known: KnownHash | None, remote: Remote) -> None:
+def _check_unchanged(repository: str, name: str, known: KnownHash, remote: Remote) -> None:
     """Refuse what the hub itself says is another file than the one that is known. Raises DownloadError."""
-    expected = spec.sha256 or (known.sha256 if known else None)
-    size = spec.bytes if spec.bytes is not None else (known.bytes if known else None)
-    other = expected is not None and remote.sha256 is not None and remote.sha256 != expected
-    if other or (size is not None and remote.bytes is not None and remote.bytes != size):
-        if spec.sha256 or known is None:
-            differs = sentence(
-                "{name} of {repository} is another file on the hub than the one that the catalogue knows, so it is not "
-                "taken.",
-                name=spec.name,
-                repository=repository,
-            )
-        else:
-            differs = sentence(
-                "{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so "
-                "it is not taken.",
-                name=spec.name,
-                repository=repository,
-                date=time.strftime("%Y-%m-%d", time.localtime(known.first)),
-            )
+    same = remote.sha256 in (None, known.sha256) and remote.bytes in (None, known.bytes)
+    if not same:
+        differs = sentence(
+            "{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it "
+            "is not taken.",
+            name=name,
+            repository=repository,
+            date=time.strftime("%Y-%m-%d", time.localtime(known.first)),
+        )
         raise DownloadError(joined([differs, _ADVICE]))

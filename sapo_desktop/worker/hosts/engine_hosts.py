@@ -18,12 +18,12 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
+from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.fit.ways import weights_of
-from sapo_desktop.models.specs import catalogue_specs
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_environment, gpus

@@ -85,9 +85,7 @@ def _models(folder: Path) -> Callable[[bytes], None]:
 
     def one(data: bytes) -> None:
         path.write_bytes(data)
-        found = read_catalogue(path)
-        for entry in found.models:
-            found.recommended(entry, "cpu", 1 << 34)
+        read_catalogue(path)
 
     return one
 
