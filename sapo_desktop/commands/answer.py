@@ -6,13 +6,13 @@ forgotten leaves nothing behind.
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 
+import msgspec
+
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.commands.line.prompts import typed_line
-from sapo_desktop.commands.tasks import verdict_words
-from sapo_desktop.terminal.json_lines import share
+from sapo_desktop.commands.line.prompts import as_utf8, typed_line
+from sapo_desktop.commands.tasks import mark_fields, verdict_words
 from sapo_desktop.terminal.wording import duration
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
@@ -22,12 +22,15 @@ async def answer(context: Context, args: Namespace) -> None:
     async with context.running() as node:
         posed = await call(node, AskForQuestion(task=args.task), PosedQuestion)
     _show(context, posed)
-    text = _typed(context, posed) if args.answer is None else args.answer
+    text = args.answer
+    if text is None:
+        context.out.say(f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question.")
+        text = typed_line(context.out, "> ")
     if not text.strip():
         context.out.emit("skipped", task=posed.task)
         context.out.say("Skipped: nothing was published.")
         return
-    given = GiveAnswer(id=posed.id, answer=_utf8(text), reasoning=_utf8(args.reasoning))
+    given = GiveAnswer(id=posed.id, answer=as_utf8(text), reasoning=as_utf8(args.reasoning))
     async with context.running() as node:
         marked = await call(node, given, HumanMarked)
     _tell(context, marked)
@@ -46,34 +49,9 @@ def _show(context: Context, posed: PosedQuestion) -> None:
     context.out.say(f"{posed.task}: {posed.title}\n\n{posed.question}\n\nThe answer is {posed.form}.\n{posed.where}")
 
 
-def _typed(context: Context, posed: PosedQuestion) -> str:
-    """One line from standard input; nothing at its end."""
-    context.out.say(f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question.")
-    return typed_line(context.out, "> ")
-
-
-def _utf8(text: str) -> str:
-    """What the terminal's encoding could not say is replaced: the control channel carries UTF-8 only."""
-    return os.fsencode(text).decode("utf-8", "replace")
-
-
 def _tell(context: Context, marked: HumanMarked) -> None:
-    context.out.emit(
-        "human_answer",
-        task=marked.task,
-        question=marked.question,
-        completion=marked.completion,
-        answer=marked.mark.answer,
-        truth=marked.truth,
-        solved=marked.mark.solved,
-        partial=share(marked.mark.partial),
-        verdict=marked.mark.verdict,
-        model_solved=marked.model_solved,
-        model_answers=marked.model_answers,
-        shared=marked.shared,
-        learned=marked.learned,
-        note=str(marked.note),
-    )
+    told = msgspec.structs.asdict(marked)
+    context.out.emit("human_answer", **mark_fields(told.pop("mark")), **told | {"note": str(marked.note)})
     if not context.out.json_lines:
         context.out.say("\n".join(_lines(marked)))
 

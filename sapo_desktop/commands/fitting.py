@@ -74,28 +74,17 @@ async def _catalogue(context: Context) -> list[ModelBadge]:
 
 def _emit_fit(context: Context, fit: Fit) -> None:
     way = fit.chosen
-    context.out.emit(
-        "fit",
-        model=way.model,
-        generator=way.generator,
-        trainer=way.trainer,
-        estimate_bytes=way.estimate,
-        parts=_builtins(way.memory + way.device_memory),
-        fits=way.fits,
-        device=way.device,
-        precision=way.precision,
-        weights=way.weights,
-        batch=way.batch,
-        micro_batch=way.micro_batch,
-        answers=way.answers,
-        max_tokens=way.max_tokens,
-        lora_rank=way.lora_rank,
-        learning_rate=way.learning_rate,
-        unmeasured=way.unmeasured,
-        available=_builtins(fit.available),
-        ways=[{**_builtins(each), "estimate_bytes": each.estimate} for each in fit.ways],
-        bigger=[str(text) for text in fit.bigger],
-    )
+    told = _way_fields(way) | {
+        "parts": _builtins(way.memory + way.device_memory),
+        "available": _builtins(fit.available),
+        "ways": [_way_fields(each) for each in fit.ways],
+        "bigger": [str(text) for text in fit.bigger],
+    }
+    context.out.emit("fit", **told)
+
+
+def _way_fields(way: Way) -> dict[str, JsonValue]:
+    return _builtins(way) | {"estimate_bytes": way.estimate}
 
 
 def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:

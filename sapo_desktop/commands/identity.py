@@ -8,7 +8,7 @@ from typing import Literal
 
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
-from sapo_desktop.commands.line.prompts import typed_passphrase, with_passphrase
+from sapo_desktop.commands.line.prompts import ask_with_passphrase, typed_passphrase
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.system.folders import write_private
@@ -37,11 +37,7 @@ async def rotate(context: Context, args: Namespace) -> None:
 
 
 async def _change(context: Context, action: Literal["new", "rotate"]) -> None:
-    async with context.any_node() as node:
-        found = await with_passphrase(
-            context, node, lambda given: ChangeIdentity(action=action, passphrase=given), IdentityIs
-        )
-    _told(context, found)
+    _told(context, await ask_with_passphrase(context, ChangeIdentity(action=action), IdentityIs))
 
 
 async def protect(context: Context, args: Namespace) -> None:

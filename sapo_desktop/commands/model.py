@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop.commands.line.context import Context
+from sapo_desktop.commands.line.prompts import as_utf8
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import eval_fields, share
 from sapo_desktop.terminal.views import eval_line
@@ -23,16 +25,7 @@ async def checkpoints(context: Context, args: Namespace) -> None:
     found = await context.ask(ListCheckpoints(), Checkpoints)
     rows = []
     for item in found.items:
-        context.out.emit(
-            "checkpoint",
-            number=item.number,
-            round=item.round,
-            created=item.created,
-            bytes=item.bytes,
-            validation=share(item.validation),
-            best=item.best,
-            last=item.last,
-        )
+        context.out.emit("checkpoint", **msgspec.structs.asdict(item) | {"validation": share(item.validation)})
         names = [name for name, holds in (("best", item.best), ("last", item.last)) if holds]
         rows.append([*_cells(item), ", ".join(names)])
     headers = ["checkpoint", "round", "held-out", "written", "size", ""]
@@ -53,8 +46,7 @@ async def back(context: Context, args: Namespace) -> None:
         raise UsageError("The node is at its last checkpoint already: go back to base, best, or a number.")
     checkpoint_name(args.to)
     reply = await context.ask(RollBack(to=args.to), Ok)
-    words = str(reply.text) or f"Training goes on from {args.to}."
-    context.out.done(words)
+    context.out.done(str(reply.text))
 
 
 def checkpoint_name(name: str) -> str:
@@ -65,13 +57,13 @@ def checkpoint_name(name: str) -> str:
     raise UsageError(f"{name!r} is no checkpoint: write base, best, last or a number.{hint}")
 
 
-MOST_SAMPLES = 64
+_MOST_SAMPLES = 64
 
 
 async def evaluate(context: Context, args: Namespace) -> None:
     name = checkpoint_name(args.checkpoint)
-    if args.samples > MOST_SAMPLES:
-        raise UsageError(f"At most {MOST_SAMPLES} answers are drawn to each question: ask for fewer with --samples.")
+    if args.samples > _MOST_SAMPLES:
+        raise UsageError(f"At most {_MOST_SAMPLES} answers are drawn to each question: ask for fewer with --samples.")
     if args.temperature and not args.samples:
         raise UsageError("--temperature is for drawn answers: say how many with --samples.")
     request = Evaluate(checkpoint=name, which=args.which, samples=args.samples, temperature=args.temperature)
@@ -90,8 +82,7 @@ async def evaluate(context: Context, args: Namespace) -> None:
 
 
 async def ask(context: Context, args: Namespace) -> None:
-    # What the terminal's encoding could not say is replaced: the control channel carries UTF-8 only.
-    question = os.fsencode(args.question).decode("utf-8", "replace").strip()
+    question = as_utf8(args.question).strip()
     if not question:
         raise UsageError('Write a question, such as: sapo-desktop ask "What is 17 + 25?"')
     name = checkpoint_name(args.checkpoint)

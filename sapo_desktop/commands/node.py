@@ -81,20 +81,13 @@ async def quit_node(context: Context, args: Namespace) -> None:
 
 
 async def silo(context: Context, args: Namespace) -> None:
-    on = args.switch == "on"
-    reply = await context.ask(SetSilo(on=on), Ok)
-    _done(context, reply, "")
+    context.out.done(str((await context.ask(SetSilo(on=args.switch == "on"), Ok)).text))
 
 
 async def _tell(context: Context, request: Request, words: str) -> None:
     async with context.running() as node:
         reply = await call(node, request, Ok)
-    _done(context, reply, words)
-
-
-def _done(context: Context, reply: Ok, words: str) -> None:
-    said = str(reply.text) or words
-    context.out.done(said)
+    context.out.done(str(reply.text) or words)
 
 
 def _moment(timestamp: float, now: datetime) -> str:
@@ -104,37 +97,20 @@ def _moment(timestamp: float, now: datetime) -> str:
 
 
 def _emit_status(context: Context, found: Status) -> None:
-    context.out.emit(
-        "status",
-        running=True,
-        data=str(context.folder),
-        state=found.state,
-        reason=found.reason,
-        phase=found.phase,
-        round=found.round,
-        rounds_left=found.rounds_left,
-        silo=found.silo,
-        mix=found.mix,
-        peers=len(found.swarm.links),
-        swarm=swarm_line(found.swarm),
-        model=found.model,
-        seed=found.seed,
-        device=found.device,
-        checkpoint=found.checkpoint,
-        base_validation=share(found.base_validation),
-        validation=share(found.validation),
-        resume_in=found.resume_in,
-        until=getattr(found.why, "until", None),
-        rounds_per_hour=found.rounds_per_hour,
-        last=None if found.last is None else round_fields(found.last),
-        pid=found.pid,
-        version=found.version,
-        uptime=round(found.uptime, 1),
-        rounds_total=found.rounds_total,
-        answers_own=found.answers_own,
-        answers_shared=found.answers_shared,
-        usage=msgspec.to_builtins(found.usage),
-    )
+    told = msgspec.structs.asdict(found)
+    for name in ("why", "learned", "updates"):
+        del told[name]
+    told |= {
+        "peers": len(found.swarm.links),
+        "swarm": swarm_line(found.swarm),
+        "base_validation": share(found.base_validation),
+        "validation": share(found.validation),
+        "until": getattr(found.why, "until", None),
+        "last": None if found.last is None else round_fields(found.last),
+        "uptime": round(found.uptime, 1),
+        "usage": msgspec.to_builtins(found.usage),
+    }
+    context.out.emit("status", running=True, data=str(context.folder), **told)
 
 
 def _energy(found: Status) -> str:

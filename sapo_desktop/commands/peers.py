@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import TypeVar
 
 from sapo_desktop.commands.line.context import Context, call, expect
 from sapo_desktop.commands.line.door import Node
-from sapo_desktop.commands.line.prompts import with_passphrase
+from sapo_desktop.commands.line.prompts import ask_with_passphrase
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.plain_text import one_line
@@ -24,13 +23,10 @@ from sapo_desktop.worker.control.messages.requests import (
     GetSettings,
     GetStatus,
     JoinSwarm,
-    Request,
     SetSettings,
     TestPeer,
 )
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
-
-Told = TypeVar("Told", Ok, InviteIs)
 
 
 async def show(context: Context, args: Namespace) -> None:
@@ -112,18 +108,13 @@ async def test(context: Context, args: Namespace) -> None:
 
 
 async def found(context: Context, args: Namespace) -> None:
-    async with context.any_node() as node:
-        reply = await with_passphrase(context, node, lambda given: CreateSwarm(passphrase=given), Ok, twice=True)
-    _said(context, reply)
+    reply = await ask_with_passphrase(context, CreateSwarm(), Ok, twice=True)
+    context.out.done(str(reply.text))
     context.out.say("To let somebody in: sapo-desktop peers admit KEY, with the key that `identity show` tells there.")
 
 
 async def admit(context: Context, args: Namespace) -> None:
-    def request(given: str | None) -> Request:
-        return AdmitPeer(key=args.key, days=args.days, passphrase=given)
-
-    async with context.any_node() as node:
-        reply = await with_passphrase(context, node, request, InviteIs)
+    reply = await ask_with_passphrase(context, AdmitPeer(key=args.key, days=args.days), InviteIs)
     _print_link(context, reply.link, key=args.key.strip().lower())
     context.out.say(
         "The link admits only that key, so it is no secret. On the other computer: sapo-desktop peers join 'LINK'"
@@ -142,11 +133,8 @@ async def join(context: Context, args: Namespace) -> None:
     link = Invite.parse(args.link)  # refused before a node is started for it
     if link.nearby and not args.nearby:
         raise UsageError(joined([asks_first(link), "Then: sapo-desktop peers join --nearby 'LINK'"]))
-    async with context.any_node() as node:
-        reply = await with_passphrase(
-            context, node, lambda given: JoinSwarm(link=args.link, passphrase=given, nearby=args.nearby), Ok
-        )
-    _said(context, reply)
+    reply = await ask_with_passphrase(context, JoinSwarm(link=args.link, nearby=args.nearby), Ok)
+    context.out.done(str(reply.text))
 
 
 def _print_link(context: Context, link: str, **more: str) -> None:
@@ -160,14 +148,9 @@ async def _kept(node: Node, key: str) -> str:
 
 
 async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
-    reply = await call(node, SetSettings(values=values), Ok)
-    if (await call(node, GetStatus(), Status)).silo:
-        reply = Ok(text=f"{reply.text} The node is in silo until `sapo-desktop silo off`.")
-    _said(context, reply)
-
-
-def _said(context: Context, reply: Ok) -> None:
-    context.out.done(str(reply.text))
+    said = str((await call(node, SetSettings(values=values), Ok)).text)
+    silo = (await call(node, GetStatus(), Status)).silo
+    context.out.done(f"{said} The node is in silo until `sapo-desktop silo off`." if silo else said)
 
 
 def _whole_key(text: str, known: Iterable[str]) -> str:

@@ -45,7 +45,7 @@ async def change(context: Context, args: Namespace) -> None:
     values = typed_values(args.values, pairs=True)
     for key, text in values.items():
         settings_file.parse_value(key, text)
-    _done(context, await keep(context, values))
+    context.out.done(str((await keep(context, values)).text))
 
 
 async def in_force(context: Context) -> Settings:
@@ -66,9 +66,8 @@ async def keep(context: Context, values: dict[str, str]) -> Ok:
         _warn(context)
         reply = unstarted.change(DataFolder.at(context.folder), values)
         # Kept all the same: the node may be started in another session than this terminal's, which can tell.
-        for reason in dict.fromkeys(
-            map(str, (await asyncio.to_thread(asked_in_vain, context.kept(), values)).values())
-        ):
+        reasons = await asyncio.to_thread(asked_in_vain, context.kept(), values)
+        for reason in dict.fromkeys(map(str, reasons.values())):
             context.out.warn(f"As seen from here, it will do nothing. {reason}")
         return reply
 
@@ -85,18 +84,13 @@ async def reset(context: Context, args: Namespace) -> None:
         if args.keys:  # for all of them a file that is refused is set aside, and that is said
             _warn(context)
         reply = unstarted.reset(DataFolder.at(context.folder), args.keys)
-    _done(context, reply)
+    context.out.done(str(reply.text))
 
 
 def _warn(context: Context) -> None:
     """Say what a person should know of the file."""
     if said := unstarted.read(DataFolder.at(context.folder)).said:
         context.out.warn(str(said))
-
-
-def _done(context: Context, reply: Ok) -> None:
-    words = str(reply.text) or "Saved."
-    context.out.done(words)
 
 
 def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]:
@@ -118,10 +112,11 @@ def _show(context: Context, found: SettingsAre, keys: Sequence[str], reasons: Ma
     values = msgspec.structs.asdict(found.settings)
     for key in keys:
         info = settings_file.describe(key)
+        value = settings_file.shown(key, values[key])
         context.out.emit(
             "setting",
             key=key,
-            value=settings_file.shown(key, values[key]),
+            value=value,
             default=info.default,
             changed=key in found.changed,
             this_run_only=key in found.overridden,
@@ -129,7 +124,8 @@ def _show(context: Context, found: SettingsAre, keys: Sequence[str], reasons: Ma
             unsupported=str(reasons.get(key, "")),
         )
         origin = ", ".join(filter(None, (_origin(found, key), "not here" if key in reasons else "")))
-        rows.append([key, as_typed(settings_file.shown(key, values[key])), origin, info.description])
+        typed = ("on" if value else "off") if isinstance(value, bool) else str(value)
+        rows.append([key, typed, origin, info.description])
     context.out.table(["setting", "value", "", "meaning"], rows)
     for reason in dict.fromkeys(str(reasons[key]) for key in keys if key in reasons):
         named = ", ".join(key for key in keys if str(reasons.get(key, "")) == reason)
@@ -142,8 +138,3 @@ def _origin(found: SettingsAre, key: str) -> str:
     if key in found.waiting:
         return "after the round" if settings_file.describe(key).renews else "at the next start"
     return "set" if key in found.changed else ""
-
-
-def as_typed(value: object) -> str:
-    """A value as a person would type it."""
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)

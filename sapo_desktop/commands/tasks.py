@@ -7,10 +7,13 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.json_lines import share
+from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks
@@ -65,25 +68,11 @@ async def attempt(context: Context, args: Namespace) -> None:
     """Set one question; the model answers it, or `--answer` does."""
     async with context.any_node() as node:
         tasks = await call(node, ListTasks(examples=False), Tasks)
-        name = args.name if args.level is None else f"{args.name.partition('/')[0]}/{args.level}"
-        task = task_name(find_tasks(tasks.items, name)[0])
-        tried = await call(
-            node,
-            TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint),
-            Tried,
-        )
-    context.out.emit(
-        "try",
-        task=tried.task,
-        seed=tried.seed,
-        question=tried.question,
-        completion=tried.completion,
-        answer=tried.mark.answer,
-        truth=tried.truth,
-        solved=tried.mark.solved,
-        partial=share(tried.mark.partial),
-        verdict=tried.mark.verdict,
-    )
+        task = task_name(find_tasks(tasks.items, args.name)[0])
+        request = TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint)
+        tried = await call(node, request, Tried)
+    told = msgspec.structs.asdict(tried)
+    context.out.emit("try", **mark_fields(told.pop("mark")), **told)
     if not context.out.json_lines:
         context.out.say("\n".join(_tried_lines(tried)))
 
@@ -111,20 +100,14 @@ def find_tasks(items: Sequence[TaskInfo], name: str) -> list[TaskInfo]:
 
 
 def _emit_task(context: Context, item: TaskInfo) -> None:
-    context.out.emit(
-        "task",
-        task=task_name(item),
-        title=item.title,
-        task_id=item.task_id,
-        config={key: json.loads(json.dumps(value, default=str)) for key, value in item.config.items()},
-        grammar=item.grammar,
-        example=item.example,
-        solved=share(item.solved),
-        answers=item.answers,
-        reward=share(item.reward),
-        training=item.training,
-        own=item.own,
-    )
+    config = {key: json.loads(json.dumps(value, default=str)) for key, value in item.config.items()}
+    shares = {"solved": share(item.solved), "reward": share(item.reward)}
+    context.out.emit("task", task=task_name(item), **msgspec.structs.asdict(item) | shares | {"config": config})
+
+
+def mark_fields(mark: Mark) -> dict[str, JsonValue]:
+    """A mark as `--json` tells it."""
+    return {"answer": mark.answer, "solved": mark.solved, "partial": share(mark.partial), "verdict": mark.verdict}
 
 
 def _task_lines(item: TaskInfo) -> list[str]:

@@ -139,7 +139,7 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("tasks", "shwo", "gcd"), "Did you mean show?"),
         (("tasks", "show", "gdc"), "Did you mean gcd?"),
         (("tasks", "show", "gcd/esy"), "Did you mean easy?"),
-        (("tasks", "try", "gcd", "--level", "mittle"), "Did you mean middle?"),
+        (("tasks", "try", "gcd/mittle"), "Did you mean middle?"),
         (("checkpoints", "back", "99"), "There is no checkpoint 99"),
     ],
 )
@@ -319,12 +319,6 @@ def test_quit_without_a_node_is_done_already(gone: None, run: Words) -> None:
     assert run("quit") == 0
 
 
-def test_an_unknown_folder_has_neighbours(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "node-one").mkdir()
-    assert main(["status", "--data", str(tmp_path / "node-on")], door) == 1
-    assert "Did you mean node-one?" in capsys.readouterr().err
-
-
 def test_status_for_people_and_for_machines(run: Words) -> None:
     assert run("status") == 0
     assert "starter on cpu" in run.stdout
@@ -455,7 +449,7 @@ def test_tasks_are_listed_shown_and_tried(run: Words, door: FakeDoor) -> None:
     assert "gcd/easy" in run.stdout and "Left out: bad.csv: It is bad." in run.stdout
     assert run("tasks", "show", "gcd/middle", "--json") == 0
     assert [line["task"] for line in run.lines] == ["gcd/middle"]
-    assert run("tasks", "try", "gcd", "--level", "hard", "--answer", "12", "--seed", "3") == 0
+    assert run("tasks", "try", "gcd/hard", "--answer", "12", "--seed", "3") == 0
     assert door.node.requests[-1] == TryTask(task="gcd/hard", seed=3, answer="12")
     assert "✓ solved" in run.stdout
 
@@ -496,7 +490,8 @@ def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None
     assert isinstance(asked, Evaluate) and (asked.samples, asked.temperature) == (4, 0.5)
     assert run("eval", "--temperature", "0.5") == 2
     assert "say how many with --samples" in run.stderr
-    assert run("eval", "--samples", "4", "--temperature", "3") == 2
+    for text in ("3", "0", "0.0", "2.1", "hot"):
+        assert run("eval", "--samples", "4", "--temperature", text) == 2
 
 
 def test_export_is_to_a_folder_here(

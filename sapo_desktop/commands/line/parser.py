@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.invocation import PROGRAM, as_started, program
 from sapo_desktop.terminal.wording import nearest
 
-HOTTEST = 2.0
-"""Temperature."""
 CHECKPOINT_HELP = "base, best, last, or a number (default: last)"
 _INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '?(.*?)'? \(choose from (.*)\)", re.DOTALL)
 
@@ -210,7 +209,6 @@ def _records(commands: Commands[Parser]) -> None:
     show.add_argument("name", metavar="NAME", help="a family, or family/level")
     attempt = _command(actions, "try", "tasks:attempt", "set one question and let the model, or you, answer it")
     attempt.add_argument("name", metavar="NAME", help="a family, or family/level")
-    attempt.add_argument("--level", help="easy, middle, ... (default: the family's first)")
     attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
     attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
     attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
@@ -385,32 +383,22 @@ def _lab(commands: Commands[Parser]) -> None:
     plot.add_argument("folder", metavar="DIR")
 
 
-def _share(text: str) -> float:
-    if not re.fullmatch(r"0(\.[0-9]{1,6})?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.25")
-    return float(text)
+Number = TypeVar("Number", int, float)
 
 
-def _positive(text: str) -> int:
-    value = _natural(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
-    return value
+def _matching(pattern: str, kind: Callable[[str], Number], said: str) -> Callable[[str], Number]:
+    """What an option takes: text of this pattern, as such a number."""
+
+    def read(text: str) -> Number:
+        if not re.fullmatch(pattern, text):
+            raise argparse.ArgumentTypeError(f"{text!r} is {said}")
+        return kind(text)
+
+    return read
 
 
-def _gibibytes(text: str) -> float:
-    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GiB")
-    return float(text)
-
-
-def _temperature(text: str) -> float:
-    if not re.fullmatch(r"[0-9]{0,2}(\.[0-9]+)?", text) or not 0 < float(text or 0) <= HOTTEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no temperature above 0 and up to {HOTTEST:g}")
-    return float(text)
-
-
-def _natural(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
+_natural = _matching(r"[0-9]{1,18}", int, "not a whole number")
+_positive = _matching(r"0{0,17}[1-9][0-9]{0,17}", int, "not a whole number above zero")
+_gibibytes = _matching(r"[0-9]{1,6}(\.[0-9]{1,6})?", float, "not a number of GiB")
+_share = _matching(r"0(\.[0-9]{1,6})?", float, "not a share from 0 to 1, such as 0.25")
+_temperature = _matching(r"(?=.*[1-9])([01]?\.[0-9]+|1|2(\.0+)?)", float, "no temperature above 0 and up to 2")

@@ -13,16 +13,17 @@ import getpass
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeVar
 
+from msgspec import structs
+
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.signals import interruptible
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.worker.control.messages.requests import Request
+from sapo_desktop.worker.control.messages.requests import AdmitPeer, ChangeIdentity, CreateSwarm, JoinSwarm
 
 _LONGEST_LINE = 64 * 1024
 """Characters read of what is typed; whoever asks expects far fewer."""
@@ -50,6 +51,11 @@ def typed_secret(out: Output, prompt: str) -> str:
     """One line that is not shown while it is typed. Raises EOFError where there is nobody to type it."""
     with _at_prompt(out):
         return getpass.getpass(prompt)
+
+
+def as_utf8(text: str) -> str:
+    """What the terminal's encoding could not say is replaced: the control channel carries UTF-8 only."""
+    return os.fsencode(text).decode("utf-8", "replace")
 
 
 @contextlib.contextmanager
@@ -92,15 +98,21 @@ def _check_length(passphrase: str) -> None:
         raise UsageError(f"The passphrase needs at least {SHORTEST_PASSPHRASE} characters; nothing was changed.")
 
 
-async def with_passphrase(
-    context: Context, node: Node, request: Callable[[str | None], Request], kind: type[Told], *, twice: bool = False
+async def ask_with_passphrase(
+    context: Context,
+    request: AdmitPeer | ChangeIdentity | CreateSwarm | JoinSwarm,
+    kind: type[Told],
+    *,
+    twice: bool = False,
 ) -> Told:
     """Ask with the passphrase of the environment, if any; where one is needed and was not given, have it typed."""
-    try:
-        return await call(node, request(os.environ.get(PASSPHRASE)), kind)
-    except PassphraseNeeded as needed:
-        context.out.warn(str(needed))
-        return await call(node, request(typed_passphrase(context, twice=twice)), kind)
+    async with context.any_node() as node:
+        try:
+            return await call(node, structs.replace(request, passphrase=os.environ.get(PASSPHRASE)), kind)
+        except PassphraseNeeded as needed:
+            context.out.warn(str(needed))
+            typed = typed_passphrase(context, twice=twice)
+            return await call(node, structs.replace(request, passphrase=typed), kind)
 
 
 _HERE = (

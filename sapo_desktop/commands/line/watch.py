@@ -145,7 +145,9 @@ class Watch:
         elif status.round:
             self.view.said(f"Going on after round {status.round:,}.")
         if self.context.out.stdout.isatty():
-            self.view.said(_keys(self.in_charge))
+            ending = "Ctrl-C: finish this round and end. Again: end now."
+            leaving = "Ctrl-C: leave; the node goes on. sapo-desktop quit ends it."
+            self.view.said(ending if self.in_charge else leaving)
 
     async def _is_last(self, event: Event) -> bool:
         """Whether nothing after `event` is waited for. Who is in charge waits for the node's own last word."""
@@ -174,7 +176,7 @@ class Watch:
             self._left.set()
         elif not self.in_charge:
             self.goes_on = True
-            self._say("Leaving; the node goes on.")
+            self.view.said("Leaving; the node goes on.")
             self._left.set()
         elif self._interrupts == 1:
             self._ask_to_quit("Finishing this round, then ending. Ctrl-C again: end now.", finish_round=True)
@@ -191,11 +193,8 @@ class Watch:
         self._interrupt()
 
     def _ask_to_quit(self, words: str, *, finish_round: bool) -> None:
-        self._say(words)
-        self._asking = asyncio.create_task(self._quit(finish_round=finish_round))
-
-    def _say(self, words: str) -> None:
         self.view.said(words)
+        self._asking = asyncio.create_task(self._quit(finish_round=finish_round))
 
     async def _quit(self, *, finish_round: bool) -> None:
         # A node that has ended meanwhile did what was asked; that it ended is seen in the stream of events.
@@ -215,9 +214,3 @@ def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> 
             f"A node runs here already, with other settings ({', '.join(other)}). Change them there (sapo-desktop "
             "settings set, silo off), end it first (sapo-desktop quit), or leave those options out to watch it."
         )
-
-
-def _keys(in_charge: bool) -> str:
-    if in_charge:
-        return "Ctrl-C: finish this round and end. Again: end now."
-    return "Ctrl-C: leave; the node goes on. sapo-desktop quit ends it."
