@@ -39,7 +39,6 @@ _FRAME, _TIME, _ASK = range(3)
 
 def messages() -> list[m.Any]:
     """One of each kind."""
-    exact = m.Exact(author=ALICE.key, slot=2_833_333, task=TASK, index=0)
     stats = seal(ALICE, StatsBody(network=NETWORK, key=ALICE.key, time=int(START.unix), round=3, reward=0.5))
     return [
         m.CatalogueReq(),
@@ -48,7 +47,7 @@ def messages() -> list[m.Any]:
         m.Credit(ms_per_group=2500, together=8),
         m.Publish(batch=codec.pack_published([group(), group(index=1)])),
         want(TICKET),
-        want(TICKET, exact=exact, held=b"\1"),
+        want(TICKET, held=b"\1"),
         m.Groups(ticket=TICKET, batch=codec.pack_sourced([m.Sourced(envelope=group(), relay=BOB.key, tag=b"t")])),
         m.PeersReq(),
         m.Peers(records=[record()]),
@@ -255,7 +254,7 @@ def links() -> list[bytes]:
 _SWARM = ("sapo_desktop.swarm", "sapo_desktop.core.network")
 _NAMES = tuple(
     name.encode()
-    for kind in (*map(type, messages()), m.Hello, m.Auth, m.Exact, m.Sourced, GroupBody, StatsBody, PeerBody)
+    for kind in (*map(type, messages()), m.Hello, m.Auth, m.Sourced, GroupBody, StatsBody, PeerBody)
     for name in (str(kind.__struct_config__.tag or ""), *kind.__struct_fields__)  # type: ignore[attr-defined]
     if name
 )
