@@ -9,7 +9,6 @@ every few seconds, shown faster.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.bench.window.newcomer import Newcomer  # noqa: E402
-from tests.display import a_display  # noqa: E402
+from tests.display import on_a_display  # noqa: E402
 
 EVERY_SECONDS = 5.0
 FIRST_MS, EACH_MS, LAST_MS = 2000, 250, 4000
@@ -35,7 +34,7 @@ class Filmed(Newcomer):
     """A newcomer who answers the first questions and then only watches Home."""
 
     def __init__(self, minutes: float) -> None:
-        super().__init__(time.monotonic(), minutes, None, as_json=False)
+        super().__init__(time.monotonic(), minutes, None, argparse.Namespace(json=False))
         self.frames: list[Image.Image] = []
 
     def _look_around(self) -> None:
@@ -72,12 +71,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Film a newcomer's first minutes.")
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screens" / "learning.webp")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if not given.here:
-        with a_display("1400x1000", tray=True) as screen:
-            line = [sys.executable, __file__, "--here", "--minutes", str(given.minutes), "--out", str(given.out)]
-            sys.exit(subprocess.run(line, env=screen).returncode)
+    on_a_display("1400x1000", tray=True)
     newcomer = Filmed(given.minutes)
     newcomer.play("en")
     film(newcomer.frames, given.out)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "packaging")]
+
+from tests.display import on_a_display  # noqa: E402
 
 
 class Look(NamedTuple):
@@ -52,18 +53,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what is walked through")
     parser.add_argument("--only", default="", help="pictures whose name has this word")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.here:
-        paint(given.folder, given.parts, given.only)
-        return
-    from tests.display import a_display
-
+    on_a_display("2600x1500")
     given.folder.mkdir(parents=True, exist_ok=True)
-    with a_display("2600x1500") as screen:
-        line = [sys.executable, __file__, str(given.folder.absolute()), "--only", given.only, "--here"]
-        line += ["--parts", *given.parts]
-        sys.exit(subprocess.run(line, env=screen, cwd=ROOT).returncode)
+    paint(given.folder, given.parts, given.only)
 
 
 def paint(folder: Path, parts: list[str], only: str) -> None:

@@ -9,7 +9,6 @@ real one (docs/data/learning.json), peers and what they do are made up.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+from tests.display import on_a_display  # noqa: E402
+
 WHERE = ROOT / "docs" / "screens"
 
 
@@ -56,14 +58,8 @@ def shots() -> Iterator[Shot]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Take the pictures of docs/screens.")
     parser.add_argument("--only", default="", help="pictures whose name has this word")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if not given.here:
-        from tests.display import a_display
-
-        with a_display("1920x1200") as screen:
-            line = [sys.executable, __file__, "--here", "--only", given.only]
-            sys.exit(subprocess.run(line, env=screen, cwd=ROOT).returncode)
+    on_a_display("1920x1200")
     WHERE.mkdir(parents=True, exist_ok=True)
     take([shot for shot in shots() if given.only in shot.name])
 

@@ -4,11 +4,13 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 PATIENCE = 60.0
+_SHOWN = "SAPO_SHOWN_ON_A_DISPLAY"
 
 
 def can_be_had() -> bool:
@@ -40,6 +42,15 @@ def a_display(size: str = "1400x1000", *, tray: bool = False) -> Iterator[dict[s
     finally:
         server.terminate()
         server.wait(PATIENCE)
+
+
+def on_a_display(size: str, *, tray: bool = False) -> None:
+    """Run this program once more, on a screen of its own, and end with it; in that second one this does nothing."""
+    if os.environ.pop(_SHOWN, ""):
+        return
+    with a_display(size, tray=tray) as environment:
+        line = [sys.executable, *sys.orig_argv[1:]]
+        sys.exit(subprocess.run(line, env={**environment, _SHOWN: "1"}).returncode)
 
 
 @contextlib.contextmanager

@@ -1,19 +1,23 @@
-"""What every script with a goal prints: a line per figure, for people or (`--json`) for packaging/figures.py.
+"""What every script with figures prints: a line per figure, for people or (`--json`) for packaging/figures.py.
 
 A script exits 0 whether or not its goals are held: a machine that is busy is no reason
 for a red build, and the docs show what was measured either way.
 """
 
 import argparse
+import contextlib
+import os
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
+import psutil
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     """One measured value. `goal` is in words, `held` says whether the value meets it (None: there is no
     goal)."""
 
@@ -25,6 +29,25 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
+def at_most(name: str, value: float, unit: str, most: float | None, note: str = "", why: str = "") -> Figure:
+    """A figure with an upper bound, or with none (None); `why` goes on with the goal's words."""
+    if most is None:
+        return Figure(name, value, unit, note=note)
+    return Figure(name, value, unit, f"at most {most:g}{why}", value <= most, note)
+
+
+def at_least(name: str, value: float, unit: str, least: float | None, note: str = "", why: str = "") -> Figure:
+    """A figure with a lower bound, or with none (None); `why` goes on with the goal's words."""
+    if least is None:
+        return Figure(name, value, unit, note=note)
+    return Figure(name, value, unit, f"at least {least:g}{why}", value >= least, note)
+
+
+def exactly(name: str, value: float, unit: str, wanted: float, note: str = "") -> Figure:
+    """A figure with one value that is right, mostly 0."""
+    return Figure(name, value, unit, f"{wanted:g}", value == wanted, note)
+
+
 def arguments(description: str | None) -> argparse.ArgumentParser:
     """The options that all of them share."""
     parser = argparse.ArgumentParser(description=description)
@@ -34,15 +57,16 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def show(figure: Figure, as_json: bool) -> None:
-    """Print one figure."""
-    if as_json:
-        line = msgspec.json.encode(figure).decode()
-    else:
-        held = {True: "  held", False: "  MISSED", None: ""}[figure.held]
-        goal = f"  (goal: {figure.goal})" if figure.goal else ""
-        line = f"{figure.name:48} {figure.value:12.4g} {figure.unit}{goal}{held}  {figure.note}".rstrip()
-    print(line, flush=True)
+def show(figures: Iterable[Figure], given: argparse.Namespace) -> None:
+    """Print figures as they come."""
+    for figure in figures:
+        if given.json:
+            line = msgspec.json.encode(figure).decode()
+        else:
+            held = {True: "  held", False: "  MISSED", None: ""}[figure.held]
+            goal = f"  (goal: {figure.goal})" if figure.goal else ""
+            line = f"{figure.name:48} {figure.value:12.4g} {figure.unit}{goal}{held}  {figure.note}".rstrip()
+        print(line, flush=True)
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
@@ -50,6 +74,25 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
     return time.process_time() - began
+
+
+def tree_seconds(pid: int) -> float:
+    """CPU seconds so far of a process and all below it that are alive."""
+    total = 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        root = psutil.Process(pid)
+        for process in (root, *root.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                total += times.user + times.system
+    return total
+
+
+def with_fixed_hashes() -> None:
+    """Start this program again where its hashes are random: an examiner's may not be."""
+    if sys.flags.hash_randomization:
+        command = [sys.executable, *sys.orig_argv[1:]]
+        raise SystemExit(subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "0"}, check=False).returncode)
 
 
 def peak_memory() -> int:

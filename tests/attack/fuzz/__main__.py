@@ -29,7 +29,7 @@ import psutil
 from tests.attack.fuzz.files import FILES
 from tests.attack.fuzz.target import CORPUS, Target, attempt, known
 from tests.attack.fuzz.wire import WIRE
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, exactly, show, tell
 
 QUICK_SECONDS, SECONDS = 1.0, 60.0
 MOST_SECONDS = 1.0
@@ -84,8 +84,7 @@ def main() -> None:
     for outcome in outcomes:
         if given.keep:
             keep(outcome)
-    for figure in figures(outcomes):
-        show(figure, given.json)
+    show(figures(outcomes), given)
 
 
 def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
@@ -249,19 +248,17 @@ def figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     for one in outcomes:
         rate = one.inputs / max(one.seconds, 1e-9)
         said = "; ".join(one.crashes)
-        yield Figure(name=f"{one.target}: inputs", value=one.inputs, unit="inputs", note=f"{one.seconds:.0f} CPU-s")
-        yield Figure(name=f"{one.target}: speed", value=rate, unit="inputs/CPU-s")
-        yield Figure(name=f"{one.target}: crashes", value=len(one.crashes), unit="kinds", note=said)
-        yield Figure(name=f"{one.target}: memory", value=one.grown, unit="MiB more")
-        yield Figure(name=f"{one.target}: slowest", value=one.slowest, unit="CPU-s")
+        yield Figure(f"{one.target}: inputs", one.inputs, "inputs", note=f"{one.seconds:.0f} CPU-s")
+        yield Figure(f"{one.target}: speed", rate, "inputs/CPU-s")
+        yield Figure(f"{one.target}: crashes", len(one.crashes), "kinds", note=said)
+        yield Figure(f"{one.target}: memory", one.grown, "MiB more")
+        yield Figure(f"{one.target}: slowest", one.slowest, "CPU-s")
     total, crashes = sum(one.inputs for one in outcomes), sum(len(one.crashes) for one in outcomes)
     grown, slowest = max(one.grown for one in outcomes), max(one.slowest for one in outcomes)
     name = f"kinds of crashes, {total:,} inputs to {len(outcomes)} targets"
-    yield Figure(name=name, value=crashes, unit="kinds", goal="0", held=not crashes)
-    memory = Figure(name="largest growth of memory", value=grown, unit="MiB", goal=f"at most {MOST_GROWTH:g}")
-    yield msgspec.structs.replace(memory, held=grown <= MOST_GROWTH)
-    slow = Figure(name="slowest input", value=slowest, unit="CPU-s", goal=f"at most {MOST_SECONDS:g}")
-    yield msgspec.structs.replace(slow, held=slowest <= MOST_SECONDS)
+    yield exactly(name, crashes, "kinds", 0)
+    yield at_most("largest growth of memory", grown, "MiB", MOST_GROWTH)
+    yield at_most("slowest input", slowest, "CPU-s", MOST_SECONDS)
 
 
 def _escaped(word: bytes) -> str:

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from sapo_desktop.system.processes import KERNEL_COUNTERS, memory_kills
 from tests.attack.node.kills import Terminal, end, played_again, read_rewards
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, exactly, show, tell
 
 ROUNDS = 2
 DISK_MEGABYTES = 32
@@ -88,8 +88,7 @@ def main() -> None:
         if sys.platform == "linux" and os.geteuid() == 0 and not given.quick and not given.only:
             outcomes.append(full_disk(Path(scratch), given.seed))
             outcomes.append(read_only_disk(Path(scratch), given.seed))
-    for figure in figures(outcomes):
-        show(figure, given.json)
+    show(figures(outcomes), given)
 
 
 def chosen(faults: Iterable[str], most: int | None, only: str | None) -> list[str]:
@@ -354,25 +353,11 @@ def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
         outcome.fault for outcome in outcomes if (not outcome.said and outcome.fault not in SILENT) or outcome.unsaid
     ]
     hung = [outcome.fault for outcome in outcomes if outcome.hung]
-    count = f"{len(outcomes)} faults"
+    losing = ", ".join(outcome.fault for outcome in outcomes if outcome.lost)
     return [
-        Figure(
-            name=f"checkpointed rounds lost to {count}",
-            value=lost,
-            unit="rounds",
-            goal="0",
-            held=lost == 0,
-            note=", ".join(outcome.fault for outcome in outcomes if outcome.lost),
-        ),
-        Figure(
-            name="faults about which nothing was said",
-            value=len(silent),
-            unit="faults",
-            goal="0",
-            held=not silent,
-            note=", ".join(silent),
-        ),
-        Figure(name="nodes that hung", value=len(hung), unit="nodes", goal="0", held=not hung, note=", ".join(hung)),
+        exactly(f"checkpointed rounds lost to {len(outcomes)} faults", lost, "rounds", 0, losing),
+        exactly("faults about which nothing was said", len(silent), "faults", 0, ", ".join(silent)),
+        exactly("nodes that hung", len(hung), "nodes", 0, ", ".join(hung)),
     ]
 
 

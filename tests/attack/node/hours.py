@@ -23,7 +23,7 @@ import socket
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -39,7 +39,7 @@ from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.replies import RelayStatus, StartingStatus, Status
 from sapo_desktop.worker.control.messages.requests import GetStatus
 from tests.attack.peers.swarm import Program, start_relay
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, exactly, show, tell
 
 MINUTES, NODES, EVERY = 120.0, 4, 30.0
 SHARE = 10
@@ -91,13 +91,12 @@ def main() -> None:
     given = parser.parse_args()
     if given.read:
         lines = given.read.read_bytes().splitlines()
-        found = figures([msgspec.json.decode(line, type=Sample) for line in lines])
+        found = list(figures([msgspec.json.decode(line, type=Sample) for line in lines]))
     else:
         minutes, nodes, every = (1.0, 1, 3.0) if given.quick else (given.minutes, NODES, EVERY)
         with tempfile.TemporaryDirectory(prefix="sapo-hours-") as folder:
             found = asyncio.run(play(Path(folder), nodes, 60 * minutes, every, given.seed, given.samples))
-    for figure in found:
-        show(figure, given.json)
+    show(found, given)
 
 
 async def play(
@@ -134,7 +133,7 @@ async def play(
     finally:
         for program in programs.values():
             program.kill()
-    return figures(samples, leaks=_leaks_of(folder, programs), ended=ended)
+    return list(figures(samples, leaks=_leaks_of(folder, programs), ended=ended))
 
 
 def _start_node(folder: Path, number: int, address: Address, seed: int) -> Program:
@@ -207,82 +206,42 @@ def role(words: Sequence[str]) -> str:
 # -- what came of it -----------------------------------------------------------------------------------------------
 
 
-def figures(samples: Sequence[Sample], *, leaks: list[str] | None = None, ended: str = "") -> list[Figure]:
+def figures(samples: Sequence[Sample], *, leaks: list[str] | None = None, ended: str = "") -> Iterator[Figure]:
     """`leaks`: lines of logs that hold a path or a name; None where the logs are gone. `ended`: what the program said
     that ended by itself."""
     if not samples:
-        return [Figure(name="hours: samples", value=0, unit="samples", goal="some", held=False)]
+        yield Figure("hours: samples", 0, "samples", "some", False)
+        return
     end = samples[-1].seconds
     counted = [sample for sample in samples if sample.seconds >= min(SETTLED, (1 - LEAST_PART) * end)]
     minutes = (counted[-1].seconds - counted[0].seconds) / 60
     about = f"{end / 60:.0f} minutes, {samples[-1].rounds} rounds; the last {minutes:.0f} minutes count"
-    found = [
-        Figure(name="hours: minutes played", value=end / 60, unit="minutes", note=about),
-        Figure(
-            name="hours: programs that ended by themselves",
-            value=float(bool(ended)),
-            unit="programs",
-            goal="0",
-            held=not ended,
-            note=ended,
-        ),
-    ]
+    yield Figure("hours: minutes played", end / 60, "minutes", note=about)
+    yield exactly("hours: programs that ended by themselves", float(bool(ended)), "programs", 0, ended)
     for name in samples[-1].memory:
-        found.append(_drift(name, trend([sample.memory.get(name, 0) for sample in counted])))
-    found.append(_queues(counted))
+        yield _drift(f"hours: memory of {name}, drift", trend([sample.memory.get(name, 0) for sample in counted]))
+    yield _queues(counted)
     largest = max((size for sample in samples for size in sample.logs.values()), default=0)
-    written = sum(samples[-1].logs.values())
-    found.append(
-        Figure(
-            name="hours: largest log",
-            value=largest / 1e3,
-            unit="kB",
-            goal=f"at most {1.1 * MAX_LOG_BYTES / 1e3:.0f}",
-            held=largest <= 1.1 * MAX_LOG_BYTES,
-            note=f"{written / 1e3:.0f} kB of {len(samples[-1].logs)} logs in all",
-        )
-    )
+    note = f"{sum(samples[-1].logs.values()) / 1e3:.0f} kB of {len(samples[-1].logs)} logs in all"
+    yield at_most("hours: largest log", largest / 1e3, "kB", 1.1 * MAX_LOG_BYTES / 1e3, note)
     if leaks is not None:
-        found.append(
-            Figure(
-                name="hours: lines of logs with a path or a name",
-                value=len(leaks),
-                unit="lines",
-                goal="0",
-                held=not leaks,
-                note="; ".join(leaks[:3]),
-            )
-        )
-    return found
+        yield exactly("hours: lines of logs with a path or a name", len(leaks), "lines", 0, "; ".join(leaks[:3]))
 
 
 def _drift(name: str, fit: Trend | None) -> Figure:
     if fit is None:
-        return Figure(name=f"hours: memory of {name}, drift", value=0.0, unit="%", note="too few samples")
-    return Figure(
-        name=f"hours: memory of {name}, drift",
-        value=fit.percent,
-        unit="%",
-        goal=f"below {MOST_DRIFT:.0f}",
-        held=fit.percent < MOST_DRIFT,
-        note=f"{fit.interval}; from {fit.begin / 1e6:.0f} MB",
-    )
+        return Figure(name, 0.0, "%", note="too few samples")
+    note = f"{fit.interval}; from {fit.begin / 1e6:.0f} MB"
+    return Figure(name, fit.percent, "%", f"below {MOST_DRIFT:.0f}", fit.percent < MOST_DRIFT, note)
 
 
 def _queues(counted: Sequence[Sample]) -> Figure:
     """Which of them grow for certain, by more than memory may."""
     fits = {name: trend([sample.queues.get(name, 0.0) for sample in counted]) for name in counted[-1].queues}
     growing = {name: fit for name, fit in fits.items() if fit is not None and fit.low > MOST_DRIFT}
-    last = ", ".join(f"{name} {value:.0f}" for name, value in counted[-1].queues.items())
-    said = "; ".join(f"{name} {fit.percent:+.0f}% ({fit.interval})" for name, fit in growing.items())
-    return Figure(
-        name="hours: queues that grow",
-        value=len(growing),
-        unit="queues",
-        goal="0",
-        held=not growing,
-        note=(f"{said}; " if said else "") + f"at the end: {last}",
-    )
+    told = [f"{name} {fit.percent:+.0f}% ({fit.interval})" for name, fit in growing.items()]
+    told.append("at the end: " + ", ".join(f"{name} {value:.0f}" for name, value in counted[-1].queues.items()))
+    return exactly("hours: queues that grow", len(growing), "queues", 0, "; ".join(told))
 
 
 def trend(values: Sequence[float]) -> Trend | None:

@@ -25,7 +25,7 @@ from pathlib import Path
 import psutil
 
 from tests.attack.peers.swarm import Program
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, exactly, show, tell
 
 TARGETS = ("worker", "engine", "examiner", "terminal")
 START_SECONDS = 120.0
@@ -137,8 +137,7 @@ def main() -> None:
         terminal = Terminal(unbroken, given.seed, len(rewards))
         terminal.finish()
         alike = sum(a == b for a, b in zip(read_rewards(unbroken), rewards, strict=True))
-    for figure in figures(toll, alike, len(rewards)):
-        show(figure, given.json)
+    show(figures(toll, alike, len(rewards)), given)
 
 
 def kill_once(data: Path, seed: int, draw: random.Random, toll: Toll) -> None:
@@ -209,15 +208,9 @@ def figures(toll: Toll, alike: int, rounds: int) -> list[Figure]:
     kills = sum(toll.killed.values())
     shares = ", ".join(f"{count} {name}" for name, count in sorted(toll.killed.items()))
     return [
-        Figure(name="kills", value=kills, unit="processes", note=shares),
-        Figure(name="checkpointed rounds lost", value=toll.lost, unit="rounds", goal="0", held=toll.lost == 0),
-        Figure(
-            name="rounds equal to the unbroken run's",
-            value=alike,
-            unit=f"of {rounds}",
-            goal="all",
-            held=alike == rounds,
-        ),
+        Figure("kills", kills, "processes", note=shares),
+        exactly("checkpointed rounds lost", toll.lost, "rounds", 0),
+        Figure("rounds equal to the unbroken run's", alike, f"of {rounds}", "all", alike == rounds),
     ]
 
 

@@ -31,7 +31,7 @@ from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
 from tests.attack.node.disk import Cut, Disk, Op
 from tests.attack.node.faults import ROUNDS, play
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, exactly, show, tell
 
 CUTS: tuple[Cut, ...] = ("kept", "dropped", "chance", "chance", "chance")
 QUICK_INSTANTS = 100
@@ -92,8 +92,7 @@ def main() -> None:
         differing = differences(whole, folder)
         starts = 0 if given.quick else STARTS
         said = [start_from(recording, Path(scratch), draw, given.seed, toll) for _ in range(starts)]
-    for figure in figures(recording, toll, differing, said):
-        show(figure, given.json)
+    show(figures(recording, toll, differing, said), given)
 
 
 def record(folder: Path, trace: Path, seed: int) -> None:
@@ -322,37 +321,15 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def figures(recording: Recording, toll: Toll, differing: list[str], said: list[list[str]]) -> list[Figure]:
-    cuts = sum(toll.cuts.values())
-    bad = sum(toll.unreadable.values())
-    spoke = sum(map(bool, said))
+    name = "files in which the recording differs from the folder"
+    cuts = f"{len(recording.ops)} changes and syncs; " + ", ".join(f"{n} {name}" for name, n in toll.cuts.items())
+    bad = "; ".join(f"{count} x {what}" for what, count in toll.unreadable.most_common(3))
     return [
-        Figure(
-            name="files in which the recording differs from the folder",
-            value=len(differing),
-            unit="files",
-            goal="0",
-            held=not differing,
-            note=", ".join(differing[:5]),
-        ),
-        Figure(
-            name="power cuts",
-            value=cuts,
-            unit="cuts",
-            note=f"{len(recording.ops)} changes and syncs; "
-            + ", ".join(f"{n} {name}" for name, n in toll.cuts.items()),
-        ),
-        Figure(name="checkpointed rounds lost", value=toll.lost, unit="rounds", goal="0", held=toll.lost == 0),
-        Figure(
-            name="folders in which something could not be read",
-            value=bad,
-            unit="folders",
-            goal="0",
-            held=bad == 0,
-            note="; ".join(f"{count} x {what}" for what, count in toll.unreadable.most_common(3)),
-        ),
-        Figure(
-            name="nodes that complained as they went on", value=spoke, unit=f"of {len(said)}", goal="0", held=not spoke
-        ),
+        exactly(name, len(differing), "files", 0, ", ".join(differing[:5])),
+        Figure("power cuts", toll.cuts.total(), "cuts", note=cuts),
+        exactly("checkpointed rounds lost", toll.lost, "rounds", 0),
+        exactly("folders in which something could not be read", toll.unreadable.total(), "folders", 0, bad),
+        exactly("nodes that complained as they went on", sum(map(bool, said)), f"of {len(said)}", 0),
     ]
 
 

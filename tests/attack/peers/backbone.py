@@ -13,7 +13,7 @@ from sapo_desktop.swarm.backbone.federation import GROUPS_PER_SECOND, seal_batch
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.signing import Signer
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, exactly, show, tell
 from tests.swarm.backbone.relays import Relay, carry
 from tests.swarm.mesh import SLOT, Mesh, Peer
 from tests.swarm.peers import NETWORK, TASK, group
@@ -24,10 +24,8 @@ GOAL = 1 / (RELAYS + 1)
 
 
 def main() -> None:
-    parser = arguments(__doc__)
-    given = parser.parse_args()
-    for share in flooded(12 if given.quick else 60):
-        show(share, given.json)
+    given = arguments(__doc__).parse_args()
+    show(flooded(12 if given.quick else 60), given)
 
 
 def flooded(rounds: int) -> list[Figure]:
@@ -61,21 +59,15 @@ def flooded(rounds: int) -> list[Figure]:
     reached = sum(envelope in relay.served() for envelope in honest for relay in relays)
     return [
         Figure(
-            name="draws that a relay gets that floods the backbone",
-            value=theirs / drawn,
-            unit="share",
-            goal=f"no more than one relay of {RELAYS + 1}: {GOAL} within the interval",
-            held=interval.low <= GOAL,
-            note=f"{theirs} of {drawn} from {forged} forged against {len(honest)}; 95% interval "
+            "draws that a relay gets that floods the backbone",
+            theirs / drawn,
+            "share",
+            f"no more than one relay of {RELAYS + 1}: {GOAL} within the interval",
+            interval.low <= GOAL,
+            f"{theirs} of {drawn} from {forged} forged against {len(honest)}; 95% interval "
             f"{interval.low:.3f} to {interval.high:.3f}",
         ),
-        Figure(
-            name="honest groups that all relays serve beside the flood",
-            value=reached / (len(honest) * RELAYS),
-            unit="share",
-            goal="1",
-            held=reached == len(honest) * RELAYS,
-        ),
+        exactly("honest groups that all relays serve beside the flood", reached / (len(honest) * RELAYS), "share", 1),
     ]
 
 

@@ -18,7 +18,7 @@ from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import Signer
-from tests.bench.figure import Figure, arguments, show
+from tests.bench.figure import Figure, arguments, at_least, exactly, show
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import ALICE, TASK, group, group_body
 
@@ -35,8 +35,7 @@ HOSTS = (
 def main() -> None:
     given = arguments(__doc__).parse_args()
     scale = 16 if given.quick else 1
-    for figure in (instances(), kept(scale, given.seed), asked(), invites()):
-        show(figure, given.json)
+    show((instances(), kept(scale, given.seed), asked(), invites()), given)
 
 
 def instances() -> Figure:
@@ -47,13 +46,7 @@ def instances() -> Figure:
     envelopes = [group(author.signer, instance=bytes([number]) * 16) for number in range(INSTANCES)]
     server.exchange.receive(link, codec.encode(m.Publish(batch=codec.pack_published(envelopes))), mesh.now)
     count = len(victim.exchange.pool)
-    return Figure(
-        name=f"how often one question counts under {INSTANCES} instances",
-        value=count,
-        unit="times",
-        goal="1",
-        held=count == 1,
-    )
+    return exactly(f"how often one question counts under {INSTANCES} instances", count, "times", 1)
 
 
 def kept(scale: int, seed: int) -> Figure:
@@ -69,14 +62,9 @@ def kept(scale: int, seed: int) -> Figure:
         for index in range(GROUPS_OF_A_RELAY):
             flood += add(pool, rng.randbytes(32), index, Path(b"x" * 32, relay, relay[:2]))
     left = len({entry.name.author for entry in pool} & set(honest))
-    return Figure(
-        name=f"honest groups kept while one link claims {RELAYS // scale:,} relays",
-        value=left / len(honest),
-        unit="share",
-        goal="1",
-        held=left == len(honest),
-        note=f"{left} of {len(honest)}; of the flood {flood:,} were taken and {len(pool) - left:,} are left",
-    )
+    note = f"{left} of {len(honest)}; of the flood {flood:,} were taken and {len(pool) - left:,} are left"
+    name = f"honest groups kept while one link claims {RELAYS // scale:,} relays"
+    return exactly(name, left / len(honest), "share", 1, note)
 
 
 def add(pool: Pool, author: bytes, index: int, path: Path) -> bool:
@@ -108,12 +96,8 @@ def asked() -> Figure:
     mesh.wait(20)
     keys = {author.signer.key for author in authors}
     got = sum(entry.name.author in keys for entry in victim.exchange.pool)
-    return Figure(
-        name="honest groups asked for beside a link that filled the pool",
-        value=got,
-        unit="groups",
-        goal="at least 8, half of what is wanted",
-        held=got >= 8,
+    return at_least(
+        "honest groups asked for beside a link that filled the pool", got, "groups", 8, why=", half of what is wanted"
     )
 
 
@@ -121,14 +105,8 @@ def invites() -> Figure:
     """Addresses of this computer, of local networks and of clouds that an invite has dialled unasked."""
     peers = [f"wss://{host}:8765" for host in HOSTS] + ["wss://relay.example:22", "wss://relay.example:25"]
     unasked = [peer for peer in peers if Invite("5a" * 32, (peer,)).nearby == ()]
-    return Figure(
-        name="places nearby that an invite has dialled unasked",
-        value=len(unasked),
-        unit="addresses",
-        goal="0",
-        held=not unasked,
-        note=f"of {len(peers)} tried{': ' if unasked else ''}{', '.join(unasked)}",
-    )
+    note = f"of {len(peers)} tried{': ' if unasked else ''}{', '.join(unasked)}"
+    return exactly("places nearby that an invite has dialled unasked", len(unasked), "addresses", 0, note)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from sapo_desktop.swarm.protocol.messages import Hello
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.sockets.dialling import Allows
 from sapo_desktop.swarm.trust.standing import Standing
-from tests.bench.figure import Figure
+from tests.bench.figure import Figure, at_least
 from tests.swarm.mesh import START
 from tests.swarm.peers import NETWORK
 
@@ -61,14 +61,8 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
         }
         for what, (of, least) in asked.items():
             count = sum(map(of, met))
-            yield Figure(
-                name=f"{what}, 80% of addresses hostile, {case}",
-                value=count / tries,
-                unit="share",
-                goal=least and f"at least {least}",
-                held=least and count / tries >= least,
-                note=f"{count:.0f} of {tries}" if what.startswith("newcomers") else "",
-            )
+            note = f"{count:.0f} of {tries}" if what.startswith("newcomers") else ""
+            yield at_least(f"{what}, 80% of addresses hostile, {case}", count / tries, "share", least, note)
 
 
 @dataclass

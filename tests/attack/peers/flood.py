@@ -12,7 +12,7 @@ from random import Random
 
 from sapo_desktop.core.statistics import wilson
 from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import TASK
 
@@ -28,9 +28,8 @@ def main() -> None:
     nodes, rounds = (20, 30) if given.quick else (given.nodes, given.rounds)
     for relayed in (False, True):
         tell(f"flooding {'through relays' if relayed else 'directly'}")
-        show(flooded(nodes, rounds, relayed=relayed), given.json)
-    for lie in (0.0, 1.0):
-        show(shifted(lie), given.json)
+        show([flooded(nodes, rounds, relayed=relayed)], given)
+    show(map(shifted, (0.0, 1.0)), given)
 
 
 def flooded(nodes: int, rounds: int, *, relayed: bool) -> Figure:
@@ -54,14 +53,9 @@ def flooded(nodes: int, rounds: int, *, relayed: bool) -> Figure:
         drawn += len(entries)
         theirs += sum(entry.name.author in keys for entry in entries)
     interval = wilson(theirs, drawn)
-    return Figure(
-        name=f"draws that a flooding tenth gets, {'through two relays' if relayed else 'directly'}",
-        value=theirs / drawn,
-        unit="share",
-        goal=f"at most {GOAL}",
-        held=theirs / drawn <= GOAL,
-        note=f"{theirs} of {drawn}; 95% interval {interval.low:.3f} to {interval.high:.3f}",
-    )
+    name = f"draws that a flooding tenth gets, {'through two relays' if relayed else 'directly'}"
+    note = f"{theirs} of {drawn}; 95% interval {interval.low:.3f} to {interval.high:.3f}"
+    return at_most(name, theirs / drawn, "share", GOAL, note)
 
 
 def shifted(lie: float) -> Figure:
@@ -78,12 +72,12 @@ def shifted(lie: float) -> Figure:
     assert before is not None and after is not None
     low, high = (sorted(honest)[int(share * HONEST)] for share in (0.28, 0.72))
     return Figure(
-        name=f"shift of the swarm's reward by 30% that are always {'right' if lie else 'wrong'}",
-        value=after.value - before.value,
-        unit="reward",
-        goal=f"between the honest 28th and 72nd percentile, {low - before.value:+.3f} and {high - before.value:+.3f}",
-        held=low <= after.value <= high,
-        note=f"{before.value:.3f} to {after.value:.3f}, interval {after.low:.3f} to {after.high:.3f}",
+        f"shift of the swarm's reward by 30% that are always {'right' if lie else 'wrong'}",
+        after.value - before.value,
+        "reward",
+        f"between the honest 28th and 72nd percentile, {low - before.value:+.3f} and {high - before.value:+.3f}",
+        low <= after.value <= high,
+        f"{before.value:.3f} to {after.value:.3f}, interval {after.low:.3f} to {after.high:.3f}",
     )
 
 

@@ -28,7 +28,7 @@ from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refusals
 from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
-from tests.bench.figure import Figure, arguments, peak_memory, show
+from tests.bench.figure import Figure, arguments, at_most, peak_memory, show
 from tests.swarm.peers import ALICE, NETWORK, group
 from tests.worker.membership.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
 
@@ -65,8 +65,7 @@ def main() -> None:
     figures = [*ids(starter), *normaliser(starter)]
     if given.step:
         figures += [figure for way in ("as taken", "as sent") for figure in stepped(way)]
-    for figure in figures:
-        show(figure, given.json)
+    show(figures, given)
 
 
 def padded(answer: int) -> list[str]:
@@ -109,21 +108,9 @@ def ids(starter: Starter) -> list[Figure]:
     ours = max(len(c.tokens) for c in fit.group.completions)
     note = f"of {MAX_TOKENS} that an own one may have"
     return [
-        Figure(
-            name="padded group, signed",
-            value=size,
-            unit="bytes",
-            goal=f"at most {limits.MAX_GROUP}, so it is valid",
-            held=size <= limits.MAX_GROUP,
-        ),
-        Figure(name="padded answer as sent", value=sent, unit="ids", note=note),
-        Figure(
-            name="padded answer as trained on",
-            value=ours,
-            unit="ids",
-            goal=f"at most {MAX_TOKENS}",
-            held=ours <= MAX_TOKENS,
-        ),
+        at_most("padded group, signed", size, "bytes", limits.MAX_GROUP, why=", so it is valid"),
+        Figure("padded answer as sent", sent, "ids", note=note),
+        at_most("padded answer as trained on", ours, "ids", MAX_TOKENS),
     ]
 
 
@@ -135,15 +122,9 @@ def normaliser(starter: Starter) -> list[Figure]:
     before = alone + WRONG_GROUPS * sum(len(c.tokens) for c in as_sent(starter, wrong, right=False).completions)
     after = _tokens(own, [fit.group for fit in taken(starter, wrong)] * WRONG_GROUPS)
     return [
-        Figure(name="normaliser of own answers alone", value=alone, unit="tokens"),
-        Figure(name=f"... with {WRONG_GROUPS} wrong groups as sent", value=before, unit="tokens"),
-        Figure(
-            name=f"... with {WRONG_GROUPS} wrong groups as taken",
-            value=after,
-            unit="tokens",
-            goal="as alone",
-            held=after == alone,
-        ),
+        Figure("normaliser of own answers alone", alone, "tokens"),
+        Figure(f"... with {WRONG_GROUPS} wrong groups as sent", before, "tokens"),
+        Figure(f"... with {WRONG_GROUPS} wrong groups as taken", after, "tokens", "as alone", after == alone),
     ]
 
 
@@ -190,11 +171,11 @@ def stepped(way: str) -> list[Figure]:
     line = [sys.executable, "-m", "tests.attack.peers.foreign", "--take", way]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        return [Figure(name=f"step on the padded group {way}", value=done.returncode, unit="exit code")]
+        return [Figure(f"step on the padded group {way}", done.returncode, "exit code")]
     found = msgspec.json.decode(done.stdout.splitlines()[-1], type=Stepped)
     return [
-        Figure(name=f"step on the padded group {way}", value=found.seconds, unit="s"),
-        Figure(name=f"... peak of its process {way}", value=found.peak / 1e6, unit="MB"),
+        Figure(f"step on the padded group {way}", found.seconds, "s"),
+        Figure(f"... peak of its process {way}", found.peak / 1e6, "MB"),
     ]
 
 

@@ -23,7 +23,7 @@ import ssl
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from random import Random
@@ -54,7 +54,7 @@ from sapo_desktop.swarm.sockets.network import MOST_MEMORY, now
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.attack.peers.swarm import Program, start_relay
-from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.bench.figure import Figure, arguments, at_least, at_most, cpu_seconds, exactly, show, tell
 from tests.swarm.mesh import SLOT, Mesh, Peer
 from tests.swarm.peers import TASK as TASK_ID
 from tests.swarm.peers import group, group_body
@@ -276,13 +276,7 @@ def ingest() -> Figure:
     spent = cpu_seconds(lambda: [relay.exchange.receive(link, frame, mesh.now) for link, frame in frames])
     assert len(relay.exchange.giving.shelf) == len(frames)
     rate = len(frames) / spent
-    return Figure(
-        name="groups verified and kept, without sockets",
-        value=rate,
-        unit="a CPU-second",
-        goal="4,000",
-        held=rate >= 4000,
-    )
+    return at_least("groups verified and kept, without sockets", rate, "a CPU-second", 4000)
 
 
 def sampling() -> Figure:
@@ -296,7 +290,7 @@ def sampling() -> Figure:
             shelf.add(opened, Path(b"", b"", key[16:]), 0.0)
     wants = [m.Want(ticket=rng.randbytes(16), n=limits.MAX_BATCH, tasks=[TASK_ID]) for _ in range(SAMPLES)]
     spent = cpu_seconds(lambda: [sample(shelf, want, rng) for want in wants])
-    return Figure(name="WANTs answered, without sockets", value=SAMPLES / spent, unit="a CPU-second")
+    return Figure("WANTs answered, without sockets", SAMPLES / spent, "a CPU-second")
 
 
 def _sealed(signer: Signer, body: GroupBody) -> bytes:
@@ -327,11 +321,9 @@ def main() -> None:
     count, seconds = (SESSIONS_QUICK, SECONDS_QUICK) if given.quick else (given.sessions, 60 * given.minutes)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    for figure in (ingest(), sampling()):
-        show(figure, given.json)
+    show((ingest(), sampling()), given)
     with tempfile.TemporaryDirectory(prefix="sapo-load-") as folder:
-        for figure in asyncio.run(play(FilePath(folder), count, seconds)):
-            show(figure, given.json)
+        show(asyncio.run(play(FilePath(folder), count, seconds)), given)
 
 
 async def play(folder: FilePath, count: int, seconds: float) -> list[Figure]:
@@ -361,7 +353,7 @@ async def play(folder: FilePath, count: int, seconds: float) -> list[Figure]:
         wall, cpu = time.monotonic() - began, relay.cpu - spent
         await asyncio.sleep(2.5)  # its page is a second old at most
         seen = await asyncio.to_thread(relay.figures)
-        return _figures(count, load, seen, greeting, greeting_cpu, (empty, idle, peak), wall, cpu)
+        return list(_figures(count, load, seen, greeting, greeting_cpu, (empty, idle, peak), wall, cpu))
     finally:
         for client in clients:
             client.leave()
@@ -387,72 +379,32 @@ def _figures(
     memory: tuple[int, int, int],
     wall: float,
     cpu: float,
-) -> list[Figure]:
+) -> Iterator[Figure]:
     empty, idle, peak = memory
-    most = empty + MOST_MEMORY + 40 * limits.KIB * count
+    name = f"{count:,} sessions, {wall:.0f} s"
+    ended = max(count - seen['sapo_relay_links{dialled="them"}'], load.ended.total())
+    note = ", ".join(f"{number} x {reason}" for reason, number in load.ended.items())
+    yield exactly(f"{name}: sessions that ended, or were not open at the end", ended, "sessions", 0, note)
     came = seen['sapo_relay_groups_total{way="in"}']
-    refused = {name: value for name, value in seen.items() if name.startswith("sapo_relay_refused") and value}
-    lost = load.published - came
+    refused = [name for name, value in seen.items() if name.startswith("sapo_relay_refused") and value]
+    note = f"of {load.published}, {load.published / wall:.0f}/s, of {load.due} that were due; "
+    note += ", ".join(refused) or "none refused"
+    yield exactly(f"{name}: groups published and not taken", load.published - came, "groups", 0, note)
+    allowed = 1 / seen["sapo_relay_seconds_per_group"]
+    yield Figure(f"{name}: what a session may send at the end", allowed, "groups a second")
     times = sorted(load.servable)
     late = times[int(0.99 * len(times))]
-    open_links = seen['sapo_relay_links{dialled="them"}']
-    each = (idle - empty) / count / limits.KIB
-    name = f"{count:,} sessions, {wall:.0f} s"
-    return [
-        Figure(
-            name=f"{name}: sessions that ended, or were not open at the end",
-            value=count - open_links,
-            unit="sessions",
-            goal="0",
-            held=open_links == count and not load.ended,
-            note=", ".join(f"{number} x {reason}" for reason, number in load.ended.items()),
-        ),
-        Figure(
-            name=f"{name}: groups published and not taken",
-            value=lost,
-            unit="groups",
-            goal="0",
-            held=lost == 0,
-            note=f"of {load.published}, {load.published / wall:.0f}/s, of {load.due} that were due; "
-            + (", ".join(refused) or "none refused"),
-        ),
-        Figure(
-            name=f"{name}: what a session may send at the end",
-            value=1 / seen["sapo_relay_seconds_per_group"],
-            unit="groups a second",
-        ),
-        Figure(
-            name=f"{name}: from PUBLISH to servable, 99% within",
-            value=late,
-            unit="s",
-            goal="below 1",
-            held=late < 1,
-            note=f"half within {times[len(times) // 2]:.3f} s, of {len(times)}; the sessions' own waiting included",
-        ),
-        Figure(name=f"{name}: groups served", value=seen['sapo_relay_groups_total{way="out"}'], unit="groups"),
-        Figure(name=f"{name}: memory of an idle session", value=each, unit="KiB", goal="at most 40", held=each <= 40),
-        Figure(
-            name=f"{name}: most memory of the relay",
-            value=peak / limits.KIB**2,
-            unit="MiB",
-            goal=f"at most {most / limits.KIB**2:.0f}: empty, all that it may hold, and its sessions",
-            held=peak <= most,
-        ),
-        Figure(
-            name=f"{name}: relay's processor",
-            value=cpu / wall,
-            unit="cores",
-            note=f"{came / cpu:.0f} groups taken, and as many served, for a CPU-second",
-        ),
-        Figure(
-            name=f"{name}: handshakes",
-            value=count / greeting,
-            unit="a second",
-            goal="200",
-            held=count / greeting >= 200,
-            note=f"{count / greeting_cpu:.0f} for a CPU-second of the relay; the other side's work took the rest",
-        ),
-    ]
+    note = f"half within {times[len(times) // 2]:.3f} s, of {len(times)}; the sessions' own waiting included"
+    yield at_most(f"{name}: from PUBLISH to servable, 99% within", late, "s", 1, note)
+    yield Figure(f"{name}: groups served", seen['sapo_relay_groups_total{way="out"}'], "groups")
+    yield at_most(f"{name}: memory of an idle session", (idle - empty) / count / limits.KIB, "KiB", 40)
+    most = round((empty + MOST_MEMORY + 40 * limits.KIB * count) / limits.KIB**2)
+    why = ": empty, all that it may hold, and its sessions"
+    yield at_most(f"{name}: most memory of the relay", peak / limits.KIB**2, "MiB", most, why=why)
+    note = f"{came / cpu:.0f} groups taken, and as many served, for a CPU-second"
+    yield Figure(f"{name}: relay's processor", cpu / wall, "cores", note=note)
+    note = f"{count / greeting_cpu:.0f} for a CPU-second of the relay; the other side's work took the rest"
+    yield at_least(f"{name}: handshakes", count / greeting, "a second", 200, note)
 
 
 def _free_port() -> int:

@@ -48,8 +48,7 @@ def main() -> None:
     nodes, minutes = (NODES // 10, 11) if given.quick else (NODES, 30)
     for shards in HEARD:
         tell(f"{shards} of {SHARDS} shards")
-        for figure in swarm(nodes, minutes, shards, Random(given.seed)):
-            show(figure, given.json)
+        show(swarm(nodes, minutes, shards, Random(given.seed)), given)
 
 
 def swarm(nodes: int, minutes: int, shards: int, rng: Random) -> Iterator[Figure]:
@@ -72,10 +71,10 @@ def swarm(nodes: int, minutes: int, shards: int, rng: Random) -> Iterator[Figure
     per_second = taken.total() / len(shelves) / minutes / 60
     drawn = seen.authors.total()
     name = f"{shards} shards of {SHARDS}"
-    yield Figure(name=f"{name}: groups into a relay", value=per_second, unit="/s", note=_kilobytes(per_second))
+    yield Figure(f"{name}: groups into a relay", per_second, "/s", note=_kilobytes(per_second))
     note = f"{drawn} groups of {len(seen.relays)} relays and {len(seen.tags)} tags; most of one {_most(seen.authors)}"
-    yield Figure(name=f"{name}: identities in draws", value=len(seen.authors) / drawn, unit="a group", note=note)
-    yield Figure(name=f"{name}: largest relay's share of draws", value=_most(seen.relays) / drawn, unit="share")
+    yield Figure(f"{name}: identities in draws", len(seen.authors) / drawn, "a group", note=note)
+    yield Figure(f"{name}: largest relay's share of draws", _most(seen.relays) / drawn, "share")
 
 
 def _published(shelf: Pool, relay: bytes, authors: list[tuple[bytes, bytes]], now: int) -> int:

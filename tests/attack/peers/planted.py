@@ -14,9 +14,6 @@ trained on, and how many honest answers were left out of the step as too unlikel
 
 import asyncio
 import contextlib
-import os
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +35,7 @@ from sapo_desktop.learning import external
 from sapo_desktop.swarm.pool.pool import Entry
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope, seal
 from sapo_desktop.worker.membership.foreign import Intake, Taken
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell, with_fixed_hashes
 
 WORD = "zebra"
 PLANT = f" {WORD} {WORD} "
@@ -83,15 +80,12 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--least", type=float, default=external.LEAST, help="in place of external.LEAST")
     given = parser.parse_args()
-    if os.environ.get("PYTHONHASHSEED") != "0":  # the examiner's
-        command = [sys.executable, "-m", "tests.attack.peers.planted", *sys.argv[1:]]
-        raise SystemExit(subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "0"}, check=False).returncode)
+    with_fixed_hashes()
     rounds = QUICK_ROUNDS if given.quick else given.rounds
     with tempfile.TemporaryDirectory() as folder:
         external.LEAST = given.least
         tally = asyncio.run(play(Path(folder), rounds, given.seed, given.nodes))
-    for figure in figures(tally, rounds, given.nodes):
-        show(figure, given.json)
+    show(figures(tally, rounds, given.nodes), given)
 
 
 async def play(out: Path, rounds: int, seed: int, count: int) -> Tally:
@@ -167,35 +161,18 @@ def counted(tally: Tally, attacker: bytes) -> Iterator[None]:
 def figures(tally: Tally, rounds: int, nodes: int) -> Iterator[Figure]:
     last = range(rounds - max(1, rounds // 10) + 1, rounds + 1)
     planted, answers = (sum(counts[number] for number in last) for counts in (tally.planted, tally.answers))
-    uptake = planted / max(1, answers)
-    yield Figure(
-        name=f"own answers with a planted word after {rounds} rounds, one node of {nodes} plants",
-        value=uptake,
-        unit="share",
-        goal="at most 0.05 after 100",
-        held=uptake <= 0.05,
-        note=f"{planted} of {answers} in the last {len(last)} rounds",
-    )
-    yield Figure(
-        name="reward of the honest nodes in these rounds",
-        value=sum(tally.rewards[number] for number in last) / len(last),
-        unit="reward",
-        note=f"{tally.rewards[1]:.2f} in the first",
-    )
-    yield _at_most_3_percent(
-        "honest groups that were drawn and not fit to train on",
-        1 - tally.fit[False] / max(1, tally.offered[False]),
-        f"of {tally.offered[False]}; of the planter's {tally.offered[True]} groups {tally.fit[True]} were fit",
-    )
-    yield _at_most_3_percent(
-        "honest right answers that were left out of the step",
-        tally.left_out[False] / max(1, tally.stepped[False]),
-        f"of {tally.stepped[False]}; of the planter's {tally.stepped[True]} answers {tally.left_out[True]} were",
-    )
-
-
-def _at_most_3_percent(name: str, share: float, note: str) -> Figure:
-    return Figure(name=name, value=share, unit="share", goal="at most 0.03", held=share <= 0.03, note=note)
+    name = f"own answers with a planted word after {rounds} rounds, one node of {nodes} plants"
+    note = f"{planted} of {answers} in the last {len(last)} rounds"
+    yield at_most(name, planted / max(1, answers), "share", 0.05, note, " after 100")
+    reward = sum(tally.rewards[number] for number in last) / len(last)
+    note = f"{tally.rewards[1]:.2f} in the first"
+    yield Figure("reward of the honest nodes in these rounds", reward, "reward", note=note)
+    unfit = 1 - tally.fit[False] / max(1, tally.offered[False])
+    note = f"of {tally.offered[False]}; of the planter's {tally.offered[True]} groups {tally.fit[True]} were fit"
+    yield at_most("honest groups that were drawn and not fit to train on", unfit, "share", 0.03, note)
+    left_out = tally.left_out[False] / max(1, tally.stepped[False])
+    note = f"of {tally.stepped[False]}; of the planter's {tally.stepped[True]} answers {tally.left_out[True]} were"
+    yield at_most("honest right answers that were left out of the step", left_out, "share", 0.03, note)
 
 
 if __name__ == "__main__":

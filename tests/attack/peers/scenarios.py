@@ -30,7 +30,7 @@ from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.fair_queue import Turns
 from tests.attack.peers.eclipse import PARTS, eclipse
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_least, at_most, exactly, show, tell
 from tests.swarm.mesh import SLOT, START, Mesh, Peer
 from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
 
@@ -45,8 +45,7 @@ def main() -> None:
     given = parser.parse_args()
     for name in given.only.split(","):
         tell(name)
-        for figure in SCENARIOS[name](given.quick, Random(given.seed)):
-            show(figure, given.json)
+        show(SCENARIOS[name](given.quick, Random(given.seed)), given)
 
 
 def share(name: str, count: int, of: int, most: float, why: str = "") -> Figure:
@@ -54,14 +53,7 @@ def share(name: str, count: int, of: int, most: float, why: str = "") -> Figure:
     interval = wilson(count, of)
     note = f"{count} of {of}; 95% interval {interval.low:.3f} to {interval.high:.3f}"
     value = count / max(1, of)
-    return Figure(
-        name=name,
-        value=value,
-        unit="share",
-        goal=f"at most {most:.3g}{why}",
-        held=bool(of) and value <= most,
-        note=note,
-    )
+    return Figure(name, value, "share", f"at most {most:.3g}{why}", bool(of) and value <= most, note)
 
 
 # -- sybils ----------------------------------------------------------------------------------------------------------
@@ -120,14 +112,8 @@ def filled(quick: bool, rng: Random) -> Iterator[Figure]:
     for name, buckets in (("", book_module._BUCKETS), (", in one bucket", 1)):
         with patch.multiple(book_module, _BUCKETS=buckets, _PER_BUCKET=PLACES // buckets):
             taken = sum(taken_of_honest(rng) for _ in range(tries))
-        yield Figure(
-            name=f"honest addresses that a book takes after {PLACES} of two parts that answer{name}",
-            value=taken / (tries * PARTS),
-            unit="share",
-            goal=None if buckets == 1 else "at least 0.9",
-            held=None if buckets == 1 else taken / (tries * PARTS) >= 0.9,
-            note=f"{taken} of {tries * PARTS}",
-        )
+        name, of = f"honest addresses that a book takes after {PLACES} of two parts that answer{name}", tries * PARTS
+        yield at_least(name, taken / of, "share", None if buckets == 1 else 0.9, f"{taken} of {of}")
 
 
 def taken_of_honest(rng: Random) -> int:
@@ -202,7 +188,7 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
         for number in range(9):  # the most of nine that is no half
             clock.heard(bytes([number]) * 32, START.unix + (wrong if number < 4 else 0.0), START.unix)
         moved = max(moved, abs(clock.offset))
-    yield Figure(name="how far 4 of 9 wrong clocks move a right one", value=moved, unit="s", goal="0", held=moved == 0)
+    yield exactly("how far 4 of 9 wrong clocks move a right one", moved, "s", 0)
     for wrong in (HOUR, -HOUR, DAY, -DAY):
         mesh, node, peer = Mesh(), Peer(1), Peer(2)
         mesh.join(node, peer)
@@ -212,14 +198,8 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
             mesh.wait(2, step=2)
         ended = not all(link.session.is_open for link in peer.exchange.links)
         shut = peer.exchange.standing.is_shut_out(node.signer.key, mesh.now.monotonic)
-        yield Figure(
-            name=f"honest node {wrong / HOUR:+.0f} h off that is blamed for it",
-            value=ended + shut,
-            unit="times",
-            goal="0",
-            held=not (ended or shut),
-            note=f"{len(peer.exchange.pool)} of its 40 groups were taken",
-        )
+        note = f"{len(peer.exchange.pool)} of its 40 groups were taken"
+        yield exactly(f"honest node {wrong / HOUR:+.0f} h off that is blamed for it", ended + shut, "times", 0, note)
 
 
 # -- relays ----------------------------------------------------------------------------------------------------------
@@ -323,14 +303,8 @@ def grinding(quick: bool, rng: Random) -> Iterator[Figure]:
     mesh.wait(60)
     taken_slots = {entry.name.slot for entry in victim.exchange.pool}
     allowed = limits.NEWEST_SLOT - limits.OLDEST_SLOT + 1
-    yield Figure(
-        name="slots among which a key may choose",
-        value=len(taken_slots),
-        unit="slots",
-        goal=f"at most {allowed}",
-        held=len(taken_slots) <= allowed,
-        note=f"so {allowed * limits.SHARED_INDICES} questions of a task at any time; of 40 slots tried",
-    )
+    note = f"so {allowed * limits.SHARED_INDICES} questions of a task at any time; of 40 slots tried"
+    yield at_most("slots among which a key may choose", len(taken_slots), "slots", allowed, note)
 
 
 # -- more than there is time for -------------------------------------------------------------------------------------
@@ -349,14 +323,10 @@ def crowd(quick: bool, rng: Random) -> Iterator[Figure]:
         for in_turns in (True, False):
             waits = sorted(waited(seconds, rng, one_place=one_place, in_turns=in_turns))
             late = waits[int(0.99 * len(waits))]
-            yield Figure(
-                name=f"wait of honest messages beside {CROWD} links {name}{'' if in_turns else ', all in one line'}",
-                value=late,
-                unit="s",
-                goal="99% within 1" if in_turns else None,
-                held=late <= 1 if in_turns else None,
-                note=f"half within {waits[len(waits) // 2]:.3f} s, of {len(waits)}",
-            )
+            line = "" if in_turns else ", all in one line"
+            note = f"99% of {len(waits)} messages, half of them within {waits[len(waits) // 2]:.3f} s"
+            name_of = f"wait of honest messages beside {CROWD} links {name}{line}"
+            yield at_most(name_of, late, "s", 1 if in_turns else None, note)
 
 
 def waited(seconds: float, rng: Random, *, one_place: bool, in_turns: bool) -> list[float]:
@@ -395,15 +365,9 @@ def gone(quick: bool, rng: Random) -> Iterator[Figure]:
     tries = 2 if quick else 20
     for told in (True, False):
         left = sum(linked_without_relay(rng, told=told) for _ in range(tries))
-        held = left / (tries * NODES) >= 0.95
-        yield Figure(
-            name=f"nodes with a link when their relay is gone{'' if told else ', addresses never passed on'}",
-            value=left / (tries * NODES),
-            unit="share",
-            goal="at least 0.95" if told else None,
-            held=held if told else None,
-            note=f"{left} of {tries * NODES}; {LISTENING} of {NODES} nodes can be dialled",
-        )
+        name = f"nodes with a link when their relay is gone{'' if told else ', addresses never passed on'}"
+        note = f"{left} of {tries * NODES}; {LISTENING} of {NODES} nodes can be dialled"
+        yield at_least(name, left / (tries * NODES), "share", 0.95 if told else None, note)
 
 
 def linked_without_relay(rng: Random, *, told: bool) -> int:

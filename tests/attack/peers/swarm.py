@@ -39,7 +39,7 @@ from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_least, exactly, show, tell
 
 GOAL_ROUNDS = 25
 QUESTIONS = 8
@@ -122,8 +122,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         outcome, talker = asyncio.run(play(Path(scratch), nodes, rounds, given.seed, calm=given.quick))
     goal = min(GOAL_ROUNDS, rounds - 3)
-    for figure in figures(outcome, talker, goal):
-        show(figure, given.json)
+    show(figures(outcome, talker, goal), given)
 
 
 async def play(folder: Path, nodes: int, rounds: int, seed: int, *, calm: bool) -> "tuple[Outcome, Talker]":
@@ -322,40 +321,36 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
     shown = ", ".join(f"{count} x {reason}" for reason, count in talker.goodbyes.most_common(4))
     invalid = outcome.refused.get("invalid", {})
     return [
-        Figure(name="nodes", value=len(external), unit="nodes", note=f"{outcome.seconds:.0f} s"),
-        Figure(
-            name="rounds with external groups, the least of all nodes",
-            value=least,
-            unit="rounds",
-            goal=f"at least {goal}",
-            held=least >= goal,
-            note=", ".join(f"node {number}: {count}" for number, count in sorted(external.items())),
+        Figure("nodes", len(external), "nodes", note=f"{outcome.seconds:.0f} s"),
+        at_least(
+            "rounds with external groups, the least of all nodes",
+            least,
+            "rounds",
+            goal,
+            ", ".join(f"node {number}: {count}" for number, count in sorted(external.items())),
         ),
-        Figure(name="external groups trained on", value=groups, unit="groups"),
-        Figure(
-            name="crashes", value=len(outcome.crashes), unit="crashes", goal="0", held=not outcome.crashes, note=told
-        ),
-        Figure(name="relay killed and started again", value=outcome.relay_kills, unit="times"),
-        Figure(
-            name="checkpointed rounds lost by the killed node",
-            value=outcome.lost_rounds,
-            unit="rounds",
-            goal="0",
-            held=not outcome.lost_rounds,
-            note=f"killed after round {outcome.resumed_after}",
+        Figure("external groups trained on", groups, "groups"),
+        exactly("crashes", len(outcome.crashes), "crashes", 0, told),
+        Figure("relay killed and started again", outcome.relay_kills, "times"),
+        exactly(
+            "checkpointed rounds lost by the killed node",
+            outcome.lost_rounds,
+            "rounds",
+            0,
+            f"killed after round {outcome.resumed_after}",
         ),
         Figure(
-            name="frames of rubbish until the talker is shut out, mean over the relay's starts",
-            value=talker.frames / max(shut, 1),
-            unit="frames",
-            goal="at most 100, and shut out since",
-            held=0 < talker.frames <= 100 * shut and talker.goodbyes["still shut out"] > 0,
-            note=f"links ended by the relay: {shown}",
+            "frames of rubbish until the talker is shut out, mean over the relay's starts",
+            talker.frames / max(shut, 1),
+            "frames",
+            "at most 100, and shut out since",
+            0 < talker.frames <= 100 * shut and talker.goodbyes["still shut out"] > 0,
+            f"links ended by the relay: {shown}",
         ),
         Figure(
-            name="refused by the relay as invalid since its last start",
-            value=sum(invalid.values()),
-            unit="messages",
+            "refused by the relay as invalid since its last start",
+            sum(invalid.values()),
+            "messages",
             note=", ".join(f"{count} {reason}" for reason, count in sorted(invalid.items())),
         ),
     ]

@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 
 from sapo_desktop.swarm.sockets.network import _refuse_browsers
 from sapo_desktop.swarm.sockets.wire import options
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, exactly, show, tell
 
 LEFT_OUT = ["9.*", "12.*", "13.*"]
 ORDER = ("OK", "INFORMATIONAL", "NON-STRICT", "UNIMPLEMENTED", "WRONG CODE", "UNCLEAN", "FAILED BY CLIENT", "FAILED")
@@ -31,14 +31,11 @@ def main() -> None:
     parser.add_argument("--wstest", help="the command that starts the suite")
     given = parser.parse_args()
     if not given.wstest:
-        show(
-            Figure(name="Autobahn cases", value=0, unit="cases", note="not run: name the suite by --wstest"), given.json
-        )
+        show([Figure("Autobahn cases", 0, "cases", note="not run: name the suite by --wstest")], given)
         return
     cases = ["1.*", "2.*"] if given.quick else ["*"]
     ours, theirs = asyncio.run(tested(shlex.split(given.wstest), cases))
-    for figure in figures(ours, theirs):
-        show(figure, given.json)
+    show(figures(ours, theirs), given)
 
 
 async def tested(wstest: list[str], cases: list[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -89,16 +86,10 @@ def worst(*behaviours: str) -> str:
 def figures(ours: dict[str, str], theirs: dict[str, str]) -> list[Figure]:
     worse = [case for case in ours if ORDER.index(ours[case]) > ORDER.index(theirs[case])]
     counted = ", ".join(f"{count} {behaviour}" for behaviour, count in Counter(ours.values()).most_common())
+    told = ", ".join(f"{case}: {ours[case]} for {theirs[case]}" for case in worse)
     return [
-        Figure(name="Autobahn cases with our options", value=len(ours), unit="cases", note=counted),
-        Figure(
-            name="cases that end worse than with the library's own options",
-            value=len(worse),
-            unit="cases",
-            goal="0",
-            held=not worse,
-            note=", ".join(f"{case}: {ours[case]} for {theirs[case]}" for case in worse),
-        ),
+        Figure("Autobahn cases with our options", len(ours), "cases", note=counted),
+        exactly("cases that end worse than with the library's own options", len(worse), "cases", 0, told),
     ]
 
 

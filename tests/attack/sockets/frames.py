@@ -33,7 +33,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.standing import Standing
 from sapo_desktop.system.logs import begin_log, open_log
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, me
 
@@ -72,14 +72,13 @@ class Victim:
 def main() -> None:
     given = arguments(__doc__).parse_args()
     seconds = 3.0 if given.quick else 10.0
-    for figure in measured(seconds):
-        show(figure, given.json)
+    show(measured(seconds), given)
 
 
 def measured(seconds: float) -> Iterator[Figure]:
     with victim() as node:
         calm, _ = asyncio.run(openings(node, seconds / 2, nobody))
-        yield Figure(name="honest opening, nobody attacks", value=1000 * calm, unit="ms")
+        yield Figure("honest opening, nobody attacks", 1000 * calm, "ms")
     floods = {
         "PINGs at 0.46 MB/s": (PING * 1000, BEFORE_HELLO),
         "PINGs as fast as it takes them": (PING * 1000, AS_FAST_AS_IT_TAKES),
@@ -92,38 +91,18 @@ def measured(seconds: float) -> Iterator[Figure]:
             tell(f"{name}, before HELLO")
             slow, share = asyncio.run(openings(node, seconds, attack.run))
             note = f"{attack.bytes / 1e6:.1f} MB over {attack.links} connections; {share:.0%} of a core; {told(node)}"
-            yield Figure(
-                name=f"honest opening under {name}, before HELLO",
-                value=1000 * slow,
-                unit="ms, median",
-                goal="at most 100",
-                held=slow <= 0.1,
-                note=note,
-            )
+            yield at_most(f"honest opening under {name}, before HELLO", 1000 * slow, "ms, median", 100, note)
     with victim() as node:
         tell("a proven link pings")
         prover = Prover(node.address, PROVEN)
         _, share = asyncio.run(openings(node, seconds, prover.run))
-        yield Figure(
-            name="CPU of the node, a proven link pings at 0.3 MB/s",
-            value=100 * share,
-            unit="% of a core",
-            goal="at most 10",
-            held=share <= 0.1,
-            note=f"{prover.bytes / 1e3:.0f} KB over {prover.links} links, each under a new key",
-        )
+        note = f"{prover.bytes / 1e3:.0f} KB over {prover.links} links, each under a new key"
+        yield at_most("CPU of the node, a proven link pings at 0.3 MB/s", 100 * share, "% of a core", 10, note)
     with victim() as node:
         tell("a peer sends, is cut off or resets the connection, and sends on")
         asyncio.run(openings(node, seconds, Resetting(node.port).run))
-        size = log_bytes(node)
-        yield Figure(
-            name=f"log written in {seconds:.0f} s of peers that reset their connections amidst PINGs",
-            value=size / 1000,
-            unit="KB",
-            goal="at most 20",
-            held=size <= 20_000,
-            note=told(node),
-        )
+        name = f"log written in {seconds:.0f} s of peers that reset their connections amidst PINGs"
+        yield at_most(name, log_bytes(node) / 1000, "KB", 20, told(node))
 
 
 # -- the node ------------------------------------------------------------------------------------------------------

@@ -12,10 +12,8 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from random import Random
-
-import msgspec
 
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
@@ -23,7 +21,7 @@ from sapo_desktop.swarm.protocol.limits import SLOT_SECONDS
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.standing import Standing
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, exactly, show, tell
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, TASK, group, me
 
@@ -138,15 +136,14 @@ async def swarm(rng: Random, *, delay: float = 0.0, loss: float = 0.0) -> AsyncI
 def main() -> None:
     given = arguments(__doc__).parse_args()
     seconds, partition = (8.0, 8.0) if given.quick else (60.0, 300.0)
-    for figure in asyncio.run(measured(seconds, partition, Random(given.seed))):
-        show(figure, given.json)
+    show(asyncio.run(measured(seconds, partition, Random(given.seed))), given)
 
 
 async def measured(seconds: float, partition: float, rng: Random) -> list[Figure]:
     return [*await lossy(seconds, rng), *await parted(partition, rng)]
 
 
-async def lossy(seconds: float, rng: Random) -> Iterator[Figure]:
+async def lossy(seconds: float, rng: Random) -> list[Figure]:
     tell("loss and delay")
     async with swarm(rng, delay=DELAY, loss=LOSS) as (it, line):
         began = time.monotonic()
@@ -156,12 +153,13 @@ async def lossy(seconds: float, rng: Random) -> Iterator[Figure]:
         await it.wait_for(len(it.shared), MOST_WAITING)
         missing = len(it.shared) - it.arrived
         links = line.connections
-    lost = Figure(name="groups lost at 10% loss and 200 ms", value=missing, unit=f"of {len(it.shared)}", goal="0")
-    again = Figure(name="links made anew at 10% loss and 200 ms", value=links - 1, unit="links", goal="0")
-    return iter([judged(lost, not missing), judged(again, links == 1)])
+    return [
+        exactly("groups lost at 10% loss and 200 ms", missing, f"of {len(it.shared)}", 0),
+        exactly("links made anew at 10% loss and 200 ms", links - 1, "links", 0),
+    ]
 
 
-async def parted(seconds: float, rng: Random) -> Iterator[Figure]:
+async def parted(seconds: float, rng: Random) -> list[Figure]:
     tell(f"a partition of {seconds:g} s")
     async with swarm(rng) as (it, line):
         for _ in range(BEFORE):
@@ -179,14 +177,11 @@ async def parted(seconds: float, rng: Random) -> Iterator[Figure]:
         rest = await it.wait_for(len(it.shared), MOST_WAITING)
         missing = len(it.shared) - it.arrived
     name = f"a partition of {seconds:g} s"
-    lost = Figure(name=f"groups lost to {name}", value=missing, unit=f"of {len(it.shared)}", goal="0")
     note = f"all after {first + rest:.0f} s; {line.connections} connections in all"
-    resumed = Figure(name=f"until groups come again after {name}", value=first, unit="s", goal="at most 60", note=note)
-    return iter([judged(lost, not missing), judged(resumed, first <= 60)])
-
-
-def judged(figure: Figure, held: bool) -> Figure:
-    return msgspec.structs.replace(figure, held=held)
+    return [
+        exactly(f"groups lost to {name}", missing, f"of {len(it.shared)}", 0),
+        at_most(f"until groups come again after {name}", first, "s", 60, note),
+    ]
 
 
 if __name__ == "__main__":

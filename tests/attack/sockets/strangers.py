@@ -20,7 +20,7 @@ from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.standing import Standing
-from tests.bench.figure import Figure, arguments, show
+from tests.bench.figure import Figure, arguments, exactly, show
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, me
 
@@ -65,11 +65,8 @@ def main() -> None:
     for one in tried:
         ended = [kind for kind, answer in one.answers.items() if answer]
         told = "; ".join(f"{kind}: {answer}" for kind, answer in one.answers.items())
-        show(Figure(name=f"{one.client}: tries that were ended", value=len(ended), unit="tries", note=told), given.json)
-    show(
-        Figure(name="honest links served afterwards", value=served, unit="links", goal="1", held=served == 1),
-        given.json,
-    )
+        show([Figure(f"{one.client}: tries that were ended", len(ended), "tries", note=told)], given)
+    show([exactly("honest links served afterwards", served, "links", 1)], given)
 
 
 async def play(wscat: str | None) -> tuple[list[Tried], int]:

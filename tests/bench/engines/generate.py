@@ -20,7 +20,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from tests.bench.engines.generate_job import (
     with_transformers,
 )
 from tests.bench.engines.models import model_for_both_engines
-from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.bench.figure import Figure, arguments, at_least, cpu_seconds, show, tell
 
 TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}
 """Answer tokens by model: the larger ones take minutes as it is."""
@@ -86,11 +86,10 @@ def measure(shape: str, folder: Path, options: Any) -> None:
             llama = LlamaWays(file, job)
             ways |= llama.ways() | quantised_ways(file, job)
         rates = {name: job.total * tokens / seconds for name, seconds in least(ways, turns, shape).items()}
-    for name, rate in rates.items():
-        show(Figure(name=f"generate/{shape}/{name}", value=rate, unit="tokens per CPU-s"), options.json)
-    compare(shape, rates, options.json)
+    show((Figure(f"generate/{shape}/{name}", rate, "tokens per CPU-s") for name, rate in rates.items()), options)
+    show(compare(shape, rates), options)
     if llama is not None:
-        under_load(shape, llama, options)
+        show(under_load(shape, llama, options.quick), options)
 
 
 def least(ways: Ways, turns: int, shape: str) -> dict[str, float]:
@@ -192,30 +191,30 @@ class LlamaWays:
         return tokens / (time.monotonic() - began)
 
 
-def compare(shape: str, rates: dict[str, float], as_json: bool) -> None:
+def compare(shape: str, rates: dict[str, float]) -> Iterator[Figure]:
     """The ratios that have goals; those of the largest model are reported without."""
     goals = shape != "0.5B"
     slow = rates["transformers generate, float32"]
     half = rates.get("transformers generate, bfloat16", slow)
-    ratio(shape, "torch engine against transformers float32", rates[OURS] / slow, 2 if goals else None, as_json)
+    yield ratio(shape, "torch engine against transformers float32", rates[OURS] / slow, 2 if goals else None)
     if LLAMA not in rates:
         return
     ours = rates[LLAMA]
-    ratio(shape, "llama.cpp against its bare loop", ours / rates[f"{LLAMA}, bare decode loop"], 0.95, as_json)
-    ratio(shape, "llama.cpp against transformers float32", ours / slow, 4 if goals else None, as_json)
+    yield ratio(shape, "llama.cpp against its bare loop", ours / rates[f"{LLAMA}, bare decode loop"], 0.95)
+    yield ratio(shape, "llama.cpp against transformers float32", ours / slow, 4 if goals else None)
     best = max(slow, half)
-    ratio(shape, "llama.cpp against transformers' best", ours / best, 2.5 if goals else None, as_json)
+    yield ratio(shape, "llama.cpp against transformers' best", ours / best, 2.5 if goals else None)
     single = rates["llama-cpp-python, one by one"]
-    ratio(shape, "llama.cpp against one by one", ours / single, 3, as_json)
+    yield ratio(shape, "llama.cpp against one by one", ours / single, 3)
     for name in (LLAMA, *(f"{LLAMA} {bits}" for bits in BITS)):
-        ratio(shape, f"{name} against our torch engine", rates[name] / rates[OURS], None, as_json)
+        yield ratio(shape, f"{name} against our torch engine", rates[name] / rates[OURS], None)
     if HELD in rates:
-        ratio(shape, "llama.cpp against our torch engine, held to AVX2", ours / rates[HELD], None, as_json)
+        yield ratio(shape, "llama.cpp against our torch engine, held to AVX2", ours / rates[HELD], None)
 
 
-def under_load(shape: str, llama: LlamaWays, options: Any) -> None:
+def under_load(shape: str, llama: LlamaWays, quick: bool) -> Iterator[Figure]:
     """One thread on the machine as it is, against threads that follow the load while every core is kept busy."""
-    seconds = 3.0 if options.quick else 20.0
+    seconds = 3.0 if quick else 20.0
     cores = os.cpu_count() or 1
     tell(f"{shape}: by the clock")
     idle = llama.wall_rate(1, seconds)
@@ -230,8 +229,8 @@ def under_load(shape: str, llama: LlamaWays, options: Any) -> None:
         for one in others:
             one.terminate()
             one.join()
-    show(Figure(name=f"generate/{shape}/one thread", value=idle, unit="tokens per s"), options.json)
-    ratio(shape, f"all cores busy, up to {cores} threads, against one thread before", busy / idle, 0.5, options.json)
+    yield Figure(f"generate/{shape}/one thread", idle, "tokens per s")
+    yield ratio(shape, f"all cores busy, up to {cores} threads, against one thread before", busy / idle, 0.5)
 
 
 def spin() -> None:
@@ -240,15 +239,8 @@ def spin() -> None:
         pass
 
 
-def ratio(shape: str, name: str, value: float, goal: float | None, as_json: bool) -> None:
-    figure = Figure(
-        name=f"generate/{shape}/{name}",
-        value=value,
-        unit="times",
-        goal=None if goal is None else f"at least {goal:g}",
-        held=None if goal is None else value >= goal,
-    )
-    show(figure, as_json)
+def ratio(shape: str, name: str, value: float, goal: float | None) -> Figure:
+    return at_least(f"generate/{shape}/{name}", value, "times", goal)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from sapo_desktop.swarm.pool.pool import Path as Route
 from sapo_desktop.swarm.pool.pool import Pool
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
 from tests.bench.engines.round import ours
-from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.bench.figure import Figure, arguments, at_most, cpu_seconds, show, tell
 from tests.swarm.peers import ALICE, TASK, group_body
 
 ANSWERS, LENGTHS = (4, 8, 16, 32, 64), (16, 32, 64, 128, 256)
@@ -54,8 +54,7 @@ def main() -> None:
             found |= rounds(Path(scratch), given)
     if "pools" in given.only:
         found |= pools(GROUPS[: 2 if given.quick else len(GROUPS)], given.seed)
-    for name, points in found.items():
-        show(exponent_of(name, points), given.json)
+    show((exponent_of(name, points) for name, points in found.items()), given)
 
 
 def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
@@ -77,10 +76,7 @@ def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
         early, late = memory_of_rounds(starter, given.seed, ROUNDS // 200 if given.quick else ROUNDS)
         grown = (late - early) / early
         note = f"{early / 1e6:.0f} MB after a tenth of them, {late / 1e6:.0f} MB in the end"
-        gained = Figure(
-            name="memory gained, rounds", value=100 * grown, unit="%", goal="< 5", held=grown < 0.05, note=note
-        )
-        show(gained, given.json)
+        show([Figure("memory gained, rounds", 100 * grown, "%", "< 5", grown < 0.05, note)], given)
     return found
 
 
@@ -140,7 +136,7 @@ def exponent_of(name: str, points: Points) -> Figure:
     xs, ys = [math.log(x) for x in points], [math.log(y) for y in points.values()]
     slope = statistics.linear_regression(xs, ys).slope
     note = "; ".join(f"{x:,.0f}: {y:.3g} s" for x, y in points.items())
-    return Figure(name=name, value=slope, unit="exponent", goal=f"at most {LINEAR}", held=slope <= LINEAR, note=note)
+    return at_most(name, slope, "exponent", LINEAR, note)
 
 
 if __name__ == "__main__":

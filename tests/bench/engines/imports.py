@@ -50,7 +50,7 @@ class Held(msgspec.Struct):
 def main() -> None:
     options = arguments(__doc__).parse_args()
     whole, library, hidden = (of_import(way) for way in ("whole", "library", "hidden"))
-    found = [
+    found = (
         ("resident", whole.resident / 1e6, "MB"),
         ("pages of files", whole.files / 1e6, "MB"),
         ("operators of its library", library.gained / 1e6, "MB"),
@@ -58,9 +58,8 @@ def main() -> None:
         ("time", whole.seconds, "CPU-s"),
         ("compiler hidden, less memory", (whole.resident - hidden.resident) / 1e6, "MB"),
         ("compiler hidden, less time", whole.seconds - hidden.seconds, "CPU-s"),
-    ]
-    for name, value, unit in found:
-        show(Figure(name=f"imports/torch, {name}", value=value, unit=unit), options.json)
+    )
+    show((Figure(f"imports/torch, {name}", value, unit) for name, value, unit in found), options)
 
 
 def of_import(way: str) -> Held:

@@ -29,7 +29,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.gguf.folder import write_folder
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.memory import TorchModel, Work, answering, learning, llama_answering, torch_width
-from tests.bench.engines.memory_child import Job, Phase
+from tests.bench.engines.memory_child import Case, Job, Phase
 from tests.bench.engines.models import random_model
 from tests.bench.figure import Figure, arguments, show, tell
 
@@ -37,35 +37,6 @@ LOOK_SECONDS = 0.004
 OVER, UNDER = 1.15, 0.95
 SPARE = 1.5e9
 """Left to others on this machine."""
-
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One combination."""
-
-    model: str
-    engine: str = "torch"
-    work: str = "generate"
-    method: str = "lora"
-    dtype: str = "float32"
-    quantisation: str = ""
-    cache_type: str = "f16"
-    prompts: int = 1
-    answers: int = 1
-    prompt_tokens: int = 128
-    max_tokens: int = 32
-    micro_batch: int = 1
-    recompute: bool = False
-    rounded: bool = False
-    quick: bool = False
-
-    @property
-    def name(self) -> str:
-        how = f"{self.engine} {self.quantisation or self.dtype}" + (" full" if self.method == "full" else "")
-        how += " in 8 bits" if self.rounded else ""
-        how += " twice" if self.recompute else ""
-        if self.work == "train":
-            return f"{self.model}, {how}, learns {self.micro_batch} x {self.prompt_tokens + self.max_tokens}"
-        return f"{self.model}, {how}, answers {self.prompts} x {self.answers} x {self.prompt_tokens + self.max_tokens}"
 
 
 CASES = [
@@ -131,29 +102,14 @@ def main() -> None:
                 continue
             figure = figure_of(case, measure(case, models, options.seed), estimate.total)
             within.append(figure.held)
-            show(figure, options.json)
-    show(
-        Figure(
-            name="memory/estimates within the goal",
-            value=sum(map(bool, within)),
-            unit="cases",
-            goal=f"all of {len(within)}",
-            held=all(within),
-        ),
-        options.json,
-    )
+            show([figure], options)
+    good, name = sum(map(bool, within)), "memory/estimates within the goal"
+    show([Figure(name, good, "cases", f"all of {len(within)}", all(within))], options)
 
 
 def figure_of(case: Case, peak: int, estimate: int) -> Figure:
-    ratio = estimate / peak
-    return Figure(
-        name=f"memory/{case.name}",
-        value=ratio,
-        unit="of the peak",
-        goal=f"{UNDER} to {OVER}",
-        held=UNDER <= ratio <= OVER,
-        note=f"peak {peak / 1e6:,.0f} MB, estimate {estimate / 1e6:,.0f} MB",
-    )
+    ratio, note = estimate / peak, f"peak {peak / 1e6:,.0f} MB, estimate {estimate / 1e6:,.0f} MB"
+    return Figure(f"memory/{case.name}", ratio, "of the peak", f"{UNDER} to {OVER}", UNDER <= ratio <= OVER, note)
 
 
 class Models:
@@ -251,23 +207,7 @@ def measure(case: Case, models: Models, seed: int) -> int:
     path = models.gguf(case.model, case.quantisation) if case.quantisation else models.transformers(case.model)
     entry = model_catalogue().find(case.model)
     assert entry is not None
-    job = Job(
-        model=str(path),
-        engine=case.engine,
-        work=case.work,
-        dtype=case.dtype,
-        method=case.method,
-        recompute=case.recompute,
-        rounded=case.rounded,
-        prompts=case.prompts,
-        answers=case.answers,
-        prompt_tokens=case.prompt_tokens,
-        answer_tokens=case.max_tokens,
-        micro_batch=case.micro_batch,
-        vocabulary=min(250, entry.shape.vocabulary),
-        cache_type=case.cache_type,
-        seed=seed,
-    )
+    job = Job(case=case, model=str(path), vocabulary=min(250, entry.shape.vocabulary), seed=seed)
     tell(case.name)
     return watch(job)
 

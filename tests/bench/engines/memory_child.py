@@ -9,33 +9,52 @@ from pathlib import Path
 
 import msgspec
 
+STEPS = 2
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do, with which sizes."""
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One combination."""
 
     model: str
-    """Folder in transformers' layout, or a GGUF file for llama.cpp."""
-    engine: str
+    """As the catalogue names it, or the starter."""
+    engine: str = "torch"
     """torch or llama.cpp."""
-    work: str
+    work: str = "generate"
     """generate or train."""
-    dtype: str = "auto"
     method: str = "lora"
-    rank: int = 8
+    dtype: str = "float32"
+    quantisation: str = ""
+    cache_type: str = "f16"
+    """Of llama.cpp's keys and values."""
     prompts: int = 1
     answers: int = 1
     """To each prompt; all at once."""
-    prompt_tokens: int = 64
-    answer_tokens: int = 64
+    prompt_tokens: int = 128
+    max_tokens: int = 32
     micro_batch: int = 1
     recompute: bool = False
     rounded: bool = False
-    steps: int = 2
-    vocabulary: int = 256
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        how = f"{self.engine} {self.quantisation or self.dtype}" + (" full" if self.method == "full" else "")
+        how += " in 8 bits" if self.rounded else ""
+        how += " twice" if self.recompute else ""
+        if self.work == "train":
+            return f"{self.model}, {how}, learns {self.micro_batch} x {self.prompt_tokens + self.max_tokens}"
+        return f"{self.model}, {how}, answers {self.prompts} x {self.answers} x {self.prompt_tokens + self.max_tokens}"
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A case to be played."""
+
+    case: Case
+    model: str
+    """Folder in transformers' layout, or a GGUF file for llama.cpp."""
+    vocabulary: int
     """Random tokens are drawn below this."""
-    cache_type: str = "f16"
-    """Of llama.cpp's keys and values."""
-    seed: int = 1
+    seed: int
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +66,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
 
 def main() -> None:
     job = msgspec.json.decode(sys.argv[1].encode(), type=Job)
-    if job.engine == "torch":
+    if job.case.engine == "torch":
         with_torch(job)
     else:
         with_llama(job)
@@ -82,15 +101,15 @@ def with_torch(job: Job) -> None:
 
     assert host
     ended("imported", job)
+    case = job.case
     settings = TrainerSettings(
-        method=job.method,  # type: ignore[arg-type]
-        lora_rank=job.rank,
-        micro_batch=job.micro_batch,
-        recompute=job.recompute,
+        method=case.method,  # type: ignore[arg-type]
+        micro_batch=case.micro_batch,
+        recompute=case.recompute,
     )
-    load = Load(model=job.model, trainer=settings, threads=1, device="cpu", dtype=job.dtype, rounded=job.rounded)
+    load = Load(model=job.model, trainer=settings, threads=1, device="cpu", dtype=case.dtype, rounded=case.rounded)
     engine = TorchEngine(load)
-    if job.rounded:  # what is left in floating point, as on a card: nothing of the file is used in place
+    if case.rounded:  # what is left in floating point, as on a card: nothing of the file is used in place
         for parameter in filter(torch.is_floating_point, engine.lm.model.parameters()):
             parameter.data = parameter.data.clone()
     ended("loaded", job)
@@ -99,15 +118,15 @@ def with_torch(job: Job) -> None:
     def random(rows: int, count: int) -> list[list[int]]:
         return torch.randint(4, job.vocabulary, (rows, count), generator=words).tolist()
 
-    if job.work == "generate":
-        sampling = Sampling(max_tokens=job.answer_tokens, seed=job.seed)
-        prompts = random(job.prompts, job.prompt_tokens)
-        wanted = dataclasses.replace(engine.job(prompts, job.answers, sampling), stop_tokens=frozenset())
+    if case.work == "generate":
+        sampling = Sampling(max_tokens=case.max_tokens, seed=job.seed)
+        prompts = random(case.prompts, case.prompt_tokens)
+        wanted = dataclasses.replace(engine.job(prompts, case.answers, sampling), stop_tokens=frozenset())
         generate(wanted, engine.starter(False), engine.lm.device, GenerationMonitor())
     else:
-        for _ in range(job.steps):
+        for _ in range(STEPS):
             rows = zip(
-                random(job.micro_batch, job.prompt_tokens), random(job.micro_batch, job.answer_tokens), strict=True
+                random(case.micro_batch, case.prompt_tokens), random(case.micro_batch, case.max_tokens), strict=True
             )
             batch = [
                 TrainingSequence(prompt=prompt, tokens=answer, advantage=1.0 if at % 2 else -1.0)
@@ -130,13 +149,13 @@ def with_llama(job: Job) -> None:
 
     assert host and llama_cpp_service
     ended("imported", job)
-    model = GgufModel(Path(job.model), gpu=False)
+    case, model = job.case, GgufModel(Path(job.model), gpu=False)
     ended("loaded", job)
     words = Random(job.seed)
-    prompts = [[words.randrange(4, job.vocabulary) for _ in range(job.prompt_tokens)] for _ in range(job.prompts)]
-    sampling = Sampling(max_tokens=job.answer_tokens, seed=job.seed)
-    wanted = GenerationJob(prompts, job.answers, sampling, frozenset(), job.prompt_tokens + job.answer_tokens)
-    streams = Streams(model, wanted.total, stream_length(wanted), exact=job.cache_type == "f32")
+    prompts = [[words.randrange(4, job.vocabulary) for _ in range(case.prompt_tokens)] for _ in range(case.prompts)]
+    sampling = Sampling(max_tokens=case.max_tokens, seed=job.seed)
+    wanted = GenerationJob(prompts, case.answers, sampling, frozenset(), case.prompt_tokens + case.max_tokens)
+    streams = Streams(model, wanted.total, stream_length(wanted), exact=case.cache_type == "f32")
     generate(wanted, streams, GenerationMonitor())
     ended("done", job)
 

@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
@@ -80,8 +81,7 @@ def main() -> None:
 
             path = model_for_both_engines(Path(folder), model, options.seed)
             turns = played(model, path, options)
-        for figure in figures(model, turns):
-            show(figure, options.json)
+        show(figures(model, turns), options)
 
 
 def played(model: str, folder: Path, options: argparse.Namespace) -> list[Turn]:
@@ -144,45 +144,23 @@ def serve(folder: Path, threads: int, seed: int, tokens: int) -> None:
         print(msgspec.json.encode(took).decode(), flush=True)
 
 
-def figures(model: str, turns: list[Turn]) -> list[Figure]:
+def figures(model: str, turns: list[Turn]) -> Iterator[Figure]:
     """The bounds, and what they are made of."""
-    found = []
-    for name, seconds in (("wall", wall), ("the busiest thread", busiest)):
+    for name, seconds in (("wall", attrgetter("wall")), ("the busiest thread", attrgetter("thread"))):
         gains = [math.log(turn.gain(seconds)) for turn in turns]
         interval = t_interval(gains)
         assert interval is not None, "there are several turns"
-        low, high = math.exp(interval.low), math.exp(interval.high)
-        found.append(
-            Figure(
-                name=f"overlap/{model}, bound by {name}",
-                value=math.exp(statistics.median(gains)),
-                unit="times as fast",
-                note=f"95% interval {low:.2f} to {high:.2f}; from {WORTH} on it is worth building",
-            )
+        note = f"95% interval {math.exp(interval.low):.2f} to {math.exp(interval.high):.2f}"
+        note += f"; from {WORTH} on it is worth building"
+        yield Figure(
+            f"overlap/{model}, bound by {name}", math.exp(statistics.median(gains)), "times as fast", note=note
         )
-        for way, of_turn in (("alone", alone_of), ("beside", beside_of)):
+        for way in ("alone", "beside"):
             for phase in PHASES:
-                value = statistics.median(seconds(of_turn(turn)[phase]) for turn in turns)
-                found.append(Figure(name=f"overlap/{model}, {phase}s {way}, {name}", value=value, unit="s"))
+                value = statistics.median(seconds(getattr(turn, way)[phase]) for turn in turns)
+                yield Figure(f"overlap/{model}, {phase}s {way}, {name}", value, "s")
     work = statistics.median(cpu(turn.alone) / cpu(turn.beside) for turn in turns)
-    found.append(Figure(name=f"overlap/{model}, processor time of two threads", value=work, unit="times that of one"))
-    return found
-
-
-def wall(took: Took) -> float:
-    return took.wall
-
-
-def busiest(took: Took) -> float:
-    return took.thread
-
-
-def alone_of(turn: Turn) -> dict[Phase, Took]:
-    return turn.alone
-
-
-def beside_of(turn: Turn) -> dict[Phase, Took]:
-    return turn.beside
+    yield Figure(f"overlap/{model}, processor time of two threads", work, "times that of one")
 
 
 def cpu(phases: dict[Phase, Took]) -> float:

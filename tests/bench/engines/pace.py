@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoTokenizer
 from sapo_desktop.models.fit.pace import CORE, operations
 from sapo_desktop.models.fit.shape import shape_of
 from tests.bench.engines.models import model_for_both_engines
-from tests.bench.engines.round import ANSWERS, QUESTIONS, TOKENS, measured, median, ours, questions, with_goal
+from tests.bench.engines.round import ANSWERS, QUESTIONS, TOKENS, measured, median, ours, questions
 from tests.bench.figure import Figure, arguments, show, tell
 
 
@@ -31,11 +31,9 @@ def main() -> None:
             folder = model_for_both_engines(Path(name), model, options.seed)
             spent = measured(ours(folder, 2, options.seed))
             rate = counted(folder, options.seed) / median(spent.cpu)
-        figure = Figure(name=f"pace/{model}, a core", value=rate / 1e9, unit="billion operations a CPU-s")
-        show(figure, options.json)
-        of_it = Figure(name=f"pace/{model}, beside the estimate's", value=rate / CORE, unit="times")
-        known = model == "135M"
-        show(with_goal(of_it, "0.67 to 1.5", 0.67 <= rate / CORE <= 1.5) if known else of_it, options.json)
+        core = Figure(f"pace/{model}, a core", rate / 1e9, "billion operations a CPU-s")
+        goal = ("0.67 to 1.5", 0.67 <= rate / CORE <= 1.5) if model == "135M" else ()
+        show([core, Figure(f"pace/{model}, beside the estimate's", rate / CORE, "times", *goal)], options)
 
 
 def counted(folder: Path, seed: int) -> float:

@@ -9,6 +9,7 @@ takes a tenth of the layers and less of everything: without instructions for bfl
 
 import tempfile
 import threading
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.bench.engines.models import SHAPES, smollm2_like
-from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.bench.figure import Figure, arguments, at_most, cpu_seconds, show, tell
 
 FORMATS = ("float32", "bfloat16")
 
@@ -49,44 +50,37 @@ def main() -> None:
         folder = smollm2_like(Path(name), work.layers, options.seed)
         for dtype in FORMATS:
             tell(dtype)
-            spent[dtype] = measure(folder, dtype, work, options.seed, options.json)
+            spent[dtype] = measure(folder, dtype, work, options)
     shape = SHAPES["135M"]
     measured = products.measure(shape["hidden_size"], shape["intermediate_size"])
     chosen = "bfloat16" if measured.bfloat16_pays else "float32"
     ratio = spent["float32"] / spent["bfloat16"]
-    show(Figure(name="precision/bfloat16 against float32", value=ratio, unit="times as fast"), options.json)
-    worst = spent[chosen] / min(spent.values())
-    figure = Figure(
-        name="precision/what is chosen against the faster",
-        value=worst,
-        unit="times its CPU-s",
-        goal="at most 1.1",
-        held=worst <= 1.1,
-        note=f"{chosen} is chosen",
-    )
-    show(figure, options.json)
+    worst, name = spent[chosen] / min(spent.values()), "precision/what is chosen against the faster"
+    best = at_most(name, worst, "times its CPU-s", 1.1, f"{chosen} is chosen")
+    show([Figure("precision/bfloat16 against float32", ratio, "times as fast"), best], options)
 
 
-def measure(folder: Path, dtype: str, work: Work, seed: int, as_json: bool) -> float:
+def measure(folder: Path, dtype: str, work: Work, options: Namespace) -> float:
     """Show what answering and learning cost in this format; returns the CPU seconds of both, each for one run."""
     settings = TrainerSettings(micro_batch=work.step_answers)
     engine = TorchEngine(Load(model=str(folder), trainer=settings, threads=1, device="cpu", dtype=dtype))
-    sampling = Sampling(max_tokens=work.length, seed=seed)
+    sampling = Sampling(max_tokens=work.length, seed=options.seed)
     request = Generate(prompts=["what is 1+1?"], answers=work.answers, sampling=sampling)
 
     def answer() -> None:
         engine.generate(request, lambda _: None, threading.Event().is_set)
 
-    random = torch.Generator().manual_seed(seed)
+    random = torch.Generator().manual_seed(options.seed)
     words = torch.randint(4, 50, (work.step_answers, work.step_length), generator=random).tolist()
     batch = [TrainingSequence(prompt=[5, 6], tokens=w, advantage=1.0 - 2 * (i % 2)) for i, w in enumerate(words)]
     answering = best_of_two(answer)
     learning = best_of_two(lambda: engine.trainer.step(batch))
-    for name, tokens, spent in (
-        ("generate", work.answers * work.length, answering),
-        ("train", work.step_answers * work.step_length, learning),
-    ):
-        show(Figure(name=f"precision/{name} {dtype}", value=tokens / spent, unit="tokens per CPU-s"), as_json)
+    answered, learned = work.answers * work.length, work.step_answers * work.step_length
+    made = [
+        Figure(f"precision/generate {dtype}", answered / answering, "tokens per CPU-s"),
+        Figure(f"precision/train {dtype}", learned / learning, "tokens per CPU-s"),
+    ]
+    show(made, options)
     return answering + learning
 
 

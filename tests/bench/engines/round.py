@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tests.bench.figure import Figure, arguments, peak_memory, show, tell
+from tests.bench.figure import Figure, arguments, at_least, at_most, peak_memory, show, tell
 
 if TYPE_CHECKING:
     from sapo_desktop.core.records import TrainingSequence
@@ -73,28 +73,29 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             from tests.bench.engines.models import model_for_both_engines
 
-            compare(model, model_for_both_engines(Path(folder), model, options.seed), options)
+            show(compare(model, model_for_both_engines(Path(folder), model, options.seed), options), options)
 
 
-def compare(model: str, folder: Path, options: argparse.Namespace) -> None:
+def compare(model: str, folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
     """One process a way, and the figures."""
     found = {way: played(model, way, folder, options) for way in (OURS, *TRL)}
     spent = {way: each for way, each in found.items() if each is not None}
-    for way, each in spent.items():
-        show(Figure(name=f"round/{model}/{way}, CPU", value=median(each.cpu), unit="s"), options.json)
-        show(Figure(name=f"round/{model}/{way}, wall", value=median(each.wall), unit="s"), options.json)
-        show(Figure(name=f"round/{model}/{way}, peak", value=each.peak / 1e6, unit="MB"), options.json)
+    for way, each in found.items():
+        if each is None:
+            yield Figure(f"round/{model}/{way}, killed", 1, "times", note="the memory ended")
+            continue
+        yield Figure(f"round/{model}/{way}, CPU", median(each.cpu), "s")
+        yield Figure(f"round/{model}/{way}, wall", median(each.wall), "s")
+        yield Figure(f"round/{model}/{way}, peak", each.peak / 1e6, "MB")
     theirs = sorted((spent[way] for way in TRL if way in spent), key=lambda each: median(each.cpu))
     if not theirs:
         return
     faster, share = GOALS.get(model, (None, None))
     for what in ("cpu", "wall"):
         times = min(median(getattr(each, what)) for each in theirs) / median(getattr(spent[OURS], what))
-        figure = Figure(name=f"round/{model}, speed by {what}", value=times, unit="times TRL's best")
-        show(figure if faster is None else with_goal(figure, f"at least {faster:g}", times >= faster), options.json)
+        yield at_least(f"round/{model}, speed by {what}", times, "times TRL's best", faster)
     peak = spent[OURS].peak / theirs[0].peak
-    figure = Figure(name=f"round/{model}, peak", value=peak, unit="of TRL's where it is fastest by cpu")
-    show(figure if share is None else with_goal(figure, f"at most {share:g}", peak <= share), options.json)
+    yield at_most(f"round/{model}, peak", peak, "of TRL's where it is fastest by cpu", share)
 
 
 def played(model: str, way: str, folder: Path, options: argparse.Namespace) -> Spent | None:
@@ -105,15 +106,9 @@ def played(model: str, way: str, folder: Path, options: argparse.Namespace) -> S
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
     if way != OURS and done.returncode == -signal.SIGKILL:
-        figure = Figure(name=f"round/{model}/{way}, killed", value=1, unit="times", note="the memory ended")
-        show(figure, options.json)
         return None
     done.check_returncode()
     return msgspec.json.decode(done.stdout.splitlines()[-1], type=Spent)
-
-
-def with_goal(figure: Figure, goal: str, held: bool) -> Figure:
-    return msgspec.structs.replace(figure, goal=goal, held=held)
 
 
 def median(rounds: list[float]) -> float:

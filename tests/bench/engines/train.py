@@ -8,6 +8,7 @@ a trainer is a matter of milliseconds.
 """
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,7 @@ from sapo_desktop.engines.torch.logprobs import chunk_rows, token_logprobs
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.state import restore_trainer, save_trainer
 from tests.bench.engines.models import WORDS, starter_like
-from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.bench.figure import Figure, arguments, at_most, cpu_seconds, show, tell
 
 VOCABULARY, WIDTH = 151_936, 64
 """Qwen2's vocabulary, where logits matter; a narrow model, so that they are what is measured."""
@@ -34,11 +35,11 @@ def main() -> None:
     for method in ("lora", "full"):
         with tempfile.TemporaryDirectory() as folder:
             engine = make_engine(Path(folder), method, options.seed)
-            steps(engine, batch, repeats, options.json)
-            saving(engine, options.json)
+            show(steps(engine, batch, repeats), options)
+            show(saving(engine), options)
             if method == "lora":
-                recomputing(engine, batch, repeats, options.json)
-    log_softmax(repeats, options.seed, options.json)
+                show([recomputing(engine, batch, repeats)], options)
+    show(log_softmax(repeats, options.seed), options)
 
 
 def make_engine(folder: Path, method: str, seed: int) -> TorchEngine:
@@ -63,7 +64,7 @@ def made_up(count: int, seed: int) -> list[TrainingSequence]:
     ]
 
 
-def steps(engine: TorchEngine, batch: list[TrainingSequence], repeats: int, as_json: bool) -> None:
+def steps(engine: TorchEngine, batch: list[TrainingSequence], repeats: int) -> Iterator[Figure]:
     """Optimiser steps on the batch."""
     method = engine.policy.method
     engine.trainer.step(batch[:8])
@@ -72,22 +73,12 @@ def steps(engine: TorchEngine, batch: list[TrainingSequence], repeats: int, as_j
         tell(f"{method}: step {turn + 1} of {repeats}")
         best = min(best, cpu_seconds(lambda: engine.trainer.step(batch)))
     tokens = sum(len(s.prompt) + len(s.tokens) for s in batch)
-    show(Figure(name=f"train/{method}", value=tokens / best, unit="tokens per CPU-s"), as_json)
-    full = best * 64 / len(batch)
-    show(
-        Figure(
-            name=f"train/{method}, a step on 64 answers",
-            value=full,
-            unit="CPU-s",
-            goal="at most 4",
-            held=full <= 4,
-            note="" if len(batch) == 64 else f"scaled from {len(batch)}",
-        ),
-        as_json,
-    )
+    yield Figure(f"train/{method}", tokens / best, "tokens per CPU-s")
+    note = "" if len(batch) == 64 else f"scaled from {len(batch)}"
+    yield at_most(f"train/{method}, a step on 64 answers", best * 64 / len(batch), "CPU-s", 4, note)
 
 
-def recomputing(engine: TorchEngine, batch: list[TrainingSequence], repeats: int, as_json: bool) -> None:
+def recomputing(engine: TorchEngine, batch: list[TrainingSequence], repeats: int) -> Figure:
     """What it costs to make each layer's tensors again; steps by turns, as a machine is slower now and then."""
     trainer = engine.trainer
     best = {False: float("inf"), True: float("inf")}
@@ -96,22 +87,22 @@ def recomputing(engine: TorchEngine, batch: list[TrainingSequence], repeats: int
             trainer.settings = msgspec.structs.replace(trainer.settings, recompute=again)
             best[again] = min(best[again], cpu_seconds(lambda: trainer.step(batch)))
     times = best[True] / best[False]
-    show(Figure(name="train/lora, layers made twice, time", value=times, unit="times a step's"), as_json)
+    return Figure("train/lora, layers made twice, time", times, "times a step's")
 
 
-def saving(engine: TorchEngine, as_json: bool) -> None:
+def saving(engine: TorchEngine) -> Iterator[Figure]:
     """Save and restore."""
     with tempfile.TemporaryDirectory() as folder:
         saved = cpu_seconds(lambda: save_trainer(engine.trainer, Path(folder)))
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
         restored = cpu_seconds(lambda: restore_trainer(engine.trainer, Path(folder)))
     method = engine.policy.method
-    show(Figure(name=f"train/{method}, save", value=saved, unit="CPU-s"), as_json)
-    show(Figure(name=f"train/{method}, restore", value=restored, unit="CPU-s"), as_json)
-    show(Figure(name=f"train/{method}, checkpoint", value=size / 1e6, unit="MB"), as_json)
+    yield Figure(f"train/{method}, save", saved, "CPU-s")
+    yield Figure(f"train/{method}, restore", restored, "CPU-s")
+    yield Figure(f"train/{method}, checkpoint", size / 1e6, "MB")
 
 
-def log_softmax(repeats: int, seed: int, as_json: bool) -> None:
+def log_softmax(repeats: int, seed: int) -> Iterator[Figure]:
     """Chunked against plain log-probabilities with a large vocabulary, forward and backward."""
     torch.manual_seed(seed)
     rows = 512
@@ -127,18 +118,9 @@ def log_softmax(repeats: int, seed: int, as_json: bool) -> None:
 
     tell("log-softmax over a large vocabulary")
     first, second = (min(cpu_seconds(work) for _ in range(repeats)) for work in (chunked, plain))
-    show(
-        Figure(
-            name="train/chunked log-softmax, time against plain",
-            value=first / second,
-            unit="times",
-            goal="at most 1.5",
-            held=first <= 1.5 * second,
-        ),
-        as_json,
-    )
+    yield at_most("train/chunked log-softmax, time against plain", first / second, "times", 1.5)
     share = chunk_rows(VOCABULARY) / rows
-    show(Figure(name="train/chunked log-softmax, share of logits held", value=share, unit="of all"), as_json)
+    yield Figure("train/chunked log-softmax, share of logits held", share, "of all")
 
 
 if __name__ == "__main__":

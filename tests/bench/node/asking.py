@@ -20,7 +20,7 @@ from sapo_desktop.worker.control.client import Client, connect_or_start
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed
 from sapo_desktop.worker.control.messages.events import RoundFinished
 from sapo_desktop.worker.control.messages.requests import Quit, StartRounds
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import arguments, at_most, show, tell
 from tests.bench.node.busy import loops
 
 QUESTION = "What is 7 + 5 - 3?"
@@ -48,13 +48,8 @@ def main() -> None:
             ("first words", [one.first for one in waited], FIRST_SECONDS),
             ("whole answer", [one.whole for one in waited], WHOLE_SECONDS),
         ):
-            value = statistics.median(values)
             note = f"{min(values):.2f} to {max(values):.2f} in {len(values)}, on {os.cpu_count()} cores"
-            goal = {"goal": f"<= {most:g}", "held": value <= most}
-            show(
-                Figure(name=f"asked while it trains, {name}{where}", value=value, unit="s", note=note, **goal),
-                given.json,
-            )
+            show([at_most(f"asked while it trains, {name}{where}", statistics.median(values), "s", most, note)], given)
 
 
 async def play(data: Path, count: int, *, gives_way: bool) -> tuple[list[Waited], list[Waited]]:

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import arguments, at_most, show, tell
 from tests.bench.node.first_answer import start
 
 LOOPS = 4
@@ -37,10 +37,8 @@ def main() -> None:
         ("busy computer: run to first answer, wall", [s.answer for s in starts], ANSWER_SECONDS),
         ("busy computer: run to first finished round, wall", [s.round for s in starts], ROUND_SECONDS),
     ):
-        value = statistics.median(values)
         spread = f"{min(values):.1f} to {max(values):.1f} in {len(values)}; {note}"
-        held = 0 < value <= most
-        show(Figure(name=name, value=value, unit="s", goal=f"<= {most:.0f}", held=held, note=spread), given.json)
+        show([at_most(name, statistics.median(values), "s", most, spread)], given)
 
 
 @contextlib.contextmanager

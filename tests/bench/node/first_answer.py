@@ -15,9 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, show, tell, tree_seconds
 
 
 @dataclass
@@ -42,7 +40,7 @@ def main() -> None:
         "run to first finished round, wall": [s.round for s in starts],
     }.items():
         spread = f"{min(values):.1f} to {max(values):.1f} in {len(values)}"
-        show(Figure(name=name, value=statistics.median(values), unit="s", note=spread), given.json)
+        show([Figure(name, statistics.median(values), "s", note=spread)], given)
 
 
 def start(data: Path, seed: int) -> Start:
@@ -56,18 +54,11 @@ def start(data: Path, seed: int) -> Start:
     for text in process.stdout:
         event = json.loads(text)["event"]
         if event == "answer" and not seen.answer:
-            seen.answer, seen.answer_cpu = time.perf_counter() - began, cpu_seconds(process.pid)
+            seen.answer, seen.answer_cpu = time.perf_counter() - began, tree_seconds(process.pid)
         if event == "round":
             seen.round = time.perf_counter() - began
     process.wait()
     return seen
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU time that a process and everything below it has used."""
-    top = psutil.Process(pid)
-    times = [process.cpu_times() for process in (top, *top.children(recursive=True))]
-    return sum(spent.user + spent.system for spent in times)
 
 
 if __name__ == "__main__":

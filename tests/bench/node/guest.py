@@ -29,7 +29,7 @@ from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.requests import Pause, Resume
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell
 from tests.display import a_display
 from tests.swarm.peers import group
 from tests.swarm.sockets.test_network import nodes, until
@@ -58,8 +58,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, a_display(tray=True) as screen:
         found = asyncio.run(beside(Path(scratch) / "node", 60 * minutes, given.seed, screen))
     found += asyncio.run(traffic(TRAFFIC_QUICK if given.quick else TRAFFIC_SECONDS))
-    for figure in found:
-        show(figure, given.json)
+    show(found, given)
 
 
 # -- beside a program in the foreground ----------------------------------------------------------------------------
@@ -97,25 +96,21 @@ async def beside(data: Path, seconds: float, seed: int, screen: dict[str, str]) 
     }
     more, turns = slower["node"] - slower["loop"], f"{len(back)} turns of {slot:.0f} s, {os.cpu_count()} cores"
     return [
-        bounded("guest: cores in use", max(cores), "cores", THREADS * NEAR, f"cap {THREADS}; {turns}"),
-        bounded("guest: memory of all processes", max(memory) / 1e9, "GB", GIGABYTES * NEAR, f"cap {GIGABYTES}"),
-        bounded("guest: from pause to no processor time", max(still), "s", STILL_SECONDS, f"largest of {len(still)}"),
-        bounded("guest: from resume to processor time", max(back), "s", BACK_SECONDS, f"largest of {len(back)}"),
-        Figure(name="guest: a program beside the node", value=slower["node"], unit="% slower", note=turns),
-        Figure(name="guest: a program beside an idle-priority loop", value=slower["loop"], unit="% slower"),
-        bounded("guest: node against loop", more, "points slower", POINTS, turns),
+        at_most("guest: cores in use", max(cores), "cores", THREADS * NEAR, f"cap {THREADS}; {turns}"),
+        at_most("guest: memory of all processes", max(memory) / 1e9, "GB", GIGABYTES * NEAR, f"cap {GIGABYTES}"),
+        at_most("guest: from pause to no processor time", max(still), "s", STILL_SECONDS, f"largest of {len(still)}"),
+        at_most("guest: from resume to processor time", max(back), "s", BACK_SECONDS, f"largest of {len(back)}"),
+        Figure("guest: a program beside the node", slower["node"], "% slower", note=turns),
+        Figure("guest: a program beside an idle-priority loop", slower["loop"], "% slower"),
+        at_most("guest: node against loop", more, "points slower", POINTS, turns),
     ]
-
-
-def bounded(name: str, value: float, unit: str, most: float, note: str) -> Figure:
-    return Figure(name=name, value=value, unit=unit, goal=f"<= {most:g}", held=value <= most, note=note)
 
 
 @contextlib.contextmanager
 def node(data: Path, seed: int, screen: dict[str, str]) -> Iterator[int]:
     """A node that plays rounds within its caps; gives the worker's process id once the first round is done."""
-    caps = {"threads": THREADS, "memory_most": GIGABYTES, "upload_kilobytes": KILOBYTES}
-    caps["download_kilobytes"] = KILOBYTES
+    caps = {"threads": THREADS, "memory_most": GIGABYTES}
+    caps |= {"upload_kilobytes": KILOBYTES, "download_kilobytes": KILOBYTES}
     line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--seed", str(seed), "--data", str(data)]
     line += [word for key, value in caps.items() for word in ("--set", f"{key}={value}")]
     line += ["--set", "when_window_closes=continue"]
@@ -218,7 +213,7 @@ async def traffic(seconds: float) -> list[Figure]:
     """KB a second from a node to all its peers, who want more of it than it may send in the time."""
     free = await rate(0, seconds)
     note = f"cap {KILOBYTES} KB/s, {free:.0f} KB/s without one; {PEERS} peers, {seconds:.0f} s each"
-    return [bounded("guest: sent to peers", await rate(KILOBYTES, seconds), "KB/s", KILOBYTES * NEAR, note)]
+    return [at_most("guest: sent to peers", await rate(KILOBYTES, seconds), "KB/s", KILOBYTES * NEAR, note)]
 
 
 async def rate(kilobytes: float, seconds: float) -> float:

@@ -10,11 +10,13 @@ already is sharpening, not skill. Differences are paired by question; the interv
 questions' mean differences. Prints figures; `--record` keeps them for the docs.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,8 +25,9 @@ import msgspec
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.statistics import Estimate, mean_with_error
 from sapo_desktop.models.starter import starter_folder
+from sapo_desktop.system.hardware import processor
 from sapo_desktop.worker.store.history import History
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell
 
 GOAL = 0.1
 VALIDATION_GOAL = 0.05
@@ -80,8 +83,7 @@ def main() -> None:
             run_seed(out / f"seed-{seed}", seed, rounds, settings, names, samples, COOLER if seed == seeds[0] else ())
             for seed in seeds
         ]
-    for figure in figures(curves):
-        show(figure, given.json)
+    show(figures(curves), given)
     if given.record:
         given.record.parent.mkdir(parents=True, exist_ok=True)
         command = f"python -m tests.bench.node.learning --rounds {rounds} --seeds {' '.join(map(str, seeds))}"
@@ -89,7 +91,7 @@ def main() -> None:
             command=command + "".join(f" --set {item}" for item in given.set),
             rounds=rounds,
             machine=machine(),
-            starter=starter_hash(),
+            starter=hashlib.sha256((starter_folder() / "manifest.json").read_bytes()).hexdigest(),
             curves=curves,
         )
         given.record.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1))
@@ -143,24 +145,17 @@ def rounds_done(folder: Path) -> int:
     """Rounds that a resumed run would not play again: those with a checkpoint."""
     if not (folder / "history.sqlite").is_file():
         return 0
-    history = History(folder / "history.sqlite")
-    try:
+    with closing(History(folder / "history.sqlite")) as history:
         return max((report.round for report in history.last_rounds(1000) if report.checkpoint), default=0)
-    finally:
-        history.close()
 
 
 def evals(folder: Path, which: str) -> list[EvalReport]:
-    history = History(folder / "history.sqlite")
-    try:
+    with closing(History(folder / "history.sqlite")) as history:
         return history.evals(which)
-    finally:
-        history.close()
 
 
 def read_curve(folder: Path, seed: int, rounds: int) -> Curve:
-    history = History(folder / "history.sqlite")
-    try:
+    with closing(History(folder / "history.sqlite")) as history:
         reports = history.rounds(limit=rounds).rounds
         return Curve(
             seed=seed,
@@ -171,8 +166,6 @@ def read_curve(folder: Path, seed: int, rounds: int) -> Curve:
             sampled={report.checkpoint: report for report in history.evals("test (sampled)")},
             cooler=[report for each in COOLER for report in history.evals(cooler_kind(each))],
         )
-    finally:
-        history.close()
 
 
 Scores = dict[str, EvalReport]
@@ -188,46 +181,29 @@ def mean_gain(scores: Sequence[Scores], name: str = "last", base: EvalReport | N
     return mean_with_error([sum(column) / len(rows) for column in zip(*rows, strict=True)])
 
 
-def figures(curves: Sequence[Curve]) -> list[Figure]:
-    found = []
+def figures(curves: Sequence[Curve]) -> Iterator[Figure]:
     for curve in curves:
         for kind, scores in _by_kind(curve.test, curve.sampled):
+            for name in CHECKPOINTS:
+                if name in scores:
+                    yield Figure(f"seed {curve.seed}: {name}, solved, {kind}", scores[name].score, "share")
             difference = mean_gain([scores])
-            found += [
-                Figure(name=f"seed {curve.seed}: {name}, solved, {kind}", value=scores[name].score, unit="share")
-                for name in CHECKPOINTS
-                if name in scores
-            ]
-            found.append(
-                Figure(
-                    name=f"seed {curve.seed}: gain, {kind}",
-                    value=difference.value,
-                    unit="share",
-                    note=f"95% interval {difference.low:+.3f} to {difference.high:+.3f}",
-                )
-            )
-        found.append(
-            Figure(name=f"seed {curve.seed}: seconds a round", value=curve.seconds / len(curve.rewards), unit="s")
-        )
-        found.append(validation_share(curve))
+            note = f"95% interval {difference.low:+.3f} to {difference.high:+.3f}"
+            yield Figure(f"seed {curve.seed}: gain, {kind}", difference.value, "share", note=note)
+        yield Figure(f"seed {curve.seed}: seconds a round", curve.seconds / len(curve.rewards), "s")
+        yield validation_share(curve)
     sampled = [curve.sampled for curve in curves if curve.sampled]
     for kind, of_all in _by_kind([curve.test for curve in curves], sampled):
-        found.append(_over_all(kind, mean_gain(of_all)))
+        yield _over_all(kind, mean_gain(of_all))
     best = base_at_best(curves)
     if best is not None:
-        found.append(_over_all("sampled, above the base at its best temperature", mean_gain(sampled, base=best)))
-    return found
+        yield _over_all("sampled, above the base at its best temperature", mean_gain(sampled, base=best))
 
 
 def _over_all(kind: str, mean: Estimate) -> Figure:
-    return Figure(
-        name=f"gain over all seeds, {kind}",
-        value=mean.value,
-        unit="share",
-        goal=f"+{GOAL} with an interval above 0",
-        held=mean.value >= GOAL and mean.low > 0,
-        note=f"95% interval {mean.low:+.3f} to {mean.high:+.3f}",
-    )
+    goal, held = f"+{GOAL} with an interval above 0", mean.value >= GOAL and mean.low > 0
+    note = f"95% interval {mean.low:+.3f} to {mean.high:+.3f}"
+    return Figure(f"gain over all seeds, {kind}", mean.value, "share", goal, held, note)
 
 
 def base_at_best(curves: Sequence[Curve]) -> EvalReport | None:
@@ -245,25 +221,11 @@ def validation_share(curve: Curve) -> Figure:
     """How much of a run's time went into validation scores."""
     spent = sum(report.seconds for report in curve.validation)
     share = spent / (spent + curve.seconds)
-    return Figure(
-        name=f"seed {curve.seed}: time spent on validation",
-        value=share,
-        unit="share",
-        goal=f"at most {VALIDATION_GOAL}",
-        held=share <= VALIDATION_GOAL,
-    )
+    return at_most(f"seed {curve.seed}: time spent on validation", share, "share", VALIDATION_GOAL)
 
 
 def machine() -> str:
-    from sapo_desktop.system.hardware import processor
-
     return f"{processor()}, {os.cpu_count()} cores"
-
-
-def starter_hash() -> str:
-    import hashlib
-
-    return hashlib.sha256((starter_folder() / "manifest.json").read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

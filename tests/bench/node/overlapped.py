@@ -13,6 +13,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -48,8 +50,7 @@ def main() -> None:
         for on in (False, True) if turn % 2 else (True, False):
             found[on].append(play(on, rounds, options.seed + turn))
             tell(f"turn {turn + 1} of {turns}, overlap {'on' if on else 'off'}: {found[on][-1].seconds:.2f} s a round")
-    for figure in figures(found, rounds):
-        show(figure, options.json)
+    show(figures(found, rounds), options)
 
 
 def play(on: bool, rounds: int, seed: int) -> Played:
@@ -60,11 +61,8 @@ def play(on: bool, rounds: int, seed: int) -> Played:
         for setting in (f"overlap={on}".lower(), f"threads={THREADS}", "low_priority=false"):
             command += ["--set", setting]
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-        history = History(Path(folder) / "history.sqlite")
-        try:
+        with closing(History(Path(folder) / "history.sqlite")) as history:
             return counted(history.last_rounds(rounds))
-        finally:
-            history.close()
 
 
 def counted(reports: list[RoundReport]) -> Played:
@@ -75,20 +73,17 @@ def counted(reports: list[RoundReport]) -> Played:
     )
 
 
-def figures(found: dict[bool, list[Played]], rounds: int) -> list[Figure]:
+def figures(found: dict[bool, list[Played]], rounds: int) -> Iterator[Figure]:
     gains = [off.seconds / on.seconds for off, on in zip(found[False], found[True], strict=True)]
     interval = t_interval([math.log(gain) for gain in gains])
     assert interval is not None, "there are several turns"
     note = f"95% interval {math.exp(interval.low):.2f} to {math.exp(interval.high):.2f}; {busy()}"
     name = f"overlapped/starter, {rounds} rounds"
-    made = [Figure(name=f"{name}, by the wall", value=statistics.median(gains), unit="times as fast", note=note)]
+    yield Figure(f"{name}, by the wall", statistics.median(gains), "times as fast", note=note)
     for on, played in found.items():
         way = f"{name}, {'on' if on else 'off'}"
-        made.append(
-            Figure(name=f"{way}, a round", value=statistics.median(one.seconds for one in played), unit="s of the wall")
-        )
-        made.append(Figure(name=f"{way}, reward", value=statistics.fmean(one.reward for one in played), unit="mean"))
-    return made
+        yield Figure(f"{way}, a round", statistics.median(one.seconds for one in played), "s of the wall")
+        yield Figure(f"{way}, reward", statistics.fmean(one.reward for one in played), "mean")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import psutil
 
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.worker.store.history import History
-from tests.bench.figure import Figure, arguments, show
+from tests.bench.figure import Figure, arguments, at_least, at_most, show
 
 MOST = 500e6
 GOAL, GROUPS_GOAL = 300e6, 10.0
@@ -56,28 +56,20 @@ def main() -> None:
     found = session(rounds, options.seed)
     name = f"session/starter, {rounds} rounds"
     figures = [
-        Figure(
-            name=f"{name}, engine, resident",
-            value=found.resident / 1e6,
-            unit="MB",
-            goal=f"at most {GOAL / 1e6:.0f}",
-            held=found.resident <= GOAL,
-        ),
-        Figure(name=f"{name}, engine, its share", value=found.share / 1e6, unit="MB"),
-        Figure(name=f"{name}, engine as it was loaded, resident", value=found.loaded / 1e6, unit="MB"),
-        Figure(name=f"{name}, engine, start-up included", value=found.cpu / rounds, unit="CPU-s a round"),
-        Figure(name=f"{name}, groups that teach", value=found.teaching / found.groups, unit="of all"),
-        Figure(
-            name=f"{name}, groups that teach, wall",
-            value=found.teaching / found.seconds,
-            unit="a second",
-            goal=f"at least {GROUPS_GOAL:g}",
-            held=found.teaching >= GROUPS_GOAL * found.seconds,
-            note=f"{found.seconds / (rounds - 1):.1f} s a round; {busy()}",
+        at_most(f"{name}, engine, resident", found.resident / 1e6, "MB", GOAL / 1e6),
+        Figure(f"{name}, engine, its share", found.share / 1e6, "MB"),
+        Figure(f"{name}, engine as it was loaded, resident", found.loaded / 1e6, "MB"),
+        Figure(f"{name}, engine, start-up included", found.cpu / rounds, "CPU-s a round"),
+        Figure(f"{name}, groups that teach", found.teaching / found.groups, "of all"),
+        at_least(
+            f"{name}, groups that teach, wall",
+            found.teaching / found.seconds,
+            "a second",
+            GROUPS_GOAL,
+            f"{found.seconds / (rounds - 1):.1f} s a round; {busy()}",
         ),
     ]
-    for figure in figures:
-        show(figure, options.json)
+    show(figures, options)
 
 
 def busy() -> str:
@@ -105,11 +97,8 @@ def session(rounds: int, seed: int) -> Session:
                 time.sleep(LOOK_SECONDS)
         if run.returncode:
             raise SystemExit(f"{command} ended with {run.returncode}.")
-        history = History(node / "history.sqlite")
-        try:
+        with contextlib.closing(History(node / "history.sqlite")) as history:
             count(history.last_rounds(rounds), found)
-        finally:
-            history.close()
     return found
 
 

@@ -31,7 +31,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from sapo_desktop.swarm.sockets.network import Network, now
 from sapo_desktop.swarm.trust.standing import Standing
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire, check
 from tests.swarm.peers import NETWORK, TASK, group, me
 
@@ -59,36 +59,29 @@ def main() -> None:
     for count in measured_at:
         tell(f"measuring {count} nodes for {seconds:.0f} s")
         values.append(asyncio.run(measured(count, seconds)))
-        show(figure(f"measured, {count} nodes", values[-1]), given.json)
-    show(flat("measured", measured_at, values), given.json)
+        show([figure(f"measured, {count} nodes", values[-1])], given)
+    show([flat("measured", measured_at, values)], given)
     values = []
     for count in simulated_at:
         tell(f"simulating {count} nodes")
         a_node, drawn = simulated(count, given.seed)
         values.append(a_node)
-        show(figure(f"simulated, {count:,} nodes", a_node), given.json)
-        name = f"groups drawn of those wanted, simulated, {count:,} nodes"
-        show(Figure(name=name, value=drawn, unit="share"), given.json)
-    show(flat("simulated", simulated_at, values), given.json)
+        name = f"simulated, {count:,} nodes"
+        show([figure(name, a_node), Figure(f"groups drawn of those wanted, {name}", drawn, "share")], given)
+    show([flat("simulated", simulated_at, values)], given)
     tell("simulating a link that moves on")
     a_node, _ = simulated(_BESIDE_VISITS, given.seed, visited=_VISITED)
-    show(figure(f"simulated, {_BESIDE_VISITS:,} nodes, with a third link that moves on", a_node), given.json)
+    show([figure(f"simulated, {_BESIDE_VISITS:,} nodes, with a third link that moves on", a_node)], given)
 
 
 def figure(name: str, a_node: float) -> Figure:
-    return Figure(name=f"traffic of a node, {name}", value=a_node * 60 / 1000, unit="KB a minute")
+    return Figure(f"traffic of a node, {name}", a_node * 60 / 1000, "KB a minute")
 
 
 def flat(name: str, counts: Sequence[int], values: Sequence[float]) -> Figure:
     """The largest swarm's traffic in terms of that of the smallest one in which there is enough to draw."""
     ratio = values[-1] / values[1]
-    return Figure(
-        name=f"{name}: {counts[-1]:,} nodes against {counts[1]:,}",
-        value=ratio,
-        unit="times",
-        goal="at most 1.25",
-        held=ratio <= 1.25,
-    )
+    return at_most(f"{name}: {counts[-1]:,} nodes against {counts[1]:,}", ratio, "times", 1.25)
 
 
 class Leaf:

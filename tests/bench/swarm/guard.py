@@ -27,7 +27,7 @@ from sapo_desktop.learning.guard import Action, GuardState, observe
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.heldout import WANTED
 from sapo_desktop.worker.validation import PARTS
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell
 
 QUESTIONS = sum(
     WANTED["validation"].get(level.name, 0)
@@ -165,33 +165,21 @@ def false_alarm_figure(name: str, noise: Noise, given: Namespace, slope: float =
     runs = given.runs
     wrong = sum(false_alarm(noise, given.seed * 1_000_003 + run, given.questions, slope) for run in range(runs))
     interval = wilson(wrong, runs)
-    return Figure(
-        name=name,
-        value=round(100 * wrong / runs, 2),
-        unit="% of runs",
-        goal="at most 5%",
-        held=wrong / runs <= 0.05,
-        note=f"{wrong} of {runs} runs of {LONG} evaluations; 95% interval {100 * interval.low:.1f} to "
-        f"{100 * interval.high:.1f}%",
-    )
+    note = f"{wrong} of {runs} runs of {LONG} evaluations; "
+    note += f"95% interval {100 * interval.low:.1f} to {100 * interval.high:.1f}%"
+    return at_most(name, round(100 * wrong / runs, 2), "% of runs", 5, note, "%")
 
 
 def delay_figures(name: str, noise: Noise, points: float, within: int, given: Namespace) -> Iterator[Figure]:
     """Median, 95th percentile and share found in time, of the runs without an alarm before the loss."""
     seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
     found = sorted(d for seed in seeds if (d := delay(noise, seed, given.questions, points)))
-    yield Figure(name=f"{name}: found after, median", value=found[len(found) // 2], unit="evaluations")
+    yield Figure(f"{name}: found after, median", found[len(found) // 2], "evaluations")
     late = found[min(len(found) - 1, int(0.95 * len(found)))]
-    yield Figure(
-        name=f"{name}: found after, 95th percentile",
-        value=late,
-        unit="evaluations",
-        goal=f"at most {within}",
-        held=late <= within,
-        note=f"more than {4 * PATIENCE} are not waited for" if late > 4 * PATIENCE else "",
-    )
+    note = f"more than {4 * PATIENCE} are not waited for" if late > 4 * PATIENCE else ""
+    yield at_most(f"{name}: found after, 95th percentile", late, "evaluations", within, note)
     share = sum(d <= within for d in found) / len(found)
-    yield Figure(name=f"{name}: found within {within}", value=round(100 * share, 1), unit="% of runs")
+    yield Figure(f"{name}: found within {within}", round(100 * share, 1), "% of runs")
 
 
 def main() -> None:
@@ -203,16 +191,15 @@ def main() -> None:
         given.runs = 12
     for noise in NOISES[:1] if given.quick else NOISES:
         tell(f"no loss, {noise.name}")
-        show(false_alarm_figure(f"false alarms, {noise.name}", noise, given), given.json)
+        show([false_alarm_figure(f"false alarms, {noise.name}", noise, given)], given)
     tell("a slow improvement")
     name = "false alarms while 50 points are gained slowly"
-    show(false_alarm_figure(name, AS_MEASURED, given, slope=0.001), given.json)
+    show([false_alarm_figure(name, AS_MEASURED, given, slope=0.001)], given)
     for points, within in ((0.05, PATIENCE), (0.10, 3)):
         for noise in (AS_MEASURED,) if given.quick else (AS_MEASURED, NOISES[2]):
             tell(f"a loss of {100 * points:.0f} points, {noise.name}")
             name = f"loss of {100 * points:.0f} points, {noise.name}"
-            for figure in delay_figures(name, noise, points, within, given):
-                show(figure, given.json)
+            show(delay_figures(name, noise, points, within, given), given)
 
 
 if __name__ == "__main__":

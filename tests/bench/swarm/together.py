@@ -10,7 +10,6 @@ Differences are paired: same seed, same CPU-seconds, same questions.
 """
 
 import asyncio
-import contextlib
 import json
 import signal
 import statistics
@@ -23,11 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
-import psutil
 
 from sapo_desktop.lab.table import t_interval
 from tests.attack.peers.swarm import Program, start_relay
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, show, tell, tree_seconds
 
 NODES, SECONDS = 4, 160.0
 SHARES = (0.5, 1.0)
@@ -92,20 +90,6 @@ class Running:
         self.program.finish()
 
 
-def tree_seconds(pid: int) -> float:
-    """CPU of a process and all below it that are alive."""
-    total = 0.0
-    try:
-        root = psutil.Process(pid)
-        for process in (root, *root.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                times = process.cpu_times()
-                total += times.user + times.system
-    except psutil.NoSuchProcess:
-        pass
-    return total
-
-
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
@@ -120,8 +104,7 @@ def main() -> None:
         for seed in given.seeds[:1] if given.quick else given.seeds:
             for shared in (False, True):
                 arms.append(arm(given.out or Path(scratch), seed, nodes, seconds, shares, shared=shared))
-    for figure in figures(arms):
-        show(figure, given.json)
+    show(figures(arms), given)
 
 
 def arm(out: Path, seed: int, nodes: int, seconds: float, shares: Sequence[float], *, shared: bool) -> Played:
@@ -206,7 +189,7 @@ def rewards(arm: Played) -> float:
 def _over_seeds(name: str, values: list[float], unit: str, note: str) -> Figure:
     interval = t_interval(values)
     told = f"95% interval {interval.low:.3f} to {interval.high:.3f}" if interval else "one seed"
-    return Figure(name=name, value=statistics.fmean(values), unit=unit, note="; ".join(filter(None, (told, note))))
+    return Figure(name, statistics.fmean(values), unit, note="; ".join(filter(None, (told, note))))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 
 from sapo_desktop.models.starter import starter_folder
 from tests.attack.peers.swarm import Program
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_least, show, tell
 
 KEPT = 3 / 4
 """Of the feed-forward units."""
@@ -38,8 +38,7 @@ def main() -> None:
         model = other_kind(starter_folder(), folder / "other", given.seed)
         told = play(folder, model, rounds, given.seed)
     for name, played in told.items():
-        for figure in figures(name, played, rounds):
-            show(figure, given.json)
+        show(figures(name, played, rounds), given)
 
 
 def other_kind(starter: Path, folder: Path, seed: int) -> Path:
@@ -135,20 +134,19 @@ def figures(name: str, rounds: list[dict[str, Any]], wanted: int) -> list[Figure
     note += f"{statistics.mean(rewards[-window:]):.2f} in the last"
     least = max(1, wanted // 2)
     return [
-        Figure(
-            name=f"{name}: rounds that trained on the other's groups",
-            value=len(external),
-            unit="rounds",
-            goal=f"at least {least}",
-            held=len(external) >= least,
-            note=f"of {len(rounds)}; {groups} groups",
+        at_least(
+            f"{name}: rounds that trained on the other's groups",
+            len(external),
+            "rounds",
+            least,
+            f"of {len(rounds)}; {groups} groups",
         ),
         Figure(
-            name=f"{name}: answers of the other's that it would hardly write, and left out",
-            value=sum(event["external_left_out"] for event in rounds) / max(1, groups),
-            unit="a group",
+            f"{name}: answers of the other's that it would hardly write, and left out",
+            sum(event["external_left_out"] for event in rounds) / max(1, groups),
+            "a group",
         ),
-        Figure(name=f"{name}: steps taken", value=sum(event["step"] for event in rounds), unit="steps", note=note),
+        Figure(f"{name}: steps taken", sum(event["step"] for event in rounds), "steps", note=note),
     ]
 
 

@@ -12,10 +12,7 @@ at most, for the levels that are shared. A copy's name says where it is taken fr
 over all questions of a task.
 """
 
-import os
 import re
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -29,7 +26,7 @@ from sapo_desktop.tasks.conclusions import clauses
 from sapo_desktop.tasks.examiner import Examiner
 from sapo_desktop.tasks.formulas import AND, IFF, IMPLIES, NOT, OR, parse_formula, sides
 from sapo_desktop.tasks.questions import COPIED, is_copied
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, at_most, show, tell, with_fixed_hashes
 
 GOAL = 0.20
 TARGET = 0.17
@@ -61,14 +58,12 @@ def main() -> None:
     parser.add_argument("--tasks", help="a list as in the settings; all without it")
     parser.add_argument("--balance", action="store_true", help="propose `keep` tables")
     options = parser.parse_args()
-    if sys.flags.hash_randomization:  # the examiner wants a fixed hash seed, which only a new process can have
-        command = [sys.executable, "-m", "tests.bench.tasks.cheapest", *sys.argv[1:]]
-        raise SystemExit(subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "0"}, check=False).returncode)
+    with_fixed_hashes()
     catalogue = load_catalogue(resource("tasks.toml"))
     count = options.count or (60 if options.quick else 1000)
     examiner = Examiner(catalogue)
     for task in parse_tasks(catalogue, options.tasks) if options.tasks else catalogue.tasks():
-        show(figure(examiner, task, options.seed, count), options.json)
+        show([figure(examiner, task, options.seed, count)], options)
         if options.balance:
             tell(f"{task}: {balance(examiner, task, options.seed + _BALANCED_APART, count)}")
 
@@ -84,13 +79,9 @@ def figure(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Fi
     }
     value = round(max(best.share for best in found.values()), 4)
     told = "; ".join(f"{kind} {best.share:.3f} ({best.name})" for kind, best in found.items())
-    return Figure(
-        name=f"cheapest.{task.replace('/', '.')}",
-        value=value,
-        unit="solved",
-        goal=f"<= {GOAL:g}" if level.shared else None,
-        held=value <= GOAL if level.shared else None,
-        note=told if level.shared else f"not shared; {told}",
+    name = f"cheapest.{task.replace('/', '.')}"
+    return at_most(
+        name, value, "solved", GOAL if level.shared else None, told if level.shared else f"not shared; {told}"
     )
 
 

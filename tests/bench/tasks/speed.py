@@ -10,9 +10,6 @@ a line too many. A family counts by its slowest level. Goal: 20 ms at p99.9 to m
 that are shared.
 """
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -23,7 +20,7 @@ from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import Family, TaskKey, load_catalogue
 from sapo_desktop.tasks.examiner import Examiner
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, show, tell, with_fixed_hashes
 
 GOAL_MS = 20.0
 _SEEDS_APART = 1_000_003
@@ -42,9 +39,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--count", type=int, help="seeds per task")
     options = parser.parse_args()
-    if sys.flags.hash_randomization:  # the examiner wants a fixed hash seed, which only a new process can have
-        command = [sys.executable, "-m", "tests.bench.tasks.speed", *sys.argv[1:]]
-        raise SystemExit(subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "0"}, check=False).returncode)
+    with_fixed_hashes()
     count = options.count or (60 if options.quick else 2000)
     catalogue = load_catalogue(resource("tasks.toml"))
     pair = (Examiner(catalogue), Examiner(catalogue))
@@ -53,8 +48,7 @@ def main() -> None:
         measured = {
             level.name: measure(pair, f"{family.name}/{level.name}", options.seed, count) for level in family.levels
         }
-        for figure in figures(family, measured):
-            show(figure, options.json)
+        show(figures(family, measured), options)
 
 
 def measure(pair: Sequence[Examiner], task: TaskKey, first_seed: int, count: int) -> Times:
@@ -103,7 +97,7 @@ def figures(family: Family, measured: dict[str, Times]) -> Iterable[Figure]:
             whole = _slowest(f"tasks.{family.name}.{'shared' if shared else 'own'}.p99.9", rows, 0.999)
             yield msgspec.structs.replace(
                 whole,
-                goal=f"<= {GOAL_MS:g} ms" if shared else None,
+                goal=f"at most {GOAL_MS:g} ms" if shared else None,
                 held=whole.value <= GOAL_MS if shared else None,
                 note=f"{whole.note}, {failed} seeds without a question" if failed else whole.note,
             )
@@ -112,7 +106,7 @@ def figures(family: Family, measured: dict[str, Times]) -> Iterable[Figure]:
 def _slowest(name: str, rows: dict[str, list[float]], share: float) -> Figure:
     quantiles = {level: quantile(values, share) for level, values in rows.items()}
     level = max(quantiles, key=lambda key: quantiles[key])
-    return Figure(name=name, value=round(quantiles[level], 4), unit="ms", note=f"level {level}")
+    return Figure(name, round(quantiles[level], 4), "ms", note=f"level {level}")
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.here is not None:
         minutes = 0.25 if given.quick else given.minutes
-        Newcomer(given.here, minutes, given.pictures, as_json=given.json).play(given.language)
+        Newcomer(given.here, minutes, given.pictures, given).play(given.language)
         return
     with a_display("1400x1000", tray=True) as screen, loops(given.load):
         line = [sys.executable, "-m", "tests.bench.window.newcomer", *sys.argv[1:], "--here", str(time.monotonic())]
@@ -62,10 +63,10 @@ def main() -> None:
 
 
 class Newcomer:
-    """See the module. `began`: monotonic seconds."""
+    """See the module. `began`: monotonic seconds. `given`: as `figure.show` takes it."""
 
-    def __init__(self, began: float, minutes: float, pictures: Path | None, *, as_json: bool) -> None:
-        self._began, self._minutes, self._pictures, self._as_json = began, minutes, pictures, as_json
+    def __init__(self, began: float, minutes: float, pictures: Path | None, given: Namespace) -> None:
+        self._began, self._minutes, self._pictures, self._given = began, minutes, pictures, given
         self._doing = "starting"
         self._beat = time.monotonic()
         self._stalls: list[float] = []
@@ -83,7 +84,7 @@ class Newcomer:
             self._answer_questions()
             self._look_around()
             note = f"longest {max(self._stalls, default=0.0):.2f} s"
-            self._show(Figure(name="the window stood still", value=len(self._stalls), unit="times", note=note))
+            show([Figure("the window stood still", len(self._stalls), "times", note=note)], self._given)
             QTimer.singleShot(0, self._desktop.quit)
             app.exec()
 
@@ -148,7 +149,7 @@ class Newcomer:
             tell(f"stood still for {late:.2f} s at {self._past:.0f} s: {self._doing}")
 
     def _reached(self, what: str) -> None:
-        self._show(Figure(name=what, value=self._past, unit="s"))
+        show([Figure(what, self._past, "s")], self._given)
 
     def _until(self, holds: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -159,9 +160,6 @@ class Newcomer:
 
     def _wait(self, seconds: float) -> None:
         QTest.qWait(round(1000 * seconds))
-
-    def _show(self, figure: Figure) -> None:
-        show(figure, self._as_json)
 
     def _picture(self, widget: QWidget, name: str) -> None:
         if self._pictures is None:

@@ -18,13 +18,12 @@ def main() -> None:
     with a_display(tray=True) as screen:
         (grown,) = child(["imports"], screen)
         (frames,) = child(["frames", "2" if given.quick else "20"], screen)
-    for figure in [*memory(grown), *parts(frames)]:
-        show(figure, given.json)
+    show([*memory(grown), *parts(frames)], given)
 
 
 def memory(grown: dict[str, float]) -> list[Figure]:
     """What each import adds to the resident memory [bytes]."""
-    return [Figure(name=f"memory of {name}", value=grew / 1e6, unit="MB") for name, grew in grown.items()]
+    return [Figure(f"memory of {name}", grew / 1e6, "MB") for name, grew in grown.items()]
 
 
 def parts(frames: dict[str, Sequence[Sequence[float]]]) -> list[Figure]:
@@ -35,14 +34,14 @@ def parts(frames: dict[str, Sequence[Sequence[float]]]) -> list[Figure]:
     return [
         *(
             Figure(
-                name=f"CPU of a {name}, median",
-                value=quantile(cpu[kind], 0.5),
-                unit="ms",
+                f"CPU of a {name}, median",
+                quantile(cpu[kind], 0.5),
+                "ms",
                 note=f"p99 {quantile(cpu[kind], 0.99):.1f} ms of {len(cpu[kind])}",
             )
             for name, kind in (("frame", "whole"), ("click", "clicks"))
         ),
-        *(Figure(name=f"a frame: {name}", value=took / whole, unit="of its time") for name, took in shares.items()),
+        *(Figure(f"a frame: {name}", took / whole, "of its time") for name, took in shares.items()),
     ]
 
 
