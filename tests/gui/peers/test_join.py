@@ -32,6 +32,7 @@ ADDRESS = "wss://b.example:2"
 JOINING = SwarmInfo(
     state="joining", reason=sentence("Joining the swarm: {done} of {count} tasks compared", done=16, count=19)
 )
+ALONE = SwarmInfo(state="alone", reason="No peer is linked.")
 
 
 class Scene:
@@ -72,7 +73,9 @@ class Scene:
 def test_an_address_is_joined_in_one_act(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS, peers="wss://a.example:1")
     assert "This leaves silo" in scene.said and "see its internet address" in scene.said
+    before = scene.sheet.geometry()
     press(scene.sheet.ok)
+    assert scene.sheet.geometry() == before, "nothing moves up under the pointer"
     values = {"silo": "off", "share": "off", "peers": f"wss://a.example:1, {ADDRESS}"}
     assert scene.asked(SetSettings) == [SetSettings(values=values, for_good=True)]
     assert scene.sheet.isVisible() and "16 of 19 tasks compared" in scene.said
@@ -84,50 +87,36 @@ def test_an_address_is_joined_in_one_act(qtbot: QtBot) -> None:
     assert not scene.sheet.isVisible()
 
 
-def test_nothing_moves_up_under_the_pointer(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, ADDRESS)
-    before = scene.sheet.geometry()
+def test_why_nobody_answers_is_said_and_back_undoes_what_joining_changed(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, ADDRESS, peers="wss://a.example:1")
+    before = SetSettings(values={"silo": "on", "share": "off", "peers": "wss://a.example:1"}, for_good=True)
     press(scene.sheet.ok)
-    assert scene.sheet.geometry() == before
-
-
-def test_why_nobody_answers_is_said_with_what_to_do(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, ADDRESS)
-    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    press(scene.sheet.back)
+    assert scene.asked(SetSettings)[-1] == before, "while it is under way"
+    assert scene.sheet._field.isVisible() and scene.sheet._field.text() == ADDRESS
+    scene.says(ALONE)
     scene.bridge.replies[DialPeer] = UsageError("Nobody answers at wss://b.example:2.")
     press(scene.sheet.ok)
-    assert "Nobody answers" in scene.said and "goes on trying" in scene.said
+    assert "Nobody answers" in scene.said and "goes on trying, out of silo" in scene.said
     press(scene.sheet.again)
     assert len(scene.asked(DialPeer)) == 2
     press(scene.sheet.back)
-    assert scene.sheet._field.isVisible() and scene.sheet._field.text() == ADDRESS
+    assert scene.asked(SetSettings).count(before) == 2, "and after it failed"
 
 
-def test_back_undoes_what_joining_changed_under_way_and_after_it_failed(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, ADDRESS, peers="wss://a.example:1")
+@pytest.mark.parametrize(
+    ("link", "said"), [("sapo://connect?swarm=1", "update this program"), ("sapo://join?swarm=12", "64 hex digits")]
+)
+def test_an_invite_that_cannot_be_read_is_not_sent(qtbot: QtBot, link: str, said: str) -> None:
+    scene = Scene(qtbot, link)
+    assert "An invite link is written" in scene.said
     press(scene.sheet.ok)
-    assert scene.sheet.back.isVisible()
-    press(scene.sheet.back)
-    before = {"silo": "on", "share": "off", "peers": "wss://a.example:1"}
-    assert scene.asked(SetSettings)[-1] == SetSettings(values=before, for_good=True)
-    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
-    scene.bridge.replies[DialPeer] = UsageError("Nobody answers at wss://b.example:2.")
-    press(scene.sheet.ok)
-    assert "out of silo" in scene.said
-    press(scene.sheet.back)
-    assert [one.values for one in scene.asked(SetSettings)].count(before) == 2
-
-
-def test_a_link_of_another_version_is_taken_for_a_link(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, "sapo://connect?swarm=1")
-    assert "An invite link is written" in scene.said and "update this program" in scene.said
-    press(scene.sheet.ok)
-    assert scene.sheet._field.isVisible() and not scene.asked(JoinSwarm)
+    assert said in scene.said and scene.sheet._field.isVisible() and not scene.asked(JoinSwarm)
 
 
 def test_who_answers_is_waited_for_until_it_is_linked(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS.upper())
-    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    scene.says(ALONE)
     press(scene.sheet.ok)
     assert "It answers in 38 ms" in scene.said
     scene.look()
@@ -144,7 +133,7 @@ def test_a_peer_that_refuses_this_nodes_key_is_not_waited_for(qtbot: QtBot) -> N
     scene = Scene(qtbot, ADDRESS.upper())
     scene.bridge.replies[DialPeer] = PeerAnswered("12" * 32, "sapo-desktop 0.4.0", 38.2, address=ADDRESS)
     elsewhere = {"wss://a.example:1": "Another one refuses this node's key."}
-    alone = SwarmInfo(state="alone", reason="No peer is linked.", parted=elsewhere["wss://a.example:1"])
+    alone = msgspec.structs.replace(ALONE, parted=elsewhere["wss://a.example:1"])
     scene.says(msgspec.structs.replace(alone, partings=elsewhere))
     press(scene.sheet.ok)
     scene.look()
@@ -195,11 +184,19 @@ def test_a_node_that_dies_meanwhile_is_said_and_waited_for(qtbot: QtBot) -> None
     assert "It was killed." in scene.said
 
 
-def test_what_the_worker_refuses_is_said_where_it_was_typed(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, "wss://b.example")
-    scene.bridge.replies[SetSettings] = UsageError("The port is missing.")
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("wss://b.example", SetSettings, "The port is missing."),
+        (staged_peers.LINK, JoinSwarm, "The admission has ended."),
+    ],
+)
+def test_what_the_worker_refuses_is_said_where_it_was_typed(qtbot: QtBot, text: str, kind: type, said: str) -> None:
+    scene = Scene(qtbot, text)
+    scene.bridge.replies[kind] = UsageError(said)
     press(scene.sheet.ok)
-    assert "The port is missing." in scene.said and scene.sheet._field.isVisible() and scene.sheet.ok.isEnabled()
+    assert said in scene.said and scene.sheet._field.isVisible() and scene.sheet.ok.isEnabled()
+    assert {type(one) for one in scene.bridge.asked} & {SetSettings, JoinSwarm} == {kind}, "nothing else is changed"
 
 
 def test_sharing_shows_its_terms_first_and_the_button_says_it(qtbot: QtBot) -> None:
@@ -225,7 +222,7 @@ def test_the_local_network_is_looked_through(qtbot: QtBot, monkeypatch: pytest.M
     scene.sheet._way.buttons["lan"].click()
     press(scene.sheet.ok)
     assert scene.asked(SetSettings)[0].values == {"silo": "off", "share": "off", "lan": "on"}
-    scene.says(SwarmInfo(state="alone", reason="No peer is linked."))
+    scene.says(ALONE)
     scene.look()
     assert "Looking for nodes on this network" in scene.said and not scene.asked(DialPeer)
     scene.look()
@@ -271,13 +268,6 @@ def test_whoever_gives_up_at_the_passphrase_can_join_again(qtbot: QtBot) -> None
     assert scene.sheet.ok.isEnabled() and scene.asked(SetSettings) == []
 
 
-def test_an_invite_that_is_refused_changes_nothing_else(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, staged_peers.LINK)
-    scene.bridge.replies[JoinSwarm] = UsageError("The admission has ended.")
-    press(scene.sheet.ok)
-    assert "The admission has ended." in scene.said and scene.asked(SetSettings) == []
-
-
 def test_nothing_is_joined_twice(qtbot: QtBot) -> None:
     scene = Scene(qtbot, ADDRESS)
     scene.bridge.replies[SetSettings] = lambda request: time_passes(scene)
@@ -299,9 +289,3 @@ def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(qtbot: QtBot)
     assert "169.254.169.254" in scene.said and scene.sheet.ok.text() == "Go there all the same"
     press(scene.sheet.ok)
     assert scene.asked(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
-
-
-def test_a_broken_invite_is_not_sent(qtbot: QtBot) -> None:
-    scene = Scene(qtbot, "sapo://join?swarm=12")
-    press(scene.sheet.ok)
-    assert scene.asked(JoinSwarm) == [] and "64 hex digits" in scene.said
