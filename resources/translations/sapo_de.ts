@@ -3318,10 +3318,6 @@
         <translation>Warnungen und Fehler</translation>
     </message>
     <message>
-        <source>Copy selected</source>
-        <translation>Auswahl kopieren</translation>
-    </message>
-    <message>
         <source>Level</source>
         <translation>Stufe</translation>
     </message>
@@ -5393,10 +5389,6 @@
         <translation>Die Gewichte in {folder} sind nicht vollständig ({names}). Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>The weights in {folder} are not safetensors. Other formats can run code when they are read; get the model as safetensors.</source>
-        <translation>Die Gewichte in {folder} sind keine safetensors. Andere Formate können beim Lesen Code ausführen; hole das Modell als safetensors.</translation>
-    </message>
-    <message>
         <source>The window&apos;s colours: the desktop&apos;s, or always light or dark.</source>
         <translation>Die Farben des Fensters: die der Arbeitsfläche oder immer hell oder dunkel.</translation>
     </message>
@@ -5743,10 +5735,6 @@
         <translation>Es gibt keine eigenen Aufgaben {name}.</translation>
     </message>
     <message>
-        <source>There are no weights (*.safetensors) in {folder}. Get the folder again, whole.</source>
-        <translation>In {folder} sind keine Gewichte (*.safetensors). Hole den Ordner noch einmal, vollständig.</translation>
-    </message>
-    <message>
         <source>There are {count} own families, and no more are read: remove one.</source>
         <translation>Es gibt {count} eigene Familien, und mehr werden nicht gelesen: Entferne eine.</translation>
     </message>
@@ -5773,10 +5761,6 @@
     <message>
         <source>There is no identity yet: it is made when the node first joins the swarm.</source>
         <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
-    </message>
-    <message>
-        <source>There is no model in {folder}: config.json is missing. Choose another folder.</source>
-        <translation>In {folder} ist kein Modell: config.json fehlt. Wähle einen anderen Ordner.</translation>
     </message>
     <message>
         <source>There is no question {task} with seed {seed}: {reason}.</source>

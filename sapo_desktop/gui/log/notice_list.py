@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.worker.control.messages.facts import Notice
 
 SEVERITY = {"info": 0, "warning": 1, "error": 2}
@@ -27,26 +27,13 @@ def matching(items: Iterable[Notice], least: str, query: str) -> list[Notice]:
 
 def as_text(items: Sequence[Notice]) -> str:
     """For the clipboard: a line each, the next lines of a longer one set in."""
-    return "\n".join(f"{_stamp(item.time)} {item.level}: {_set_in(str(item.text))}" for item in items)
+    return "\n".join(f"{numbers.stamp(item.time)} {item.level}: {item.text}".replace("\n", "\n    ") for item in items)
 
 
 def tail(lines: Sequence[str], most: int) -> str:
     """The end of a log, whole lines only, of at most `most` characters."""
-    kept: list[str] = []
-    left = most + 1  # no line end follows the last one
-    for line in reversed(lines):
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
-    if not kept and lines:
-        return lines[-1][-most:]  # one line that is longer than all that is shown
-    return "\n".join(reversed(kept))
-
-
-def _stamp(moment: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
-
-
-def _set_in(text: str) -> str:
-    return text.replace("\n", "\n    ")
+    text = "\n".join(lines)
+    if len(text) <= most:
+        return text
+    # One line that is longer than all that is shown has no beginning.
+    return text[-most - 1 :].partition("\n")[2] or text[-most:]

@@ -34,7 +34,7 @@ class NoticesCard(Card):
         self._kept: list[Notice] = []
         self._items: list[Notice] = []
         self._query = ""
-        self._drawn: list[Notice] | None = None
+        self._drawn: list[Notice] = []
         self._least = Segments(
             tr("Levels shown"),
             [("info", tr("All")), ("warning", tr("Warnings")), ("error", tr("Errors"))],
@@ -43,7 +43,6 @@ class NoticesCard(Card):
         self._least.hint("warning", tr("Warnings and errors"))
         self._least.chosen.connect(lambda _: self._draw())
         self._count = Label("", "caption", wrap=False)
-        self._copy = Button(tr("Copy selected"), self._copy_selected, icon="copy")
         self._copy_all = Button(tr("Copy all"), self._copy_shown, icon="copy")
         self._table = Table(
             tr("Notices"),
@@ -64,7 +63,7 @@ class NoticesCard(Card):
         self._whole = Reading(tr("The whole notice"), lines=4)
         self._empty = Empty("check", "", "")
         self._full = holding(column((self._table, 1), self._whole, spacing=1))
-        self.add(Flow(self._least, self._copy, self._copy_all, self._count, spacing=12), (self._full, 1), self._empty)
+        self.add(Flow(self._least, self._copy_all, self._count, spacing=12), (self._full, 1), self._empty)
         self._fit()
         theme.looks().changed.connect(self._fit)
         self._draw()
@@ -112,25 +111,12 @@ class NoticesCard(Card):
 
     def _read(self) -> None:
         chosen = self._table.selected()
-        self._copy.setEnabled(bool(chosen))
-        self._whole.set_text(
-            notices.as_text(in_order(chosen)) if chosen else tr("Choose a line to read all of it here.")
-        )
-
-    def _copy_selected(self) -> None:
-        self._to_clipboard(in_order(self._table.selected()))
+        oldest_first = sorted(chosen, key=lambda item: item.time)
+        self._whole.set_text(notices.as_text(oldest_first) or tr("Choose a line to read all of it here."))
 
     def _copy_shown(self) -> None:
-        self._to_clipboard((self._drawn or [])[::-1])
-
-    def _to_clipboard(self, items: list[Notice]) -> None:
-        QGuiApplication.clipboard().setText(notices.as_text(items))
-        self._bridge.said.emit(tr("%n notice(s) copied.", None, len(items)))
-
-
-def in_order(items: list[Notice]) -> list[Notice]:
-    """Oldest first."""
-    return sorted(items, key=lambda item: item.time)
+        QGuiApplication.clipboard().setText(notices.as_text(self._drawn[::-1]))
+        self._bridge.said.emit(tr("%n notice(s) copied.", None, len(self._drawn)))
 
 
 def _in_words(item: Notice) -> Notice:
@@ -139,9 +125,4 @@ def _in_words(item: Notice) -> Notice:
 
 def level_word(level: str) -> str:
     """A level in a word."""
-    match level:
-        case "info":
-            return tr("Information")
-        case "warning":
-            return tr("Warning")
-    return tr("Error")
+    return {"info": tr("Information"), "warning": tr("Warning")}.get(level, tr("Error"))

@@ -30,53 +30,34 @@ from sapo_desktop.worker.control.messages.facts import Diagnose
 from sapo_desktop.worker.control.messages.replies import Exported
 
 
-def what_is_in_it() -> list[str]:
-    return [
+def show_written(parent: QWidget, reply: Exported) -> None:
+    """Say where it lies, and what it tells."""
+    path, folder = str(Path(reply.folder, *reply.files[:1])), QUrl.fromLocalFile(reply.folder)
+    sheet = Sheet(parent, tr("Diagnostics file"), tr("It was written, and nothing was sent."))
+    sheet.add(Reading(tr("Where it is"), path, lines=2))
+    sheet.add(Label(tr("In it"), "strong"))
+    for text in (
         tr("Checks of this computer and of its peers, versions, the model at work and its limits"),
         tr("The settings; of texts that you typed only whether there is one"),
         tr("The last 200 lines of the log"),
-    ]
-
-
-def what_is_not() -> list[str]:
-    return [
+    ):
+        sheet.add(Label(f"•  {text}"))
+    sheet.add(Label(tr("Left out, or replaced by a word for it"), "strong"))
+    for text in (
         tr("Your name and this computer's"),
         tr("Addresses, keys, tokens and invites"),
         tr("Your folders' names"),
-    ]
-
-
-def ask_where(parent: QWidget, now: float) -> str:
-    """Where to write it; "" where the user went back."""
-    day = time.strftime("%Y-%m-%d", time.localtime(now))
-    return ask_save_path(parent, tr("Diagnostics file"), f"sapo-diagnostics-{day}.txt", tr("Text") + " (*.txt)")
-
-
-def show_written(parent: QWidget, reply: Exported) -> None:
-    """Say where it lies, and what it tells."""
-    folder = Path(reply.folder)
-    path = str(folder / reply.files[0]) if reply.files else str(folder)
-    sheet = Sheet(parent, tr("Diagnostics file"), tr("It was written, and nothing was sent."))
-    sheet.add(Reading(tr("Where it is"), path, lines=2))
-    sheet.add(Label(tr("In it"), "strong"), Label(_listed(what_is_in_it())))
-    sheet.add(Label(tr("Left out, or replaced by a word for it"), "strong"), Label(_listed(what_is_not())))
+    ):
+        sheet.add(Label(f"•  {text}"))
     sheet.add(Banner(tr("Private data is taken out by rules: look through the file before you pass it on."), "warning"))
     close = Button(tr("Close"), sheet.accept, kind="primary")
     sheet.add_buttons(
         Button(tr("Copy the path"), lambda: QGuiApplication.clipboard().setText(path), icon="copy"),
-        Button(tr("Open the folder"), lambda: _open(folder), icon="folder"),
+        Button(tr("Open the folder"), lambda: QDesktopServices.openUrl(folder), icon="folder"),
         close,
     )
     sheet.open()
     close.setFocus()
-
-
-def _listed(sentences: list[str]) -> str:
-    return "\n".join(f"•  {sentence}" for sentence in sentences)
-
-
-def _open(folder: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 class LogPage(Page):
@@ -152,8 +133,9 @@ class LogPage(Page):
         self._search.selectAll()
 
     def _ask_for_file(self) -> None:
-        to = ask_where(self, self.view.clock())
-        if to:
+        day = time.strftime("%Y-%m-%d", time.localtime(self.view.clock()))
+        kinds = tr("Text") + " (*.txt)"
+        if to := ask_save_path(self, tr("Diagnostics file"), f"sapo-diagnostics-{day}.txt", kinds):
             self._diagnose.setEnabled(False)
             self._banner.say("")
             self.bridge.ask(Diagnose(to=to), self._written, self._not_written, of=self)
