@@ -172,11 +172,12 @@ def log_tail(path: Path, lines: int, limit: int = 256 * 1024) -> list[str]:
     return whole.decode("utf-8", "replace").splitlines()[-lines:]
 
 
-def _end(path: Path, limit: int) -> bytes:
+def _end(path: Path, limit: int, since: int = 0) -> bytes:
+    """The last bytes, of those after byte `since` where there are that many."""
     try:
         with path.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
-            log.seek(max(0, size - limit))
+            log.seek(max(since if since <= size else 0, size - limit))
             return log.read(limit)
     except FileNotFoundError:
         return b""
@@ -185,12 +186,5 @@ def _end(path: Path, limit: int) -> bytes:
 def last_lines(path: Path, since: int = 0, lines: int = 8, limit: int = 4000) -> str:
     """The last lines written after byte `since`, at most `limit` bytes; empty where there are none. A log that is
     shorter than that was turned over meanwhile."""
-    try:
-        with path.open("rb") as log:
-            end = log.seek(0, os.SEEK_END)
-            since = since if since <= end else 0
-            log.seek(max(since, end - limit))
-            text = log.read().decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
+    text = _end(path, limit, since).decode("utf-8", "replace")
     return "\n".join(text.rstrip().splitlines()[-lines:])

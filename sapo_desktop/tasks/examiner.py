@@ -14,7 +14,7 @@ import io
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import localcontext
 from typing import Any, Literal, TypeAlias
 
@@ -61,13 +61,19 @@ class Examiner:
     def question(self, task: TaskKey, seed: int) -> Question:
         """The question of this task and seed. Raises TaskError where the dataset cannot make one of
         them."""
-        text = self._entry(task, seed)["question"]
+        text = self.entry(task, seed)["question"]
         return Question(task=task, seed=seed, text=text, hash=question_hash(text))
 
     def entry(self, task: TaskKey, seed: int) -> Mapping[str, Any]:
-        """The question as the dataset made it, with what it knows of it: for those who write worked steps. Raises
-        TaskError."""
-        return self._entry(task, seed)
+        """The question as the dataset made it, with what it knows of it. Raises TaskError."""
+        key = (task, seed)
+        if key in self._entries:
+            self._entries.move_to_end(key)
+            return self._entries[key]
+        entry = self._entries[key] = self._make(task, seed)
+        if len(self._entries) > KEPT_ENTRIES:
+            self._entries.popitem(last=False)
+        return entry
 
     def truth(self, task: TaskKey, seed: int) -> str:
         """A right answer in canonical form, for display; the shortest where there are several."""
@@ -77,12 +83,12 @@ class Examiner:
         """The right answers in canonical form, the shortest first; where one may be written in several ways, one of
         them."""
         family, _ = self.catalogue.find(task)
-        return right_answers(family.dataset, family.grammar, self._entry(task, seed))
+        return right_answers(family.dataset, family.grammar, self.entry(task, seed))
 
     def mark(self, task: TaskKey, seed: int, completion: str, rule: RewardRule = "strict") -> Mark:
         """Mark one completion. Never raises for anything in the completion."""
         family, level = self.catalogue.find(task)
-        entry = self._entry(task, seed)
+        entry = self.entry(task, seed)
         written = extract_answer(completion)
         if written is None:
             return _mark("no_answer", 0.0, None, rule)
@@ -90,10 +96,6 @@ class Examiner:
         if answer is None:
             return _mark("unparsed" if written else "no_answer", 0.0, None, rule)
         return self._score(family, level, entry, answer, rule)
-
-    def mark_all(self, task: TaskKey, seed: int, completions: Iterable[str], rule: RewardRule = "strict") -> list[Mark]:
-        """Marks of the answers to one question, in their order."""
-        return [self.mark(task, seed, completion, rule) for completion in completions]
 
     def task_id(self, task: TaskKey) -> bytes:
         """The 32 bytes by which every node knows this task; made on first use (200 questions, up to about a
@@ -103,7 +105,7 @@ class Examiner:
             self._ids[task] = task_id(family, level, fingerprint(self._fingerprint_entries(task)))
         return self._ids[task]
 
-    def _score(self, family: Family, level: Level, entry: dict[str, Any], answer: str, rule: RewardRule) -> Mark:
+    def _score(self, family: Family, level: Level, entry: Mapping[str, Any], answer: str, rule: RewardRule) -> Mark:
         dataset = self._dataset(f"{family.name}/{level.name}")
         try:
             with time_limit(MARK_SECONDS), localcontext():
@@ -117,17 +119,6 @@ class Examiner:
         if points >= SOLVED:
             return _mark("solved", points, answer, rule)
         return _mark("partial" if points > 0 else "wrong", points, answer, rule)
-
-    def _entry(self, task: TaskKey, seed: int) -> dict[str, Any]:
-        key = (task, seed)
-        if key in self._entries:
-            self._entries.move_to_end(key)
-            return self._entries[key]
-        entry = self._make(task, seed)
-        self._entries[key] = entry
-        if len(self._entries) > KEPT_ENTRIES:
-            self._entries.popitem(last=False)
-        return entry
 
     def _make(self, task: TaskKey, seed: int) -> dict[str, Any]:
         """The first question that is set of those drawn under this seed. Raises TaskError."""

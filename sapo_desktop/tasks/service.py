@@ -131,8 +131,10 @@ class Service:
             case SetQuestions(items=items):
                 return QuestionsSet(questions=[self._question(item) for item in items])
             case MarkAnswers(items=answered, reward=rule):
-                mark = self._examiner.mark_all
-                return Marked(marks=[mark(item.task, item.seed, item.texts, rule) for item in answered])
+                mark = self._examiner.mark
+                return Marked(
+                    marks=[[mark(item.task, item.seed, text, rule) for text in item.texts] for item in answered]
+                )
             case GetLimits():
                 return LimitsAre(limits=self._limits)
             case TaskIds(tasks=tasks):
@@ -144,9 +146,8 @@ class Service:
                 return TruthIs(text=self._examiner.truth(task, seed))
 
     def _question(self, item: QuestionRef) -> Question | None:
-        self._examiner.catalogue.find(
-            item.task
-        )  # a task that does not exist is an error, a seed without question is not
+        # A task that does not exist is an error, a seed without a question is not.
+        self._examiner.catalogue.find(item.task)
         try:
             return self._examiner.question(item.task, item.seed)
         except TaskError:

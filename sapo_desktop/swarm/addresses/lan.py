@@ -18,7 +18,7 @@ import zeroconf
 from zeroconf import IPVersion, ServiceInfo, ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from sapo_desktop.core.network.ranges import is_of_a_home
+from sapo_desktop.core.network.ranges import LOWEST_PORT, is_of_a_home
 from sapo_desktop.swarm.addresses.address import Address
 
 log = logging.getLogger(__name__)
@@ -30,8 +30,6 @@ _MOST_WAITING = 256
 MOST_ADDRESSES = 4
 """Addresses taken from one service."""
 _ASK_MILLISECONDS = 3000.0
-_LOWEST_PORT = 1024
-"""Below it other services listen: nobody on the local network shall make nodes knock at their doors."""
 
 Told = Callable[[Address], None]
 
@@ -145,7 +143,7 @@ class Lan:
     def _acceptable(self, info: ServiceInfo) -> frozenset[Address]:
         """Addresses on the same kind of network as ours, none of which is our own."""
         port = info.port or 0
-        if not _LOWEST_PORT <= port < 65536:
+        if not LOWEST_PORT <= port < 65536:
             return frozenset()
         hosts = [host for host in info.parsed_addresses(IPVersion.V4Only) if self._is_near(host)]
         own = self._at if port == self._port else []
