@@ -1,8 +1,10 @@
 """Writes the pages of docs/ that hold figures, from what the scripts in tests/bench and tests/attack recorded.
 
     python packaging/figures.py          reads docs/data/, writes figures.md, speed.md, fit.md, learning.md and .svg
-    python packaging/figures.py --measure first_answer kills ...    runs these scripts first, keeps what they print
-    python packaging/figures.py --measure strangers --options "--wscat wscat"
+    python packaging/figures.py --measure tests.attack.sockets.strangers --wscat wscat
+                                         runs this first, by a module's name and its words, and keeps what it prints
+    python packaging/figures.py --name generate_large --measure tests.bench.engines.generate --models 0.5B
+                                         the same, kept as docs/data/generate_large.jsonl
 
 No figure is typed by hand. A goal that was missed is shown as missed.
 """
@@ -58,89 +60,40 @@ OF_SPEED = (
 ON_PAGES_OF_THEIR_OWN = {"memory", *OF_SPEED}  # fit.md, speed.md
 SPEED_PAGE = ROOT / "packaging" / "pages" / "speed.md"
 
-SCRIPTS = {
-    "first_answer": "tests.bench.node.first_answer",
-    "busy": "tests.bench.node.busy",
-    "asking": "tests.bench.node.asking",
-    "guest": "tests.bench.node.guest",
-    "generate": "tests.bench.engines.generate",
-    "generate_large": "tests.bench.engines.generate",  # with --options "--models 0.5B"
-    "generate_profile": "tests.bench.engines.generate_profile",
-    "train": "tests.bench.engines.train",
-    "precision": "tests.bench.engines.precision",
-    "memory": "tests.bench.engines.memory",
-    "session": "tests.bench.node.session",
-    "tasks": "tests.bench.tasks.speed",
-    "cheapest": "tests.bench.tasks.cheapest",
-    "guard": "tests.bench.swarm.guard",
-    "kills": "tests.attack.node.kills",
-    "faults": "tests.attack.node.faults",
-    "power": "tests.attack.node.power",
-    "hours": "tests.attack.node.hours",
-    "lines": "tests.attack.sockets.lines",
-    "flood": "tests.attack.peers.flood",
-    "backbone": "tests.attack.peers.backbone",
-    "frames": "tests.attack.sockets.frames",
-    "claims": "tests.attack.peers.claims",
-    "escape": "tests.attack.node.escape",
-    "swarm": "tests.attack.peers.swarm",
-    "strangers": "tests.attack.sockets.strangers",
-    "foreign": "tests.attack.peers.foreign",
-    "autobahn": "tests.attack.sockets.autobahn",
-    "fuzz": "tests.attack.fuzz",
-    "scenarios": "tests.attack.peers.scenarios",
-    "planted": "tests.attack.peers.planted",
-    "many_relays": "tests.attack.peers.many_relays",
-    "load": "tests.attack.peers.load",
-    "bandwidth": "tests.bench.swarm.bandwidth",
-    "two_kinds": "tests.bench.swarm.two_kinds",
-    "together": "tests.bench.swarm.together",
-    "round": "tests.bench.engines.round",
-    "round_large": "tests.bench.engines.round",  # with --options "--models 0.5B --rounds 2"
-    "growth": "tests.bench.engines.growth",
-    "growth_memory": "tests.bench.engines.growth",
-    "overlap": "tests.bench.engines.overlap",
-    "overlapped": "tests.bench.node.overlapped",
-    "imports": "tests.bench.engines.imports",
-    "pace": "tests.bench.engines.pace",
-    "window": "tests.bench.window.cost",
-    "window_profile": "tests.bench.window.profile",
-}
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the pages of docs/ that hold figures.")
-    parser.add_argument("--measure", nargs="+", choices=SCRIPTS, default=[], help="run these scripts first")
-    parser.add_argument("--options", default="", help="more words for these scripts, in one string")
+    parser.add_argument("--name", help="of what is measured in docs/data/ (default: the module's)")
+    parser.add_argument("--measure", nargs=argparse.REMAINDER, metavar="WORD", help="a module to run first, its words")
     given = parser.parse_args()
-    for name in given.measure:
-        measure(name, shlex.split(given.options))
-    if (DATA / "learning.json").is_file():
-        names = ("learning.json", "learning_steps_of_32.json", "learning_hour.json")
-        learning, larger, longer = map(recorded_learning, names)
-        (ROOT / "docs" / "learning.md").write_text(learning_page(learning, larger, longer), encoding="utf-8")
-        plot_learning(learning, ROOT / "docs" / "learning.svg")
-    if (DATA / "memory.jsonl").is_file():
-        made, measured = recorded(DATA / "memory.jsonl")
-        page = WRITTEN + "\n" + fit_page(made, measured)
-        (ROOT / "docs" / "fit.md").write_text(page, encoding="utf-8")
-    (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
-    if (DATA / "growth.jsonl").is_file():
-        plot_growth(recorded(DATA / "growth.jsonl")[1], ROOT / "docs" / "growth.svg")
-    (ROOT / "docs" / "speed.md").write_text(speed_page(), encoding="utf-8")
+    if given.measure:
+        module, *words = given.measure
+        measure(given.name or module.rpartition(".")[2], module, words)
+    docs = ROOT / "docs"
+    learning, larger, longer = (
+        recorded_learning(f"{name}.json") for name in ("learning", "learning_steps_of_32", "learning_hour")
+    )
+    plot_learning(learning, docs / "learning.svg")
+    plot_growth(recorded(DATA / "growth.jsonl")[1], docs / "growth.svg")
+    for name, page in {
+        "learning": learning_page(learning, larger, longer),
+        "fit": WRITTEN + "\n" + fit_page(*recorded(DATA / "memory.jsonl")),
+        "figures": figures_page(sorted(DATA.glob("*.jsonl"))),
+        "speed": speed_page(),
+    }.items():
+        (docs / f"{name}.md").write_text(page, encoding="utf-8")
 
 
-def measure(name: str, options: Sequence[str]) -> None:
+def measure(name: str, module: str, words: Sequence[str]) -> None:
     """Run a script and keep its figures with the conditions they were measured under."""
-    command = [sys.executable, "-m", SCRIPTS[name], *options, "--json"]
+    command = [sys.executable, "-m", module, *words, "--json"]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
     head = {
         "title": name.replace("_", " ").capitalize(),
-        "command": shlex.join(["python", "-m", SCRIPTS[name], *options]),
+        "command": shlex.join(["python", "-m", module, *words]),
         "machine": machine(),
         "date": datetime.date.today().isoformat(),
     }
-    DATA.mkdir(exist_ok=True)
     (DATA / f"{name}.jsonl").write_bytes(msgspec.json.encode(head) + b"\n" + printed)
 
 
@@ -153,14 +106,14 @@ def figures_page(files: Sequence[Path]) -> str:
 
 def speed_page() -> str:
     """What pages/speed.md says, then the figures of the engines."""
-    files = [file for name in OF_SPEED if (file := DATA / f"{name}.jsonl").is_file()]
+    files = [DATA / f"{name}.jsonl" for name in OF_SPEED]
     return "\n".join([WRITTEN, SPEED_PAGE.read_text(encoding="utf-8").strip(), *sections(files, "")]) + "\n"
 
 
 def sections(files: Sequence[Path], usual: str) -> list[str]:
     """A heading, the commands and a table of each script; its machine, where it is not the `usual` one."""
     parts = []
-    for _, of_script in itertools.groupby(files, lambda file: SCRIPTS[file.stem]):
+    for _, of_script in itertools.groupby(files, module_of):
         recordings = list(of_script)
         script = recordings[0].stem
         runs = [recorded(file) for file in recordings]
@@ -176,6 +129,11 @@ def sections(files: Sequence[Path], usual: str) -> list[str]:
         if script in PLOTTED:
             parts += ["", f"![{PLOTTED[script]}]({script}.svg)"]
     return parts
+
+
+def module_of(file: Path) -> str:
+    """What was run for it: `python -m MODULE ...`."""
+    return recorded(file)[0]["command"].split()[2]
 
 
 def largest(figures: Sequence[Figure]) -> list[Figure]:

@@ -34,7 +34,6 @@ SCRIPTS = [
     "tests.bench.swarm.together",
     "tests.bench.window.newcomer",
     "tests.bench.window.cost",
-    "tests.bench.window.profile",
 ]
 
 

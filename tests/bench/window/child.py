@@ -2,15 +2,12 @@
 
 bare                 pyqtgraph's smallest window, to its first paint
 start FOLDER         ours, to its first paint
-imports              what each import adds to the memory
-frames SECONDS       ours with 100,000 points and no node: frames with and without parts of the chart, and clicks
 load FOLDER SECONDS  ours, with a node at work and 100,000 points: frames, clicks, memory, then hidden in the tray
 
 Each frame and click is told as [wall, CPU of the window's thread] in seconds: the second hardly depends on what else
 the computer does.
 """
 
-import importlib
 import json
 import os
 import random
@@ -135,47 +132,6 @@ def load(folder: Path, seconds: float) -> None:
     app.exec()
 
 
-def imports() -> None:
-    grown = {"Python and Qt": rss()}
-    for name, module in (
-        ("numpy", "numpy"),
-        ("the link to the node", "sapo_desktop.gui.link.attachment"),
-        ("the window's own modules", "sapo_desktop.gui.shell.app"),
-    ):
-        before = rss()
-        importlib.import_module(module)
-        grown[name] = rss() - before
-    tell(**grown)
-
-
-def frames(seconds: float) -> None:
-    from sapo_desktop.gui.look import theme
-    from sapo_desktop.gui.shell.actions import Actions
-    from sapo_desktop.gui.shell.window import MainWindow
-    from tests.gui.scenes import a_view, swarm_curve
-    from tests.gui.stage import StageBridge
-
-    app = QApplication([])
-    app.setStyle("Fusion")
-    theme.wear(theme.LIGHT)
-    bridge = StageBridge(a_view(swarm_curve(POINTS)))
-    window: Any = MainWindow(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
-    window.show()
-    run(0.5)
-    card = window.page._chart
-    chart = card.chart
-    without_curves = {"collect": lambda low, high: ([], (0.0, 1.0))}
-    empty = without_curves | {"_paint_axes": lambda painter, scale: None}
-    taken: dict[str, list[Taken]] = {"whole": [], "without curves": [], "empty": []}
-    for _ in range(4):
-        for kind, instead in (("whole", {}), ("without curves", without_curves), ("empty", empty)):
-            vars(chart).update(instead)
-            taken[kind] += animate(chart, seconds / 12)
-            for name in instead:
-                del vars(chart)[name]
-    tell(**taken, clicks=clicked(card._range, chart, seconds / 4))
-
-
 def our_desktop(folder: Path) -> tuple[Any, Any]:
     from sapo_desktop.gui.shell.app import App, Desktop
     from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
@@ -258,9 +214,5 @@ if __name__ == "__main__":
             bare()
         case ["start", folder]:
             start(Path(folder))
-        case ["imports"]:
-            imports()
-        case ["frames", seconds]:
-            frames(float(seconds))
         case ["load", folder, seconds]:
             load(Path(folder), float(seconds))
