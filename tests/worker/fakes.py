@@ -5,6 +5,7 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -98,9 +99,7 @@ class FakeEngine:
         self.stepping: asyncio.Event | None = None
         self.loaded: Loaded | None = None
         self.on_card = False
-        self.plan = EnginePlan(
-            Path("model"), TrainerSettings(), threads=default_threads(), device="cpu", parameters=10**9
-        )
+        self.plan = engine_plan(threads=default_threads(), parameters=10**9)
         self.rates: list[float] = []
         self.threads: list[int] = []
         self.parameters = 10**9
@@ -239,6 +238,11 @@ class FakeWatcher:
 
     def answered(self, groups: Sequence[Group]) -> None:
         self.groups.extend(groups)
+
+
+def engine_plan(**changes: Any) -> EnginePlan:
+    """A plan for one thread of the processor, but for what is other."""
+    return dataclasses.replace(EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"), **changes)
 
 
 def question(task: str, seed: int) -> Question:

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
-from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.engines.protocols import Done, Generate, Load, Restore, Save, Step, Stepped, TokenText
 from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
+from sapo_desktop.worker.hosts.engine import Engine, is_on_card
 from sapo_desktop.worker.hosts.hosting import Host
 from tests.builders import step_report
-from tests.worker.fakes import FakeHost, generated
+from tests.worker.fakes import FakeHost, engine_plan, generated
 from tests.worker.hosts.test_split import LOADED
 
 CHECKPOINT = Path("checkpoints") / "00000007"
@@ -83,19 +83,22 @@ class BusyHost(CalledHost):
         return generated(request.prompts, 1, 1)
 
 
+def engine_on(host: Any, **changes: Any) -> Engine:
+    return Engine(host, engine_plan(**changes))
+
+
 async def begun(host: BusyHost, checkpoint: Path | None = None) -> tuple[Engine, asyncio.Task[Any]]:
     """An engine with work in hand."""
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    engine = engine_on(host)
     await engine.load(None)
-    work = asyncio.create_task(engine.generate_with(checkpoint, ["long?"], Sampling(), lambda done, total: None))
+    work = asyncio.create_task(engine.generate_with(checkpoint, ["long?"], Sampling()))
     while not engine.busy or (checkpoint is not None and host.state == "live"):
         await asyncio.sleep(0)
     return engine, work
 
 
 def asked(engine: Engine, *, live: bool = True) -> asyncio.Task[Any]:
-    answering = engine.generate_with(None, ["1+1?"], Sampling(), lambda done, total: None, live=live, urgent=True)
-    return asyncio.create_task(answering)
+    return asyncio.create_task(engine.generate_with(None, ["1+1?"], Sampling(), live=live, urgent=True))
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -153,8 +156,7 @@ class BesideHost(CalledHost):
 async def overlapping(threads: int = 2, room: bool = True) -> tuple[Engine, BesideHost]:
     """An engine that was told what is asked next, and took a step."""
     host = BesideHost()
-    plan = EnginePlan(Path("model"), TrainerSettings(), threads=threads, device="cpu", overlap=room)
-    engine = Engine(host, plan)  # type: ignore[arg-type]
+    engine = engine_on(host, threads=threads, overlap=room)
     await engine.load(None)
     engine.answer_ahead(["next?"], 2, Sampling(seed=4))
     await engine.step([])
@@ -162,7 +164,7 @@ async def overlapping(threads: int = 2, room: bool = True) -> tuple[Engine, Besi
 
 
 async def ask_next(engine: Engine, question: str = "next?", seed: int = 4) -> None:
-    made = await engine.generate([question], 2, Sampling(seed=seed), lambda done, total: None)
+    made = await engine.generate([question], 2, Sampling(seed=seed))
     assert len(made.completions) == 1
 
 
@@ -181,7 +183,7 @@ async def test_what_was_answered_beside_the_step_is_kept_with_its_checkpoint(tmp
     first, _ = await overlapping()
     await first.save(tmp_path)
     host = BesideHost()
-    second = Engine(host, first.plan)  # type: ignore[arg-type]
+    second = engine_on(host, threads=2, overlap=True)
     await second.load(tmp_path)
     await ask_next(second)
     assert host.answered == []
@@ -192,7 +194,7 @@ async def test_what_was_answered_beside_the_step_is_kept_with_its_checkpoint(tmp
 
 async def test_another_checkpoint_that_is_in_for_a_while_does_not_lose_it() -> None:
     engine, host = await overlapping()
-    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None)
+    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling())
     host.answered.clear()
     await ask_next(engine)
     assert host.answered == []
@@ -235,8 +237,8 @@ async def test_without_a_thread_or_room_for_it_nothing_is_answered_ahead(threads
 
 
 async def answer(host: CalledHost) -> None:
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
-    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None)
+    engine = engine_on(host)
+    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling())
 
 
 async def test_the_live_adapter_is_put_back() -> None:
@@ -265,7 +267,7 @@ async def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
     service = "tests.engines.scripted:create"
     host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
     try:
-        engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))
+        engine = engine_on(host)
         await engine.load(None)
         await engine.step([TrainingSequence(prompt=[1], tokens=[2], advantage=1.0)])
         process, learned = host.pid, await answered(engine)
@@ -280,12 +282,7 @@ async def answered(engine: Engine) -> tuple[str, list[str]]:
     """What it answers, and the text as it was told meanwhile."""
     said: list[str] = []
     made = await engine.generate_with(
-        None,
-        ["1+1?"],
-        Sampling(seed=1),
-        lambda done, total: None,
-        live=True,
-        spoken=lambda text, tokens: said.append(text),
+        None, ["1+1?"], Sampling(seed=1), live=True, spoken=lambda text, tokens: said.append(text)
     )
     text = made.completions[0][0].text
     assert said[-1] == text and all(text.startswith(one) for one in said)
@@ -297,7 +294,7 @@ async def test_torch_computes_where_it_was_found_to_fit() -> None:
 
     host = CalledHost()
     way = EngineChoice("torch", trains=True, device="cpu")
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", choice=way))  # type: ignore[arg-type]
+    engine = engine_on(host, device="auto", choice=way)
     await engine.load(None)
     assert [load.device for load in host.loads] == ["cpu"]
 
@@ -308,7 +305,7 @@ async def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
             self.state = "untrained"
 
     host = DeadHost()
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    engine = engine_on(host)
     await engine.restart(CHECKPOINT)
     assert host.state == str(CHECKPOINT)
 
@@ -329,7 +326,7 @@ async def test_a_checkpoint_is_gone_on_with_in_its_number_format(
     if state is not None:
         (tmp_path / "trainer.json").write_bytes(state)
     host = CalledHost()
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    engine = engine_on(host)
     await engine.load(tmp_path)
     assert [load.dtype for load in host.loads] == [dtype]
     await engine.load(None)

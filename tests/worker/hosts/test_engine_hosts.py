@@ -10,7 +10,6 @@ import pytest
 
 from sapo_desktop.core.errors import HostDied, ModelError, UsageError
 from sapo_desktop.core.models import Installed, KeptFile
-from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines import protocols as p
@@ -18,9 +17,10 @@ from sapo_desktop.models.files.store import Store
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.hosts import engine_hosts
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.engine_hosts import start_engine, stop_started
 from sapo_desktop.worker.hosts.split import AnswerEngine, SplitEngine
+from tests.worker.fakes import engine_plan
 from tests.worker.hosts.test_split import Recorder
 
 LEARNS = EngineChoice("llama.cpp", trains=True)
@@ -59,7 +59,7 @@ class Hosting:
 
 async def started(hosting: Hosting, model: Path, way: EngineChoice, **settings: str) -> Engine:
     chosen = msgspec.convert({"models_folder": str(model.parent)} | settings, Settings)
-    plan = EnginePlan(model, TrainerSettings(), threads=1, device="cpu", choice=way)
+    plan = engine_plan(model=model, choice=way)
     base = BaseModel(path=model, hash="ab" * 32, parameters=1)
     return await start_engine(hosting, base, chosen, plan)  # type: ignore[arg-type]
 

@@ -62,10 +62,6 @@ def start() -> tuple[subprocess.Popen[bytes], FrameReader]:
     return process, reader
 
 
-def run(line: list[str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(line, env=environment(options()), input=b"", capture_output=True, timeout=20)
-
-
 def test_the_end_of_its_input_ends_it() -> None:
     process, _ = start()
     _, _ = process.communicate(timeout=5)
@@ -102,14 +98,9 @@ def test_it_dies_with_its_parent(stopped: bool) -> None:
 def test_a_host_whose_parent_is_gone_already_does_not_start() -> None:
     line = command(options())
     line[line.index("--parent") + 1] = "1"
-    done = run(line)
+    done = subprocess.run(line, env=environment(options()), input=b"", capture_output=True, timeout=20)
     assert done.returncode == 1
     assert b"is gone" in done.stderr
-
-
-def test_a_kind_or_a_service_must_be_named() -> None:
-    line = [sys.executable, "-m", "sapo_desktop.worker.hosts.host", "--parent", str(os.getpid())]
-    assert run(line).returncode == 2
 
 
 def request(number: int) -> Request:

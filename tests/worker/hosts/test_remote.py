@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import AdapterRefused, NotWritten, TooBig
-from sapo_desktop.core.records import Sampling, TrainerSettings
+from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines import protocols as p
@@ -23,6 +23,7 @@ from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, RemoteEngine
+from tests.worker.fakes import engine_plan
 from tests.worker.hosts.test_split import LOADED, Recorder, full
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -66,7 +67,7 @@ class Remote:
         self.trainer, self.server = Recorder(), RemoteHost(learns)
         host: Any = self.server
         trainer: Any = self.trainer
-        plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu", choice=WAY)
+        plan = engine_plan(choice=WAY)
         self.engine = RemoteEngine(trainer, plan, GeneratorHost(host, LOAD), folder / "adapters")
 
     def load(self) -> None:
@@ -87,7 +88,7 @@ def test_the_first_adapter_goes_over_at_once(remote: Remote) -> None:
 
 async def test_after_a_restart_scores_are_of_the_average_again(remote: Remote) -> None:
     for _ in range(2):
-        await remote.engine.generate_with(None, ["1+1?"], Sampling(), lambda done, total: None, live=True)
+        await remote.engine.generate_with(None, ["1+1?"], Sampling(), live=True)
         saved = [one.averaged for one in remote.trainer.asked if isinstance(one, p.Save)]
         assert saved == [False, True]
         remote.trainer.asked.clear()

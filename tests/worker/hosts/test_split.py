@@ -18,7 +18,7 @@ from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
 from tests.builders import loaded, step_report
 from tests.models.small_models import gguf
-from tests.worker.fakes import generated
+from tests.worker.fakes import engine_plan, generated
 from tests.worker.test_node import SETTINGS, Scene
 
 LOADED = loaded(parameters=7, dtype="F16", context=99, versions={"it": "1"})
@@ -70,6 +70,10 @@ class Recorder:
     def kinds(self, since: int = 0) -> list[str]:
         return [type(one).__name__ for one in self.asked[since:]]
 
+    def caches(self, since: int = 0) -> list[int]:
+        """Bytes for keys and values with which a model was to be loaded."""
+        return [one.cache_bytes for one in self.asked[since:] if isinstance(one, p.LoadGguf)]
+
 
 class Split:
     """A split engine over two recorders, loaded."""
@@ -77,7 +81,7 @@ class Split:
     def __init__(self, folder: Path, weights: str = "f16") -> None:
         self.trainer, self.generator = Recorder(), Recorder()
         self.base = GgufBase(Path("model"), folder / "gguf" / f"base-{weights}.gguf", weights)
-        plan = EnginePlan(Path("model"), TrainerSettings(), threads=2, device="cpu", cache_bytes=2**30)
+        plan = engine_plan(threads=2, cache_bytes=2**30)
         host: Any = GeneratorHost(self.generator, generator_load(self.base, plan))  # type: ignore[arg-type]
         self.engine = SplitEngine(self.trainer, plan, host, self.base, folder / "adapters", self.base_of)  # type: ignore[arg-type]
         asyncio.run(self.engine.load(None))
@@ -86,10 +90,10 @@ class Split:
         return GgufBase(another.path, self.base.file.with_name(f"{another.hash[:4]}.gguf"), self.base.weights)
 
     def answer(self) -> p.Generated:
-        return asyncio.run(self.engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None))
+        return asyncio.run(self.engine.generate(["1+1?"], 2, Sampling()))
 
     def answer_with(self, checkpoint: Path | None, live: bool = False) -> None:
-        asyncio.run(self.engine.generate_with(checkpoint, ["1+1?"], Sampling(), lambda done, total: None, live=live))
+        asyncio.run(self.engine.generate_with(checkpoint, ["1+1?"], Sampling(), live=live))
 
     def step(self) -> None:
         asyncio.run(self.engine.step([]))
@@ -188,34 +192,27 @@ def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_f
     assert split.answer().completions
     assert split.generator.restarts == 1 and split.trainer.restarts == 0
     assert split.generator.kinds(before) == ["Generate", "LoadGguf", "UseAdapter", "Generate"]
-    loads = [one.cache_bytes for one in split.generator.asked if isinstance(one, p.LoadGguf)]
-    assert loads == [2**30, 2**29]
+    assert split.generator.caches() == [2**30, 2**29]
     assert split.adapters() == ["adapter-00000001.gguf"] * 2
-
-
-def test_less_memory_is_never_more_than_before(split: Split) -> None:
-    split.engine.fitting = Fits(20 * 2**20).fit
-    asyncio.run(split.engine.restart(None))
-    split.generator.deaths = [HostDied("Killed.", killed=True, counted=True)]
-    split.answer()
-    assert split.engine.generator.load.cache_bytes == 20 * 2**20
 
 
 def test_a_kill_that_nobody_counted_as_one_for_memory_asks_for_less_the_second_time(split: Split) -> None:
     for _ in range(3):
         split.answer()
         split.generator.deaths = [HostDied("Killed.", killed=True)]
-    loads = [one.cache_bytes for one in split.generator.asked if isinstance(one, p.LoadGguf)]
-    assert loads == [2**30, 2**30, 2**29]
+    assert split.generator.caches() == [2**30, 2**30, 2**29]
 
 
-def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Split) -> None:
-    split.answer()
+@pytest.mark.parametrize(("granted", "left"), [(20 * 2**20, 20 * 2**20), (2**31, 2**30)])
+def test_what_killed_it_once_is_an_upper_bound_and_less_is_never_more_than_before(
+    split: Split, granted: int, left: int
+) -> None:
+    split.engine.fitting = Fits(granted).fit
+    asyncio.run(split.engine.restart(None))
     split.generator.deaths = [HostDied("Killed.", killed=True, counted=True)]
     split.answer()
-    split.engine.fitting = Fits(2**31).fit
     asyncio.run(split.engine.restart(None))
-    assert split.engine.generator.load.cache_bytes == 2**29
+    assert split.engine.generator.load.cache_bytes == left
 
 
 async def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
@@ -224,8 +221,7 @@ async def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(spli
     split.trainer.pid = split.generator.pid = os.getpid()
     before = len(split.generator.asked)
     await split.engine.load(None)
-    loads = [one.cache_bytes for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)]
-    assert loads == [2**20], "a generator that is alive has to give memory back as well"
+    assert split.generator.caches(before) == [2**20], "a generator that is alive has to give memory back as well"
     assert fits.held > 2 * 10 * 2**20, "what both processes hold already counts as free"
     await split.engine.load(None)
     assert split.generator.kinds().count("LoadGguf") == 2, "nothing is gained by loading it again"
@@ -285,7 +281,7 @@ async def test_who_still_waits_for_engines_that_were_closed_starts_neither_again
 ) -> None:
     await split.engine.close()
     with pytest.raises(HostDied):
-        await split.engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
+        await split.engine.generate(["1+1?"], 2, Sampling())
     assert (split.trainer.pid, split.generator.pid, split.generator.restarts) == (None, None, 0)
     assert "started again" not in caplog.text
 
@@ -298,7 +294,7 @@ async def test_versions_of_both_are_told_and_threads_reach_both(split: Split) ->
 
 def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
     recorder = Recorder()
-    plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
+    plan = engine_plan()
     load = generator_load(GgufBase(folder / "m.gguf", folder / "m.gguf", "f16"), plan)
     host: Any = GeneratorHost(recorder, load)  # type: ignore[arg-type]
     return AnswerEngine(host, plan, folder / "kept"), recorder
@@ -307,7 +303,7 @@ def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
 async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: Path) -> None:
     engine, recorder = answering(tmp_path)
     await engine.load(None)
-    await engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
+    await engine.generate(["1+1?"], 2, Sampling())
     await engine.encode(["1+1?"], ["2"])
     await engine.configure(learning_rate=0.5)
     with pytest.raises(HostError, match="asked to learn"):
@@ -316,7 +312,7 @@ async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: P
         with pytest.raises(UsageError, match="only answers"):
             await refused
     with pytest.raises(UsageError, match="base model"):
-        await engine.generate_with(tmp_path, ["1+1?"], Sampling(), lambda done, total: None)
+        await engine.generate_with(tmp_path, ["1+1?"], Sampling())
     assert recorder.kinds() == ["LoadGguf", "Generate", "Encode"]
     assert engine.plan.trainer.learning_rate == 0.5 and not engine.trains
 
@@ -329,8 +325,7 @@ async def test_its_checkpoints_say_that_nothing_was_trained_and_a_trainer_begins
     await engine.save(checkpoint)
     assert [path.name for path in checkpoint.iterdir()] == [UNTRAINED]
     trainer = Recorder()
-    plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
-    await Engine(trainer, plan).load(checkpoint)  # type: ignore[arg-type]
+    await Engine(trainer, engine_plan()).load(checkpoint)  # type: ignore[arg-type]
     assert trainer.asked[-1] == p.Restore(folder=None)
 
 
@@ -361,9 +356,8 @@ async def test_a_node_that_only_answers_and_holds_too_much_is_loaded_anew_with_l
     scene.node.orders.pause(None)
     await scene.node.shrink("Too much.")
     async with scene.node.awake(), scene.node.awake():
-        await engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
-    loads = [one.cache_bytes for one in recorder.asked if isinstance(one, p.LoadGguf)]
-    assert loads == [8 * 2**20, 4 * 2**20]
+        await engine.generate(["1+1?"], 2, Sampling())
+    assert recorder.caches() == [8 * 2**20, 4 * 2**20]
     assert scene.notices() == [
         "At most 4 answers are given at once, as memory allows.",
         "Too much. The model is loaded anew, with less at once.",
