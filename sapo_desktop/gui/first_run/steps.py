@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
@@ -27,15 +26,13 @@ from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.models import FitIs, GetFit
 
-Gentle = Literal["quarter", "half", "most"]
-GENTLE: tuple[Gentle, ...] = ("quarter", "half", "most")
-
 
 @dataclass
 class Choices:
     """What a newcomer chose; the defaults are the gentle ones."""
 
-    gentle: Gentle = "half"
+    threads: int = 0
+    """As the setting says it: 0 is half of the cores."""
     on_battery: bool = False
     """Go on when the computer runs on its battery."""
     give_way: bool = True
@@ -43,28 +40,10 @@ class Choices:
     others: bool = False
     """Ask next whom to join, and on what terms (gui/peers/join.py)."""
 
-    def threads(self, cores: int) -> int:
-        """Of so many cores; 0 is the setting's own word for half of them."""
-        match self.gentle:
-            case "quarter":
-                return max(1, cores // 4)
-            case "half":
-                return 0
-            case "most":
-                return max(1, cores - 1)
-
-    @staticmethod
-    def offered(cores: int) -> tuple[Gentle, ...]:
-        """The choices that differ on a computer with so many cores, the gentlest first; half is always one."""
-        half = max(1, cores // 2)
-        others: tuple[tuple[Gentle, int], ...] = (("quarter", max(1, cores // 4)), ("most", max(1, cores - 1)))
-        found = {gentle for gentle, threads in others if threads != half}
-        return tuple(gentle for gentle in GENTLE if gentle == "half" or gentle in found)
-
-    def settings(self, cores: int) -> dict[str, str]:
+    def settings(self) -> dict[str, str]:
         """As SetSettings takes them. In silo: joining others is a question of its own, with its terms beside it."""
         return {
-            "threads": str(self.threads(cores)),
+            "threads": str(self.threads),
             "low_priority": "on" if self.give_way else "off",
             "on_battery": "continue" if self.on_battery else "pause",
             "silo": "on",
@@ -175,23 +154,21 @@ class GentleStep(Step):
             tr("How gentle should it be?"),
             tr("This computer has %n core(s). All of this can be changed at any time.", None, cores),
         )
-        self._choices = choices
         group = QButtonGroup(self)
         self._radios: list[QRadioButton] = []
-        names: tuple[tuple[Gentle, str, str], ...] = (
-            ("quarter", tr("Barely there"), tr("a quarter of the cores")),
-            ("half", tr("Gentle"), tr("half the cores")),
-            ("most", tr("Diligent"), tr("all cores but one")),
+        ways = (
+            (max(1, cores // 4), tr("Barely there"), tr("a quarter of the cores")),
+            (0, tr("Gentle"), tr("half the cores")),
+            (max(1, cores - 1), tr("Diligent"), tr("all cores but one")),
         )
-        offered = choices.offered(cores)
+        offered = [way for way in ways if way[0] != max(1, cores // 2)]  # half has a number of its own
         if len(offered) == 1:  # nothing to choose is no question
             self.box.addWidget(Label(tr("It computes on one core."), "strong"))
-        for value, title, text in names:
-            if value not in offered or len(offered) == 1:
-                continue
+            offered.clear()
+        for threads, title, text in offered:
             choice = ChoiceCard(group, title, text)
-            choice.radio.setChecked(value == choices.gentle)
-            choice.chosen.connect(partial(setattr, choices, "gentle", value))
+            choice.radio.setChecked(threads == choices.threads)
+            choice.chosen.connect(partial(setattr, choices, "threads", threads))
             self._radios.append(choice.radio)
             self.box.addWidget(choice)
         way = Switch(tr("Give way to every other program"))

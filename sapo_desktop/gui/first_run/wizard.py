@@ -148,8 +148,9 @@ class Wizard(QDialog):
             return
         self._sending = True
         self._show_buttons()
-        values = self._choices.settings(usable_cores())
-        self._bridge.ask(SetSettings(values=values, for_good=True), self._start, self._refused, of=self)
+        self._bridge.ask(
+            SetSettings(values=self._choices.settings(), for_good=True), self._start, self._refused, of=self
+        )
 
     def _start(self, reply: object) -> None:
         self._bridge.ask(StartRounds(), self._done, self._refused, of=self)

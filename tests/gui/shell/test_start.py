@@ -136,28 +136,28 @@ def test_ctrl_c_in_the_terminal_ends_it_politely(qtbot: QtBot, monkeypatch: pyte
     ("choices", "expected"),
     [
         (Choices(), {"threads": 0, "silo": True, "share": False, "on_battery": "pause", "low_priority": True}),
-        (Choices(gentle="most", on_battery=True), {"threads": 7, "on_battery": "continue", "silo": True}),
-        (Choices(gentle="quarter", give_way=False), {"threads": 2, "low_priority": False}),
+        (Choices(threads=7, on_battery=True), {"threads": 7, "on_battery": "continue", "silo": True}),
+        (Choices(give_way=False), {"low_priority": False}),
         (Choices(others=True), {"silo": True, "share": False}),
     ],
 )
 def test_first_run_answers_become_settings(choices: Choices, expected: dict[str, object]) -> None:
-    settings = apply(Settings(), choices.settings(cores=8))
+    settings = apply(Settings(), choices.settings())
     assert {key: getattr(settings, key) for key in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("cores", "offered"),
-    [
-        (1, ("half",)),
-        (2, ("half",)),
-        (3, ("half", "most")),
-        (4, ("quarter", "half", "most")),
-        (16, ("quarter", "half", "most")),
-    ],
-)
-def test_only_different_numbers_of_cores_are_offered(cores: int, offered: tuple[str, ...]) -> None:
-    assert Choices.offered(cores) == offered
+@pytest.mark.parametrize(("cores", "threads"), [(1, []), (2, []), (3, [0, 2]), (4, [1, 0, 3]), (16, [4, 0, 15])])
+def test_only_different_numbers_of_cores_are_offered_and_one_alone_is_no_question(
+    qtbot: QtBot, cores: int, threads: list[int]
+) -> None:
+    choices = Choices()
+    step = GentleStep(choices, cores)
+    qtbot.addWidget(step)
+    radios = step.findChildren(QRadioButton)
+    assert step.focus_first() == bool(threads) and [radio.isChecked() for radio in radios] == [not n for n in threads]
+    for radio, wanted in zip(radios, threads, strict=True):
+        radio.click()
+        assert choices.threads == wanted
 
 
 def test_tomorrow_is_the_next_midnight_of_the_wall_clock() -> None:
@@ -197,14 +197,6 @@ def test_counts_are_written_as_the_language_writes_them(qapp: QApplication, spok
     language.speak(spoken)
     QLocale.setDefault(QLocale({"en": "en_US", "de": "de_DE"}[spoken]))  # whatever the system's may be
     assert tr("%n question(s)", None, 1240) == written
-
-
-def test_where_there_is_one_choice_of_cores_nothing_is_asked(qtbot: QtBot) -> None:
-    two, eight = GentleStep(Choices(), 2), GentleStep(Choices(), 8)
-    for step in (two, eight):
-        qtbot.addWidget(step)
-    assert not two.findChildren(QRadioButton) and not two.focus_first()
-    assert len(eight.findChildren(QRadioButton)) == 3 and eight.focus_first()
 
 
 def test_a_folder_that_cannot_be_used_is_said_in_a_box_of_its_own(qtbot: QtBot, tmp_path: Path) -> None:
