@@ -113,12 +113,8 @@ class Switch(QCheckBox):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def show_state(self, on: bool) -> None:
-        """Show what holds, without anybody being asked to change it."""
-        if self.isChecked() != on:
-            blocked = self.blockSignals(True)
-            self.setChecked(on)
-            self.blockSignals(blocked)
-            self.update()
+        """Show what holds, without anybody being asked to change it: `clicked` is a person's alone."""
+        self.setChecked(on)
 
     def sizeHint(self) -> QSize:  # noqa: N802
         width = self.fontMetrics().horizontalAdvance(self.text()) + (10 if self.text() else 0)

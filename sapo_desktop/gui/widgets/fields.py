@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QLocale, Qt, Signal
+from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
@@ -104,11 +104,9 @@ class Choice(QComboBox):
     def set_choices(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
         """Other choices; what was chosen stays where it is among them and `current` is not."""
         wanted = current or self.current
-        blocked = self.blockSignals(True)
         self.clear()
         for value, text in choices:
             self.addItem(one_line(text, 100), value)
-        self.blockSignals(blocked)
         self.show_choice(wanted)
 
     @property
@@ -148,9 +146,8 @@ class Number(QDoubleSpinBox):
         """Show what holds, unless the user is writing just now."""
         is_written = self.hasFocus() and self.lineEdit().isModified()
         if abs(value - self.value()) >= 0.0005 and not is_written:
-            blocked = self.blockSignals(True)
-            self.setValue(value)
-            self.blockSignals(blocked)
+            with QSignalBlocker(self):
+                self.setValue(value)
 
     def textFromValue(self, value: float) -> str:  # noqa: N802
         text = super().textFromValue(value)

@@ -67,11 +67,7 @@ def keeping_place(widget: Some) -> Some:
 def scrolling(widget: QWidget) -> QScrollArea:
     """The same, which scrolls where it has too little height. Tab does not stop at the area itself."""
     area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(widget)
+    _scroll(area, widget)
     return area
 
 
@@ -116,10 +112,6 @@ class PageColumn(QScrollArea):
 
     def __init__(self, title: str, about: str = "") -> None:
         super().__init__()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inner = QWidget()
         inner.setProperty("role", "page")
         self.box = QVBoxLayout()
@@ -145,7 +137,7 @@ class PageColumn(QScrollArea):
         self._below.addLayout(self.box)
         self._below.addStretch(1)
         outer.addWidget(self._middle, 1)
-        self.setWidget(inner)
+        _scroll(self, inner)
 
     def add(self, *parts: Part) -> None:
         _add(self.box, parts)
@@ -325,6 +317,14 @@ class Figure(QWidget):
             self._about.setText(about)
             self._about.setVisible(bool(about))
         self.setAccessibleName(f"{self._name}: {value} {self._about.text()}".strip())
+
+
+def _scroll(area: QScrollArea, inner: QWidget) -> None:
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(inner)
 
 
 def _fill(box: QVBoxLayout | QHBoxLayout, parts: Sequence[Part], spacing: float, margins: Sequence[int]) -> None:

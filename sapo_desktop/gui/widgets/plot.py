@@ -14,7 +14,6 @@ from typing import NamedTuple
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFocusEvent,
     QFontMetrics,
     QKeyEvent,
     QMouseEvent,
@@ -162,14 +161,6 @@ class Plot(QWidget):
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
         self.pointed.emit(None)
         super().leaveEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        self.update()
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        self.update()
-        super().focusOutEvent(event)
 
     # -- painting --------------------------------------------------------------------------------------------
 

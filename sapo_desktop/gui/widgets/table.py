@@ -179,7 +179,7 @@ class Table(QTableView):
     ) -> None:
         super().__init__()
         self._same = same
-        self._fitted = self._fitting = self._squeezed = False
+        self._fitted = self._fitting = False
         self._drawn: dict[int, int] = {}
         """Columns that somebody drew to a width of their own, and that width in pixels."""
         self._hints: dict[int, int] = {}
@@ -206,7 +206,7 @@ class Table(QTableView):
         header.setStretchLastSection(not any(heading.stretch for heading in headings))
         for at, heading in enumerate(headings):
             if heading.stretch:
-                header.setSectionResizeMode(at, QHeaderView.ResizeMode.Stretch)
+                header.setSectionResizeMode(at, QHeaderView.ResizeMode.Fixed)  # by hand; `_fit_stretched` sets it
         self._rows_shown = rows_shown
         self._fit_height()
         theme.looks().changed.connect(self._fit_height)
@@ -221,8 +221,8 @@ class Table(QTableView):
         if was_empty and rows:
             self._fit_columns()
             self._fitted = self.isVisible()
-        elif self._fitted:
-            self._widen_columns()
+        elif self._fitted and self._is_tight():
+            self._fit_columns()
         if self._same is not None and [self._same(item) for item in self.selected()] != selected:
             self.select(selected)
 
@@ -276,120 +276,77 @@ class Table(QTableView):
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self.item(index))
 
+    # -- how wide columns are ----------------------------------------------------------------------------------
+
     def _fit_columns(self) -> None:
-        """As wide as what is in it, with some air where there is room for it."""
-        wanted = self._wanted_widths()
+        """As wide as what is in them, with some air where there is room for it. Where there is not: without the spare
+        columns; then the widest columns of words give way, and their texts end in dots; at last the table scrolls."""
+        headings = self._rows.headings
+        wanted = {at: self._wanted(at) for at in range(len(headings))}
+        self._fitting = True
         self._leave_out(wanted)
-        wanted = {at: width for at, width in wanted.items() if not self.isColumnHidden(at)}
-        # What is left goes to all columns: a last one alone would stand far from the others.
-        left = self.viewport().width() - sum(wanted.values()) - self._wanted_stretched()
-        air = max(0, min(_AIR, left // max(1, len(wanted))))
-        for at, width in wanted.items():
-            self._set_width(at, width if at in self._drawn else width + air)
-        self._squeeze()
+        fixed = {at: width for at, width in wanted.items() if not (headings[at].stretch or self.isColumnHidden(at))}
+        room = self.viewport().width() - self._least_stretched()
+        if sum(fixed.values()) > room:
+            giving = {at: fixed[at] for at in fixed if not headings[at].right and at not in self._drawn}
+            kept = sum(fixed.values()) - sum(giving.values())
+            fixed |= _shared(room - kept, giving, _least(_SQUEEZED_LETTERS))
+        else:
+            # What is left goes to all columns: a last one alone would stand far from the others.
+            stretched = sum(wanted[at] for at, heading in enumerate(headings) if heading.stretch)
+            air = (self.viewport().width() - sum(fixed.values()) - stretched) // max(1, len(fixed))
+            fixed = {at: width if at in self._drawn else width + max(0, min(_AIR, air)) for at, width in fixed.items()}
+        for at, width in fixed.items():
+            self.setColumnWidth(at, width)
         self._fit_stretched()
+        self._fitting = False
 
-    def _widen_columns(self) -> None:
-        """Other rows may need more room; what somebody drew to a width of their own stays so."""
-        wanted = self._wanted_widths()
-        grown = {at: max(width, self.columnWidth(at)) for at, width in wanted.items() if not self.isColumnHidden(at)}
-        if all(width == self.columnWidth(at) for at, width in grown.items()):
-            return
-        self._leave_out(wanted)
-        shown = {at: width for at, width in grown.items() if not self.isColumnHidden(at)}
-        tight = sum(shown.values()) > self.viewport().width() - self._least_stretched()
-        for at, width in shown.items():
-            self._set_width(at, wanted[at] if tight else width)
-        self._squeeze()
-        self._fit_stretched()
-
-    def _wanted_widths(self) -> dict[int, int]:
-        # Qt's own hint of a section knows nothing of the smaller type of headings.
-        heads = QFontMetrics(theme.font("caption"))
-        widest = _widest()
-        least = self.horizontalHeader().minimumSectionSize()
-        return {
-            at: self._drawn.get(at)
-            or max(
-                least,
-                min(widest, max(self._hint(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM)),
-            )
-            for at, heading in enumerate(self._rows.headings)
-            if not heading.stretch
-        }
-
-    def _wanted_stretched(self) -> int:
-        """Pixels in which the columns that take what is left show all they have, within reason."""
-        stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
-        return sum(max(_least(), min(_widest(), self._hint(at) + 4)) for at in stretched)
-
-    def _hint(self, at: int) -> int:
+    def _wanted(self, at: int) -> int:
+        """Pixels in which a column shows all it has, within reason; what somebody drew to a width of its own has it."""
+        if at in self._drawn:
+            return self._drawn[at]
         if at not in self._hints:
             self._hints[at] = self.sizeHintForColumn(at)
-        return self._hints[at]
+        heading, rows = self._rows.headings[at], self._hints[at] + 4
+        if heading.stretch:
+            return max(_least(), min(_widest(), rows))
+        # Qt's own hint of a section knows nothing of the smaller type of headings.
+        head = QFontMetrics(theme.font("caption")).horizontalAdvance(heading.name) + _HEAD_ROOM
+        return max(self.horizontalHeader().minimumSectionSize(), min(_widest(), max(rows, head)))
+
+    def _is_tight(self) -> bool:
+        """Whether rows need more room than their columns have."""
+        shown = [at for at, one in enumerate(self._rows.headings) if not (one.stretch or self.isColumnHidden(at))]
+        return any(self._wanted(at) > self.columnWidth(at) for at in shown)
 
     def _leave_out(self, wanted: dict[int, int]) -> None:
         """Show as many of the spare columns as have room, those first that are missed most."""
         headings = self._rows.headings
         spare = sorted((at for at, heading in enumerate(headings) if heading.spare), key=lambda at: headings[at].spare)
-        if not spare:
-            return
-        needed = sum(width for at, width in wanted.items() if at not in spare and not self.isColumnHidden(at))
-        left = self.viewport().width() - needed - 2 * self._least_stretched()
+        kept = [at for at in wanted if not (at in spare or headings[at].stretch or self.isColumnHidden(at))]
+        left = self.viewport().width() - sum(wanted[at] for at in kept) - 2 * self._least_stretched()
         for at in spare:
             left -= wanted[at]
-            was_hidden = self.isColumnHidden(at)
-            self._fitting = True
             self.setColumnHidden(at, left < 0)
-            self._fitting = False
-            if was_hidden and left >= 0:
-                self._set_width(at, wanted[at])
-
-    def _squeeze(self) -> None:
-        """Where even what no row can do without is too wide, as with large text on a small screen, the widest columns
-        of words give way; their texts end in dots, and whole below the pointer. And they get it back."""
-        headings = self._rows.headings
-        fixed = [at for at, heading in enumerate(headings) if not heading.stretch and not self.isColumnHidden(at)]
-        giving = [at for at in fixed if not headings[at].right and at not in self._drawn]
-        if not giving or (not self._squeezed and sum(map(self.columnWidth, fixed)) <= self._room_for_fixed):
-            return
-        wanted = self._wanted_widths()
-        room = self._room_for_fixed - sum(wanted[at] for at in fixed if at not in giving)
-        self._squeezed = sum(wanted[at] for at in giving) > room
-        shared = _shared(room, {at: wanted[at] for at in giving}, _least(_SQUEEZED_LETTERS))
-        for at in fixed:
-            self._set_width(at, shared.get(at, wanted[at]))
-
-    @property
-    def _room_for_fixed(self) -> int:
-        """Pixels for the columns that take no part in what is left."""
-        return self.viewport().width() - self._least_stretched()
-
-    def _set_width(self, at: int, width: int) -> None:
-        self._fitting = True
-        self.setColumnWidth(at, width)
-        self._fitting = False
 
     def _least_stretched(self) -> int:
         """Pixels that the columns which take what is left have at least."""
         return _least() * sum(heading.stretch for heading in self._rows.headings)
 
+    def _fit_stretched(self) -> None:
+        """What is left goes to the columns that take it; where it is too little, they get a readable width, and the
+        table scrolls. Qt's own way would let them vanish, or keep them as they once were."""
+        stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
+        left = self.viewport().width() - sum(
+            self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched
+        )
+        for at in stretched:
+            self.setColumnWidth(at, max(_least(), left // len(stretched)))
+
     def _resized(self, at: int, width: int) -> None:
         if not self._fitting and self.isVisible() and QGuiApplication.mouseButtons():
             self._drawn[at] = width
-
-    def _fit_stretched(self) -> None:
-        """Where too little is left for the columns that take what is left, they get a readable width, and one scrolls.
-        Qt would let them vanish, or keep them as they once were."""
-        stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
-        fixed = sum(self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched)
-        least = _least()
-        is_tight = self.viewport().width() - fixed < least * len(stretched)
-        for at in stretched:
-            mode = QHeaderView.ResizeMode.Interactive if is_tight else QHeaderView.ResizeMode.Stretch
-            self.horizontalHeader().setSectionResizeMode(at, mode)
-            if is_tight:
-                self._set_width(at, least)
+            self._fit_stretched()
 
     def _fit_height(self) -> None:
         line = QFontMetrics(theme.font()).height() + 12

@@ -17,12 +17,9 @@ from PySide6.QtGui import (
     QFontMetrics,
     QPainter,
     QPaintEvent,
-    QSyntaxHighlighter,
-    QTextCharFormat,
     QTextCursor,
-    QTextDocument,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.gui.look import theme
@@ -149,7 +146,6 @@ class Reading(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._lines = lines
-        self._marks: _Marks | None = None
         self._found: list[QTextCursor] = []
         self.set_text(text)
         self._fit()
@@ -161,6 +157,7 @@ class Reading(QPlainTextEdit):
         plain = clean(text[: self.MOST])
         if plain != self.toPlainText():
             self._found.clear()
+            self.setExtraSelections([])
             self.setPlainText(plain)
 
     def to_end(self) -> None:
@@ -170,14 +167,11 @@ class Reading(QPlainTextEdit):
     def mark(self, query: str) -> int:
         """Mark every place that has `query`, in either case; returns how many, at most MOST_MARKS."""
         self._found.clear()
-        if self._marks is None and query:
-            self._marks = _Marks(self.document())
-        if self._marks is not None:
-            self._marks.set_query(query)
         found = self.document().find(query) if query else QTextCursor()
         while not found.isNull() and len(self._found) < self.MOST_MARKS:
             self._found.append(found)
             found = self.document().find(query, found)
+        self.setExtraSelections([_marked(place) for place in self._found])
         return len(self._found)
 
     def show_mark(self, at: int) -> None:
@@ -196,30 +190,13 @@ class Reading(QPlainTextEdit):
         self.setMinimumHeight(height)
 
 
-class _Marks(QSyntaxHighlighter):
-    """Colours the places that have what is searched for."""
-
-    def __init__(self, document: QTextDocument) -> None:
-        super().__init__(document)
-        self._pattern: re.Pattern[str] | None = None
-
-    def set_query(self, query: str) -> None:
-        self._pattern = re.compile(re.escape(query), re.IGNORECASE) if query else None
-        self.rehighlight()
-
-    def highlightBlock(self, text: str) -> None:  # noqa: N802
-        if self._pattern is None:
-            return
-        drawn = QTextCharFormat()
-        drawn.setBackground(QColor(theme.current().warning_soft))
-        drawn.setForeground(QColor(theme.current().warning))
-        for hit in self._pattern.finditer(text):
-            self.setFormat(_units(text[: hit.start()]), _units(hit[0]), drawn)
-
-
-def _units(text: str) -> int:
-    """Qt counts in UTF-16."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _marked(place: QTextCursor) -> QTextEdit.ExtraSelection:
+    """The colours of a place that has what is searched for."""
+    mark = QTextEdit.ExtraSelection()
+    mark.cursor = place
+    mark.format.setBackground(QColor(theme.current().warning_soft))
+    mark.format.setForeground(QColor(theme.current().warning))
+    return mark
 
 
 def set_tooltip(widget: QWidget, text: str) -> None:

@@ -148,11 +148,8 @@ def kind_name(kind: str) -> str:
 
 def refusal_meaning(reason: str) -> str:
     """Why something was not taken, in a sentence."""
-    return (_of_the_link() | _of_the_author() | _of_nobody()).get(reason) or one_line(reason, 60).replace("_", " ")
-
-
-def _of_the_link() -> dict[str, str]:
     return {
+        # of the link
         "oversize": tr("It was larger than any message may be."),
         "not_a_message": tr("It was no message of this protocol."),
         "malformed": tr("A message had fields of the wrong kind."),
@@ -163,22 +160,14 @@ def _of_the_link() -> dict[str, str]:
         "bad_signature": tr("The signature does not belong to the named author."),
         "unasked": tr("It answered a question that nobody had asked."),
         "not_its_own": tr("A peer handed on as its own what another had signed."),
-    }
-
-
-def _of_the_author() -> dict[str, str]:
-    return {
+        # of the author
         "bad_body": tr("It was signed, but what was signed is not written as a group of answers has to be."),
         "other_network": tr("It was signed for another swarm."),
         "not_admitted": tr("Its author is not admitted to this private swarm."),
         "bad_text": tr("A text in it is too long, or holds signs that an answer may not have."),
         "second_body": tr("Its author signed two different groups under one name."),
         "flooding": tr("Its author sent more than one identity may."),
-    }
-
-
-def _of_nobody() -> dict[str, str]:
-    return {
+        # nobody's fault
         "other_question": tr(
             "The question came out otherwise here than at the peer's: its library has another version."
         ),
@@ -197,4 +186,4 @@ def _of_nobody() -> dict[str, str]:
         "unfit": tr("No answer in it has the form in which this model answers."),
         "private_address": tr("A stranger named an address of a private network."),
         "busy": tr("There was no time left to check it."),
-    }
+    }.get(reason) or one_line(reason, 60).replace("_", " ")
