@@ -12,7 +12,7 @@ from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.try_it.trying import Side, Try
-from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, example_titles, progress
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, progress
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, Columns, Flow, column, holding, row
@@ -143,7 +143,8 @@ def _one_line(answer: str) -> str:
 
 def _examples(chosen: Callable[[str], object]) -> QWidget:
     buttons = []
-    for title, question in zip(example_titles(), EXAMPLE_QUESTIONS, strict=True):
+    titles = (tr("A sum"), tr("A word spelled backward"), tr("Bits of a number"))
+    for title, question in zip(titles, EXAMPLE_QUESTIONS, strict=True):
         button = Button(title, partial(chosen, question), icon="send")
         button.setAccessibleDescription(question)
         set_tooltip(button, question)

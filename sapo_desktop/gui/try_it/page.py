@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import ClassVar
 
 from sapo_desktop.core.errors import SapoError
@@ -10,7 +11,7 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.try_it.answers import AnswersCard
 from sapo_desktop.gui.try_it.question import QuestionCard
-from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Side, State, Tries, Try
+from sapo_desktop.gui.try_it.trying import Draft, Side, State, Try, begin
 from sapo_desktop.gui.try_it.words import in_short
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -24,6 +25,8 @@ from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tr
 
 DRAW_MS = 250
 """Between two drawings of an answer that is being written."""
+MOST_TRIES = 20
+"""No more than anybody looks back at."""
 
 
 class TryPage(Page):
@@ -35,7 +38,8 @@ class TryPage(Page):
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         about = tr("Put one question to the model as it came and as it is now, and see what training has changed.")
         super().__init__(view, bridge, tr("Try it"), about)
-        self._tries = Tries()
+        self._tries: deque[Try] = deque(maxlen=MOST_TRIES)
+        """Of this session, oldest first."""
         self._running: Try | None = None
         self._shown: Try | None = None
         self._call: Call | None = None
@@ -67,7 +71,7 @@ class TryPage(Page):
         self._stop()
         return self._tries, self._shown, self._question.typed
 
-    def take_over(self, kept: tuple[Tries, Try | None, str] | None) -> None:
+    def take_over(self, kept: tuple[deque[Try], Try | None, str] | None) -> None:
         if kept is not None:
             self._tries, self._shown, typed = kept
             self._question.fill_in(typed)
@@ -88,7 +92,8 @@ class TryPage(Page):
     def _begin(self, draft: Draft) -> None:
         if self._running is not None:
             return
-        self._running = self._shown = self._tries.begin(draft, self.view.clock())
+        self._running = self._shown = begin(draft, self.view.clock())
+        self._tries.append(self._running)
         self._question.show_running(True)
         self._history.table.clearSelection()
         self._go_on()
@@ -147,7 +152,7 @@ class TryPage(Page):
             return
         learned = len(self.view.curves) > 0
         self._answers.show_try(self._shown, learned=learned)
-        self._history.show_tries(list(self._tries.items))
+        self._history.show_tries(list(self._tries))
 
 
 class HistoryCard(Card):
@@ -168,11 +173,11 @@ class HistoryCard(Card):
             rows_shown=5,
         )
         self.add(self.table)
-        self._drawn: list[tuple[float, State, State]] = []
+        self._drawn: list[tuple[int, State, State]] = []
 
     def show_tries(self, tries: list[Try]) -> None:
         newest = tries[::-1]
-        drawn = [(one.time, one.sides[0].state, one.sides[1].state) for one in newest]
+        drawn = [(one.sides[0].stream, one.sides[0].state, one.sides[1].state) for one in newest]
         if drawn != self._drawn:
             self._drawn = drawn
             self.table.set_rows(newest)

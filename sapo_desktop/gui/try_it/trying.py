@@ -7,8 +7,7 @@ well as chosen greedily, and leaves its tokens and seconds known.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Literal
@@ -17,7 +16,6 @@ from sapo_desktop.core.records import Mark
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
-MOST_TRIES = 20
 State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]
 """`asked`: the worker has the question, and no word of the answer has come yet."""
 
@@ -110,22 +108,11 @@ class Try:
                 side.state = "stopped"
 
 
-class Tries:
-    """The tries of this session, oldest first; no more than anybody looks back at.
-
-    Args:
-        number: draws the numbers by which answers are followed. Every client hears of every answer, so they are
-            drawn from so many that two clients do not have the same.
-    """
-
-    def __init__(self, number: Callable[[], int] = lambda: SystemRandom().randrange(1, 2**53)) -> None:
-        self.items: deque[Try] = deque(maxlen=MOST_TRIES)
-        self._number = number
-
-    def begin(self, draft: Draft, now: float) -> Try:
-        made = Try(draft, now, (Side("base", self._number()), Side("last", self._number())))
-        self.items.append(made)
-        return made
+def begin(draft: Draft, now: float) -> Try:
+    """A question that was asked now. Every client hears of every answer: the numbers by which they are followed are
+    drawn from so many that two clients do not have the same."""
+    base, last = SystemRandom().sample(range(1, 2**53), 2)
+    return Try(draft, now, (Side("base", base), Side("last", last)))
 
 
 def first_choice(tasks: Iterable[TaskInfo]) -> TaskInfo | None:

@@ -17,11 +17,6 @@ EXAMPLE_QUESTIONS = (
 """As the tasks word theirs, which is what small models have learned to read: in English in every language."""
 
 
-def example_titles() -> list[str]:
-    """One for each of the example questions."""
-    return [tr("A sum"), tr("A word spelled backward"), tr("Bits of a number")]
-
-
 def progress(side: Side) -> str:
     """Where an answer is, in a few words; how many tokens in how much time once it is there."""
     match side.state:
@@ -61,9 +56,4 @@ def in_short(side: Side) -> str:
     """One side in a table's cell."""
     if side.state == "done":
         return mark_words(side.mark) if side.mark else one_line(in_plain_signs(parted(side.text).answer), 120)
-    match side.state:
-        case "stopped":
-            return tr("Stopped")
-        case "failed":
-            return tr("Failed")
-    return "…"
+    return {"stopped": tr("Stopped"), "failed": tr("Failed")}.get(side.state, "…")

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, TaskError
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.try_it.page import TryPage
+from sapo_desktop.gui.try_it.page import MOST_TRIES, TryPage
 from sapo_desktop.gui.try_it.trying import Side
 from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures
 from sapo_desktop.gui.words.language import tr
@@ -176,10 +176,10 @@ def test_replies_after_the_page_was_left_are_kept_for_its_return(slow: tuple[Try
 
 
 def test_the_history_shows_an_earlier_try_again(page: TryPage, bridge: StageBridge) -> None:
-    for question in ("First?", "Second?"):
+    for question in (*map(str, range(MOST_TRIES)), "First?", "Second?"):
         page._question.ask_own(question)
     table = page._history.table
-    assert [one.draft.question for one in table.rows] == ["Second?", "First?"]
+    assert [one.draft.question for one in table.rows][:2] == ["Second?", "First?"] and len(table.rows) == MOST_TRIES
     table.setFocus()
     table.setCurrentIndex(table.model().index(1, 0))
     QTest.keyClick(table, Qt.Key.Key_Return)
