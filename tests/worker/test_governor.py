@@ -62,14 +62,6 @@ def test_a_pause_holds_until_its_time_and_goes_before_everything() -> None:
     assert decide(situation(for_good), Settings(), NOW + 10**9).why == Paused()
 
 
-def test_on_battery_it_pauses_unless_the_user_says_otherwise() -> None:
-    on_battery = situation(WORKING, here=BATTERY)
-    assert decide(on_battery, Settings(), NOW).why == OnBattery()
-    assert decide(on_battery, Settings(on_battery="continue"), NOW).state is NodeState.WORKING
-    low = situation(WORKING, here=Presence(on_battery=True, charge=29))
-    assert decide(low, Settings(on_battery="continue"), NOW).why == OnBattery(below=30)
-
-
 def test_finishing_is_about_the_round_in_hand() -> None:
     finish = Wishes(contribute=True, finish=True)
     assert decide(situation(finish), Settings(), NOW).why == Finishing(round=7)
@@ -105,6 +97,7 @@ OPENS = schedule.next_change(schedule.parse(NOT_NOW), NOW) or 0.0
 FORBIDDEN = [
     (Presence(), Settings(schedule=NOT_NOW), OutOfHours(until=OPENS)),
     (BATTERY, Settings(), OnBattery()),
+    (Presence(on_battery=True, charge=29), Settings(on_battery="continue"), OnBattery(below=30)),
     (Presence(metered=True), Settings(silo=False), Metered()),
     (Presence(degrees=81.0), Settings(hottest=80), TooHot(limit=80)),
     (Presence(program="blender"), Settings(pause_for="blender"), ProgramRuns(name="blender")),

@@ -122,17 +122,9 @@ async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(it: Looked) -> 
 
 
 async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(it: Looked) -> None:
-    limits = {
-        "threads": 1,
-        "threads_away": 4,
-        "processor_percent": 50,
-        "processor_percent_away": 100,
-        "upload_kilobytes": 30,
-        "upload_kilobytes_away": 500,
-        "download_kilobytes": 40,
-        "download_kilobytes_away": 600,
-    }
-    it.set(**limits)
+    there = {"threads": 1, "processor_percent": 50, "upload_kilobytes": 30, "download_kilobytes": 40}
+    away = {"threads": 4, "processor_percent": 100, "upload_kilobytes": 500, "download_kilobytes": 600}
+    it.set(**there, **{f"{key}_away": value for key, value in away.items()})
     it.here = Presence(idle=6000.0)
     await it.guest.begin()
     await it.guest._look()

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.records import Generated, Group
-from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.reasoning import KEPT, lengths_in, medians, with_new
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.sockets import network
@@ -127,10 +126,3 @@ def test_the_median_follows_the_last_answers_of_a_task() -> None:
     assert {task: len(lengths) for task, lengths in kept.items()} == {"gcd/easy": KEPT, "lcm/easy": 1, "bf/easy": 1}
     assert medians(kept) == {"gcd/easy": 100.0, "lcm/easy": 3.0, "bf/easy": 7.0}
     assert medians({}) == {} and with_new({}, {}) == {}
-
-
-def test_a_checkpoint_from_before_lengths_were_kept_opens() -> None:
-    fields = msgspec.msgpack.decode(msgspec.msgpack.encode(Counters(round=4, instance="i", seed=1)))
-    del fields["reasoning"]
-    opened = msgspec.msgpack.decode(msgspec.msgpack.encode(fields), type=Counters)
-    assert (opened.round, opened.reasoning) == (4, {})

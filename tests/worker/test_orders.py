@@ -8,7 +8,7 @@ import pytest
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready, RoundsDone, Training, Why
+from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready, Training, Why
 from sapo_desktop.system.presence.watch import Presence
 from sapo_desktop.worker.control.messages.events import Event, StateChanged
 from sapo_desktop.worker.governor import Decision, NodeState
@@ -356,17 +356,7 @@ def test_hosts_that_come_and_go_are_paused_with_the_others() -> None:
     assert not host.suspended and not guest.suspended
 
 
-async def test_a_decision_is_due_when_a_pause_is_over() -> None:
-    due = asyncio.Event()
-    gate = Gate([], lambda event: None)
-    until = time.time() + 0.01
-    gate.follow(decision(NodeState.PAUSED, Paused(until=until)), due.set)
-    assert gate.reason.startswith("Paused until")
-    assert gate.resumes_in is not None and gate.resumes_in <= 0.01
-    await asyncio.wait_for(due.wait(), 5)
-
-
-async def test_a_moment_that_came_too_early_is_waited_for_again() -> None:
+async def test_a_decision_is_due_when_a_pause_is_over_and_a_moment_that_came_too_early_is_waited_for_again() -> None:
     gate = Gate([], lambda event: None)
     until = time.time() + 0.01
     again, looked = asyncio.Event(), list[float]()
@@ -379,16 +369,8 @@ async def test_a_moment_that_came_too_early_is_waited_for_again() -> None:
         gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)  # the clock says that it is not over
 
     gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)
+    assert gate.reason.startswith("Paused until") and gate.resumes_in is not None and gate.resumes_in <= 0.01
     await asyncio.wait_for(again.wait(), 5)
-
-
-async def test_a_pause_that_was_overtaken_leads_to_nothing() -> None:
-    gate = Gate([], lambda event: None)
-    gate.follow(WORK, lambda: None)
-    until = time.time() + 3600
-    gate.follow(decision(NodeState.PAUSED, Paused(until=until)), lambda: None)
-    gate.follow(decision(NodeState.IDLE, RoundsDone(round=5)), lambda: None)
-    assert gate.resumes_in is None and gate.state is NodeState.IDLE
 
 
 def test_a_pause_is_no_part_of_the_time_that_work_takes() -> None:
@@ -414,21 +396,6 @@ def test_the_same_reason_is_told_once() -> None:
     gate.follow(decision(NodeState.WORKING, Training(round=8)), lambda: None)
     told = [event.why for event in events if isinstance(event, StateChanged)]
     assert told == [Training(round=7), Training(round=8)]
-
-
-def test_a_node_that_nobody_wants_to_work_waits_for_requests() -> None:
-    gate = Gate([], lambda event: None)
-    gate.follow(decision(NodeState.IDLE, Ready()), lambda: None)
-    assert gate.state is NodeState.IDLE and not gate.is_open
-
-
-async def test_work_waits_at_the_gate() -> None:
-    gate = Gate([], lambda event: None)
-    waiting = asyncio.create_task(gate.wait())
-    await asyncio.sleep(0)
-    assert not waiting.done()
-    gate.follow(WORK, lambda: None)
-    await asyncio.wait_for(waiting, 5)
 
 
 def test_a_busy_computer_is_told_with_the_state_while_it_is_so() -> None:

@@ -52,14 +52,42 @@ def folder(tmp_path: Path) -> DataFolder:
     return DataFolder.open(tmp_path / "node")
 
 
-def test_the_settings(folder: DataFolder, put: Put) -> None:
+Read = Callable[[DataFolder], object]
+REFUSED: dict[str, tuple[str, Read, type[Exception], str]] = {
+    "settings": (
+        "settings.toml", lambda node: settings_file.read(node.settings, now=1.0), SettingsError, "is no settings file",
+    ),
+    "new settings": (
+        "settings.toml", lambda node: settings_file.write(node.settings, Settings()), SettingsError, "could not be",
+    ),
+    "name": ("node-id", lambda node: node.node_id(), FolderError, "remove it and a new one is drawn"),
+    "secret": ("control/own.secret", lambda node: node.secret("own"), FolderError, "remove it and a new one is drawn"),
+    "control": (f"control/{FILE}", lambda node: read_control_file(node.control), ControlError, "is damaged"),
+    "catalogue": ("tasks.toml", lambda node: load_catalogue(node.root / "tasks.toml"), TaskError, "cannot be read"),
+    "seeds": ("seeds.toml", lambda node: read_seeds(node.root / "seeds.toml"), OSError, "no regular file|more than"),
+    "used numbers": ("numbers", lambda node: IndexBook(node.root / "numbers"), HistoryError, "Delete it"),
+}  # fmt: skip
+"""A file of a data folder or of the program, what reads it, and what it says."""
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_node_cannot_do_without_is_refused_and_left_as_it_is(folder: DataFolder, put: Put, case: str) -> None:
+    name, read, error, says = REFUSED[case]
+    (folder.root / name).unlink(missing_ok=True)
+    put(folder.root / name)
+    with pytest.raises(error, match=says):
+        read(folder)
+    assert os.path.lexists(folder.root / name)
+
+
+def test_without_the_rest_it_goes_on(folder: DataFolder, put: Put) -> None:
     put(folder.settings)
-    with pytest.raises(SettingsError, match="is no settings file"):
-        settings_file.read(folder.settings, now=1.0)
-    assert folder.settings.exists(), "left as it is"
-    with pytest.raises(SettingsError, match="could not be written"):
-        settings_file.write(folder.settings, Settings())
     assert remembered.settings_in(folder) == Settings()
+    folder.lock.unlink(missing_ok=True)
+    put(folder.lock)
+    assert holder(folder) is None
+    put(folder.root / "learned")
+    assert Memory.read(folder.root / "learned") == Memory()
 
 
 @pytest.mark.parametrize("content", ["a = " + "[" * 100_000, "a = " + "{a=" * 50_000, ".".join("a" * 50_000) + " = 1"])
@@ -70,42 +98,10 @@ def test_settings_nested_without_end_are_set_aside(folder: DataFolder, content: 
     assert remembered.settings_in(folder) == Settings()
 
 
-def test_the_nodes_name_and_secrets(folder: DataFolder, put: Put) -> None:
-    (folder.root / "node-id").unlink()
-    for name, read in (("node-id", folder.node_id), ("control/own.secret", lambda: folder.secret("own"))):
-        put(folder.root / name)
-        with pytest.raises(FolderError, match="remove it and a new one is drawn"):
-            read()
-
-
-def test_the_control_file_and_the_lock(folder: DataFolder, put: Put) -> None:
-    put(folder.control / FILE)
-    with pytest.raises(ControlError, match="is damaged"):
-        read_control_file(folder.control)
-    folder.lock.unlink(missing_ok=True)
-    put(folder.lock)
-    assert holder(folder) is None
-
-
 def test_the_closed_identity(tmp_path: Path) -> None:
     ten_gigabytes(tmp_path / "identity")
     with pytest.raises(SapoError, match="is no exported identity"):
         Keeper("0" * 32, tmp_path / "identity").load("a passphrase")
-
-
-def test_the_lists_that_ship_with_the_program(tmp_path: Path, put: Put) -> None:
-    put(tmp_path / "file")
-    with pytest.raises(TaskError, match="cannot be read"):
-        load_catalogue(tmp_path / "file")
-    with pytest.raises(OSError, match=r"no regular file|more than"):
-        read_seeds(tmp_path / "file")
-
-
-def test_what_is_learned_again(tmp_path: Path, put: Put) -> None:
-    put(tmp_path / "file")
-    assert Memory.read(tmp_path / "file") == Memory()
-    with pytest.raises(HistoryError, match="Delete it"):
-        IndexBook(tmp_path / "file")
 
 
 def test_what_is_nested_without_end(tmp_path: Path, folder: DataFolder) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as ws_connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -272,9 +273,13 @@ async def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
 # -- strangers --------------------------------------------------------------------------------------------------
 
 
+async def strange(worker: Worker) -> ClientConnection:
+    return await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+
+
 async def test_a_wrong_secret_is_refused(worker: Worker) -> None:
     """The client goes on as if it were accepted."""
-    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    connection = await strange(worker)
     own, imposter = ClientSide(b"x" * 32), WorkerSide(b"x" * 32)
     await connection.send(msgspec.msgpack.encode(own.greet()))
     await connection.recv()
@@ -345,7 +350,7 @@ async def test_web_pages_and_other_names_are_refused(worker: Worker) -> None:
     ids=["empty", "no msgpack", "lists", "text", "no greeting", "no text", "nested", "large"],
 )
 async def test_garbage_before_the_proof_ends_it(worker: Worker, garbage: bytes | str, code: str) -> None:
-    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    connection = await strange(worker)
     await connection.send(garbage)
     with pytest.raises(ConnectionClosed, match=code):
         await connection.recv()
@@ -366,14 +371,14 @@ async def test_without_a_proof_the_connection_ends_in_time(worker: Worker, monke
     silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
     assert await silent.read() == b""
     writer.close()
-    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    connection = await strange(worker)
     with pytest.raises(ConnectionClosed, match="1008"):
         await connection.recv()
 
 
 @pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
 async def test_a_stranger_that_floods_before_its_proof_is_cut_off(worker: Worker, frame: int) -> None:
-    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    connection = await strange(worker)
     connection.transport.write((bytes([frame, 0x80]) + bytes(4)) * 1000)
     with pytest.raises(ConnectionClosed):
         await connection.recv()

@@ -15,6 +15,7 @@ import pytest
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, UsageError
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control import channel
 from sapo_desktop.worker.control import client as client_module
 from sapo_desktop.worker.control.client import (
     Client,
@@ -135,8 +136,6 @@ async def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataF
 
 
 async def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sapo_desktop.worker.control import channel
-
     process = await start_worker(folder.root)
     os.kill(process.pid, signal.SIGSTOP)
     monkeypatch.setattr(channel, "PROOF_SECONDS", 0.1)
@@ -148,8 +147,6 @@ async def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest
 
 
 async def test_a_starved_worker_is_waited_for(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sapo_desktop.worker.control import channel
-
     process = await start_worker(folder.root)
     os.kill(process.pid, signal.SIGSTOP)
     looks = 0
@@ -162,8 +159,8 @@ async def test_a_starved_worker_is_waited_for(folder: DataFolder, monkeypatch: p
         return Sight(at, processes.Effort(0.001 * looks, 0), 0.0, processes.Processors(looks, looks))
 
     monkeypatch.setattr(channel, "PROOF_SECONDS", 0.3)
-    monkeypatch.setattr(channel, "PROOF_LOOK_SECONDS", 0.05, raising=False)
-    monkeypatch.setattr(channel, "look", look, raising=False)
+    monkeypatch.setattr(channel, "PROOF_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(channel, "look", look)
     async with asyncio.timeout(30):
         await (await connect(folder.root)).close()
     assert looks >= 12, "twice its time"

@@ -128,15 +128,13 @@ def test_a_group_is_cut_to_as_many_answers_as_our_own_have() -> None:
     assert len(foreign.group.completions) == 8
 
 
-def test_a_human_answer_is_marked_so() -> None:
-    (foreign,) = taken(answers=[Answer(text=RIGHT, kind="human"), Answer(text=RIGHT)])
-    assert foreign.group.origin == "human"
-    assert [completion.kind for completion in foreign.group.completions] == ["human", "model"]
-
-
-def test_a_human_answer_that_is_not_fit_leaves_a_models_group() -> None:
-    (foreign,) = taken(answers=[Answer(text=f"{RIGHT} and more", kind="human"), Answer(text=RIGHT)])
-    assert (foreign.group.origin, len(foreign.group.completions)) == ("peer", 1)
+@pytest.mark.parametrize(
+    ("text", "origin", "kinds"), [(RIGHT, "human", ["human", "model"]), (f"{RIGHT} and more", "peer", ["model"])]
+)
+def test_a_human_answer_is_marked_so_where_it_is_fit(text: str, origin: str, kinds: list[str]) -> None:
+    (foreign,) = taken(answers=[Answer(text=text, kind="human"), Answer(text=RIGHT)])
+    assert foreign.group.origin == origin
+    assert [completion.kind for completion in foreign.group.completions] == kinds
 
 
 @pytest.mark.parametrize(
@@ -207,10 +205,6 @@ def test_only_a_node_that_reasons_at_length_itself_learns_from_long_reasoning() 
     assert not taken(long, yardstick=dataclasses.replace(room, lengths={"lcm/easy": 1500.0}))
 
 
-def test_another_librarys_question_is_unverifiable() -> None:
-    assert reasons(RIGHT, question=b"8 others") == {Reason.OTHER_QUESTION: 1}
-
-
 async def test_questions_that_come_out_otherwise_are_counted_by_the_peers_library() -> None:
     examiner, refusals = Busy(), Refusals()
     intake = intake_with(examiner, refusals)
@@ -223,17 +217,23 @@ async def test_questions_that_come_out_otherwise_are_counted_by_the_peers_librar
     assert counts[b"new".hex()] == 3 and sum(counts.values()) == 100 and len(counts) <= 33
 
 
-def test_held_out_questions_never_train() -> None:
-    index = indices(held_out=True)[0]
-    assert reasons(RIGHT, index=index, question=asked(index).hash) == {Reason.HELD_OUT: 1}
+HELD_OUT = indices(held_out=True)[0]
+SLOW = "<answer>slow</answer>"
 
 
-def test_unknown_tasks_are_ignored() -> None:
-    assert reasons(RIGHT, task=b"u" * 32) == {Reason.UNKNOWN_TASK: 1}
-
-
-def test_text_that_keeps_the_examiner_busy_is_unverifiable() -> None:
-    assert reasons(RIGHT, "<answer>slow</answer>", slow="<answer>slow</answer>") == {Reason.TIMED_OUT: 1}
+@pytest.mark.parametrize(
+    ("reason", "answers", "changes"),
+    [
+        (Reason.OTHER_QUESTION, [RIGHT], {"question": b"8 others"}),
+        (Reason.HELD_OUT, [RIGHT], {"index": HELD_OUT, "question": asked(HELD_OUT).hash}),
+        (Reason.UNKNOWN_TASK, [RIGHT], {"task": b"u" * 32}),
+        (Reason.TIMED_OUT, [RIGHT, SLOW], {"slow": SLOW}),
+    ],
+)
+def test_a_group_that_is_not_taken_is_counted_by_its_reason(
+    reason: Reason, answers: list[str], changes: dict[str, object]
+) -> None:
+    assert reasons(*answers, **changes) == {reason: 1}
 
 
 class Busy(Examiner):
@@ -287,7 +287,7 @@ async def take(intake: Intake, *entries: Entry) -> list[int]:
 
 async def test_an_author_whose_answers_time_out_is_not_tried_again_in_that_task_for_an_hour() -> None:
     examiner, refusals = Busy(), Refusals()
-    examiner.slow = "<answer>slow</answer>"
+    examiner.slow = SLOW
     intake, (first, second, *_) = intake_with(examiner, refusals), training_indices(ALICE)
     assert await take(intake, entry_of(ALICE, first, examiner.slow)) == []
     assert await take(intake, entry_of(ALICE, second), entry_of(BOB, training_indices(BOB)[0])) == [
@@ -300,7 +300,7 @@ async def test_an_author_whose_answers_time_out_is_not_tried_again_in_that_task_
 
 async def test_who_uses_up_the_examiners_minute_waits_and_nobody_else_pays() -> None:
     examiner, refusals = Busy(seconds=15.0), Refusals()
-    examiner.slow = "<answer>slow</answer>"
+    examiner.slow = SLOW
     intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
     link = b"l" * 32
     hostile = entry_of(ALICE, mine[0], examiner.slow, link=link)
@@ -382,11 +382,11 @@ def test_what_is_not_fit_can_be_looked_at() -> None:
     seen = RefusedGroups(lambda: 7, lambda: 5.0)
     taken("no answer at all", seen=seen)
     taken(RIGHT, seen=seen, question=b"another!")
-    taken("<answer>slow</answer>", seen=seen, slow="<answer>slow</answer>")
+    taken(SLOW, seen=seen, slow=SLOW)
     taken(RIGHT, seen=seen)
     found = seen.newest(10)
     assert [group.reason for group in found] == [Reason.TIMED_OUT, Reason.OTHER_QUESTION, Reason.UNFIT]
-    assert [group.answers for group in found] == [("<answer>slow</answer>",), (RIGHT,), ("no answer at all",)]
+    assert [group.answers for group in found] == [(SLOW,), (RIGHT,), ("no answer at all",)]
     assert {(group.author, group.task, group.round, group.unix) for group in found} == {(ALICE.key, GCD, 7, 5.0)}
 
 

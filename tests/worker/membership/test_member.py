@@ -89,9 +89,29 @@ class Seat:
             for one in questions
         ]
 
+    async def share(self, count: int, solved: bool = True) -> list[Question]:
+        """Publish so many groups of such answers; returns their questions."""
+        questions = await self.member.questions(["gcd/easy"] * count)
+        await self.member.share(self.answered(questions, solved))
+        return questions
+
 
 Seats = tuple[Mesh, Seat, Seat]
 T = TypeVar("T")
+
+
+def right(group: Group) -> bool:
+    return group.marks[0].solved
+
+
+def gathered(folder: Path, monkeypatch: pytest.MonkeyPatch, others: int) -> tuple[Mesh, Seat, list[Seat]]:
+    """One that draws, linked to so many others."""
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    drawer, *rest = (Seat(folder, name, monkeypatch) for name in range(1, others + 2))
+    drawer.member.want(["gcd/easy"], 8)
+    for other in rest:
+        mesh.join(drawer.peer, other.peer)
+    return mesh, drawer, rest
 
 
 async def test_questions_are_training_ones_under_indices_used_once(seat: Seat) -> None:
@@ -107,8 +127,7 @@ async def test_questions_are_training_ones_under_indices_used_once(seat: Seat) -
 
 async def test_what_one_shares_the_other_makes_again_and_marks(seats: Seats) -> None:
     mesh, first, second = seats
-    questions = await first.member.questions(["gcd/easy"] * 4)
-    await first.member.share(first.answered(questions))
+    questions = await first.share(4)
     mesh.settle()
     second.member.want(["gcd/easy"], 2)
     drawn = await second.member.draw(2, 8, strict=True)
@@ -125,8 +144,8 @@ async def test_groups_under_a_former_id_are_learned_from(tmp_path: Path, monkeyp
     old = Seat(tmp_path, 1, monkeypatch)
     new = Seat(tmp_path, 2, monkeypatch, task=b"new" + bytes(29), before=GCD)
     mesh.join(old.peer, new.peer)
-    await old.member.share(old.answered(await old.member.questions(["gcd/easy"] * 2)))
-    await new.member.share(new.answered(await new.member.questions(["gcd/easy"] * 2)))
+    await old.share(2)
+    await new.share(2)
     mesh.settle()
     new.member.want(["gcd/easy"], 2)
     drawn = await new.member.draw(2, 8, strict=True)
@@ -209,8 +228,7 @@ async def test_half_of_a_round_may_come_from_neighbours(tmp_path: Path, monkeypa
         wire = mesh.join(drawer.peer, other.peer)
         wire.ends[0][1].lan = other is not afar
     for other in neighbours:
-        questions = await other.member.questions(["gcd/easy"] * 4)
-        await other.member.share(other.answered(questions))
+        await other.share(4)
     mesh.settle()
     drawer.member.want(["gcd/easy"], 4)
     drawn = await drawer.member.draw(4, 8, strict=True)
@@ -221,8 +239,7 @@ async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: Seats)
     mesh, first, second = seats
     second.member.sharing = False
     for seat in (first, second):
-        questions = await seat.member.questions(["gcd/easy"] * 4)
-        await seat.member.share(seat.answered(questions))
+        await seat.share(4)
         seat.member.want(["gcd/easy"], 2)
     mesh.settle()
     assert await first.member.draw(2, 8, strict=True) == []
@@ -240,7 +257,7 @@ async def test_groups_that_do_not_teach_take_no_place(seats: Seats) -> None:
 
     def teaches(group: Group) -> bool:
         asked.append(group)
-        return any(mark.solved for mark in group.marks)
+        return right(group)
 
     drawn = await second.member.draw(4, 8, strict=True, teaches=teaches)
     assert len(drawn) == 4 and all(foreign.group.marks[0].solved for foreign in drawn)
@@ -251,64 +268,50 @@ async def test_groups_that_do_not_teach_take_no_place(seats: Seats) -> None:
 async def test_a_round_looks_at_so_many_groups_and_no_more(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
-    questions = await first.member.questions(["gcd/easy"] * 30)
-    await first.member.share(first.answered(questions, solved=False))
+    await first.share(30, solved=False)
     mesh.settle()
     assert await second.member.draw(3, 8, strict=True, teaches=lambda group: False) == []
     assert second.member.counts.drawn == 12
 
 
 async def test_a_link_that_teaches_gets_only_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mesh = Mesh(now=Now(time.monotonic(), time.time()))
-    drawer, keen, dull = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
-    drawer.member.want(["gcd/easy"], 8)
-    for other in (keen, dull):
-        mesh.join(drawer.peer, other.peer)
-        questions = await other.member.questions(["gcd/easy"] * 16)
-        await other.member.share(other.answered(questions, solved=other is keen))
+    mesh, drawer, (keen, dull) = gathered(tmp_path, monkeypatch, 2)
+    await keen.share(16)
+    await dull.share(16, solved=False)
     mesh.settle()
-    right = await drawer.member.draw(4, 8, strict=True, teaches=lambda group: group.marks[0].solved)
-    assert [foreign.entry.name.author for foreign in right] == [keen.peer.signer.key] * 2
+    taught = await drawer.member.draw(4, 8, strict=True, teaches=right)
+    assert [foreign.entry.name.author for foreign in taught] == [keen.peer.signer.key] * 2
 
 
 async def test_a_link_gets_no_more_than_its_share_once_the_others_groups_are_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who floods is else alone in the pool as soon as what the others sent is drawn and does not teach."""
-    mesh = Mesh(now=Now(time.monotonic(), time.time()))
-    drawer, loud, dull = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
-    drawer.member.want(["gcd/easy"], 4)
-    for other, count in ((loud, 20), (dull, 1)):
-        mesh.join(drawer.peer, other.peer)
-        questions = await other.member.questions(["gcd/easy"] * count)
-        await other.member.share(other.answered(questions, solved=other is loud))
+    mesh, drawer, (loud, dull) = gathered(tmp_path, monkeypatch, 2)
+    await loud.share(20)
+    await dull.share(1, solved=False)
     mesh.settle()
     for _ in range(2):
-        right = await drawer.member.draw(4, 8, strict=True, teaches=lambda group: group.marks[0].solved)
-        assert len(right) == 2 and not drawer.member.one_source
+        assert len(await drawer.member.draw(4, 8, strict=True, teaches=right)) == 2
+        assert not drawer.member.one_source
 
 
 async def test_nothing_is_taken_and_marked_beyond_a_links_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mesh = Mesh(now=Now(time.monotonic(), time.time()))
-    drawer, one, silent = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
-    drawer.member.want(["gcd/easy"], 4)
-    for other in (one, silent):
-        mesh.join(drawer.peer, other.peer)
-    await one.member.share(one.answered(await one.member.questions(["gcd/easy"] * 20)))
+    mesh, drawer, (one, _silent) = gathered(tmp_path, monkeypatch, 2)
+    await one.share(20)
     mesh.settle()
     assert len(await drawer.member.draw(4, 8, strict=True)) == drawer.member.counts.drawn == 2
 
 
 async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: Seats) -> None:
     mesh, first, second = seats
-    questions = await first.member.questions(["gcd/easy"] * 4)
-    await first.member.share(first.answered(questions))
+    await first.share(4)
     mesh.settle()
     first.member.leave()
     second.member.leave()
-    await first.member.share(first.answered(await first.member.questions(["gcd/easy"])))
+    await first.share(1)
     assert first.member.counts.published == 4
     second.member.want(["gcd/easy"], 2)
     assert await second.member.draw(2, 8, strict=True) == []
@@ -317,7 +320,7 @@ async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats:
 async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: Seats) -> None:
     mesh, first, second = seats
     assert second.member.draw_shares() == {}
-    await first.member.share(first.answered(await first.member.questions(["gcd/easy"] * 4)))
+    await first.share(4)
     mesh.settle()
     second.member.want(["gcd/easy"], 2)
     await second.member.draw(2, 8, strict=True)

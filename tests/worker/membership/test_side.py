@@ -22,6 +22,7 @@ from sapo_desktop.worker.membership import settings as swarm_settings
 from sapo_desktop.worker.membership.entering import begin_with_seeds, look_on_lan
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined
 from sapo_desktop.worker.membership.settings import check, place_on_lan
+from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SHOWN_ON_LAN
 from tests.swarm.sockets.test_network import until
 from tests.worker.control.handlers.test_requests import requests, side_of
@@ -40,6 +41,21 @@ def sockets() -> int:
     return len(psutil.Process().net_connections("inet"))
 
 
+def side_that_enters(folder: Path, monkeypatch: pytest.MonkeyPatch, *, listens: bool = False) -> SwarmSide:
+    """One whose membership is that of a seat."""
+    side = side_of(folder, Scene(folder, SETTINGS, 1e9))
+
+    async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
+        joined = Seat(folder / "seat", 1, skill=1).joined
+        stack.push_async_callback(joined.close)
+        if listens:
+            await joined.listen("127.0.0.1", 0, self_signed(folder))
+        return joined
+
+    monkeypatch.setattr(side, "_enter", enter)
+    return side
+
+
 async def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
     settings = Settings(silo=True, lan=True, listen="127.0.0.1:0", use_seed_list=True, proxy=PROXY)
     before = sockets()
@@ -51,15 +67,7 @@ async def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
 
 async def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = sockets()
-    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
-
-    async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
-        joined = Seat(tmp_path / "seat", 1, skill=1).joined
-        stack.push_async_callback(joined.close)
-        await joined.listen("127.0.0.1", 0, self_signed(tmp_path))
-        return joined
-
-    monkeypatch.setattr(side, "_enter", enter)
+    side = side_that_enters(tmp_path, monkeypatch, listens=True)
     await side.follow(Settings(silo=False))
     await until(lambda: side.member)
     assert sockets() == before + 1
@@ -70,14 +78,7 @@ async def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.Mon
 async def test_caps_of_traffic_hold_at_once_without_joining_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
-
-    async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
-        joined = Seat(tmp_path / "seat", 1, skill=1).joined
-        stack.push_async_callback(joined.close)
-        return joined
-
-    monkeypatch.setattr(side, "_enter", enter)
+    side = side_that_enters(tmp_path, monkeypatch)
     await side.follow(Settings(silo=False))
     await until(lambda: side.member)
     network = side.network
@@ -122,16 +123,20 @@ async def test_what_keeps_it_out_says_its_commands_last(tmp_path: Path, monkeypa
     await side.close()
 
 
-async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path) -> None:
+@pytest.mark.parametrize("listens", ["127.0.0.1:0", ""], ids=["listening", "without a port of their own"])
+async def test_neighbours_find_each_other_and_go_silent_when_they_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listens: str
+) -> None:
+    monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
     said: list[str] = []
     before = sockets()
     seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
     async with contextlib.AsyncExitStack() as stack:
         for seat in seats:
-            address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
-            await look_on_lan(
-                seat.joined, "127.0.0.1:0", address.port, seat.folder, lambda level, text: said.append(text), stack
-            )
+            joined, folder, port = seat.joined, seat.folder, 0
+            if listens:
+                port = (await joined.listen("127.0.0.1", 0, self_signed(folder))).port
+            await look_on_lan(joined, listens, port, folder, lambda level, text: said.append(text), stack)
         running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
         for seat in seats:
             await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
@@ -141,22 +146,6 @@ async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path
     await asyncio.gather(*(seat.joined.close() for seat in seats))
     await asyncio.sleep(0)
     assert sockets() == before
-
-
-async def test_nodes_without_a_port_open_one_and_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
-    said: list[str] = []
-    seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
-    async with contextlib.AsyncExitStack() as stack:
-        for seat in seats:
-            await look_on_lan(seat.joined, "", 0, seat.folder, lambda level, text: said.append(text), stack)
-        running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
-        for seat in seats:
-            await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
-        for task in running:
-            task.cancel()
-        assert said == [SHOWN_ON_LAN] * 2
-    await asyncio.gather(*(seat.joined.close() for seat in seats))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 import urllib.request
+from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +29,19 @@ def figures(port: int) -> dict[str, float]:
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
 
 
+@contextlib.asynccontextmanager
+async def serving(where: str = "127.0.0.1:0") -> AsyncIterator[Metrics]:
+    metrics = Metrics(where)
+    try:
+        yield metrics
+    finally:
+        await metrics.close()
+
+
+async def served(metrics: Metrics) -> bool:
+    return (await asyncio.to_thread(figures, metrics.port))["process_resident_memory_bytes"] > 0
+
+
 async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None:
     mesh, alice, bob, relay = Mesh(), Peer(1), Peer(2), Peer(3)
     mesh.join(alice, relay)
@@ -44,16 +58,13 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
     sockets = SimpleNamespace(exchange=relay.exchange, load=load, waiting=lambda link: 700)
     linked: Any = SimpleNamespace(network=sockets)
     backbone: Any = SimpleNamespace(federation=federation, state="isolated", connects=2, overruns=0)
-    metrics = Metrics("127.0.0.1:0")
-    running = asyncio.create_task(metrics.run(linked, backbone))
-    try:
+    async with serving() as metrics:
+        running = asyncio.create_task(metrics.run(linked, backbone))
         await asyncio.sleep(0)
         found = await asyncio.to_thread(figures, metrics.port)
         with pytest.raises(UsageError, match="Cannot listen"):
             Metrics(f"127.0.0.1:{metrics.port}")
-    finally:
         running.cancel()
-        await metrics.close()
     assert found['sapo_relay_links{dialled="them"}'] == 1
     assert found['sapo_relay_groups_total{way="in"}'] == 4, "those of a link that is gone count on"
     assert found["sapo_relay_served_groups"] == 4
@@ -65,42 +76,35 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
 
 
 async def test_a_port_alone_is_one_of_this_computer() -> None:
-    metrics = Metrics("0")
-    try:
+    async with serving("0") as metrics:
         assert metrics.host == "127.0.0.1"
-    finally:
-        await metrics.close()
 
 
 async def test_who_asks_and_says_no_more_costs_a_place_for_a_moment_and_no_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(metrics_module, "ASKING_SECONDS", 1.0)
-    metrics = Metrics("127.0.0.1:0")
-    threads = threading.active_count()
-    held = [await asyncio.open_connection("127.0.0.1", metrics.port) for _ in range(MOST_ASKING + 4)]
-    for _, writer in held:
-        writer.write(b"GET /metrics HTTP/1.1\r\n")
-    ended = await asyncio.gather(*(_ends_within(reader, 0.5) for reader, _ in held))
-    assert sum(ended) == 4 and threading.active_count() == threads
-    assert ended[:4] == [True] * 4, "those that waited longest made room"
-    ended = await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))
-    assert all(ended), "nobody keeps a place by being slow"
-    served = await asyncio.to_thread(figures, metrics.port)
-    assert served["process_resident_memory_bytes"] > 0
-    for _, writer in held:
-        writer.close()
-    await metrics.close()
+    async with serving() as metrics:
+        threads = threading.active_count()
+        held = [await asyncio.open_connection("127.0.0.1", metrics.port) for _ in range(MOST_ASKING + 4)]
+        for _, writer in held:
+            writer.write(b"GET /metrics HTTP/1.1\r\n")
+        ended = await asyncio.gather(*(_ends_within(reader, 0.5) for reader, _ in held))
+        assert sum(ended) == 4 and threading.active_count() == threads
+        assert ended[:4] == [True] * 4, "those that waited longest made room"
+        ended = await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))
+        assert all(ended), "nobody keeps a place by being slow"
+        assert await served(metrics)
+        for _, writer in held:
+            writer.close()
 
 
 async def test_who_asks_at_once_is_answered_though_strangers_hold_every_place() -> None:
     said: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: said.append(context))
-    metrics = Metrics("127.0.0.1:0")
-    held = [await asyncio.open_connection("127.0.0.1", metrics.port) for _ in range(MOST_ASKING)]
-    served = await asyncio.to_thread(figures, metrics.port)
-    assert served["process_resident_memory_bytes"] > 0
-    await metrics.close()
+    async with serving() as metrics:
+        held = [await asyncio.open_connection("127.0.0.1", metrics.port) for _ in range(MOST_ASKING)]
+        assert await served(metrics)
     assert all(await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))) and not said
     for _, writer in held:
         writer.close()
@@ -109,11 +113,8 @@ async def test_who_asks_at_once_is_answered_though_strangers_hold_every_place() 
 async def test_both_versions_of_ip_are_answered_at_the_open_address() -> None:
     if not socket.has_dualstack_ipv6():
         pytest.skip("this system has no IPv6")
-    metrics = Metrics("[::]:0")
-    try:
-        assert (await asyncio.to_thread(figures, metrics.port))["process_resident_memory_bytes"] > 0
-    finally:
-        await metrics.close()
+    async with serving("[::]:0") as metrics:
+        assert await served(metrics)
 
 
 @pytest.mark.parametrize(
@@ -127,15 +128,14 @@ async def test_both_versions_of_ip_are_answered_at_the_open_address() -> None:
     ],
 )
 async def test_an_odd_request_is_answered_in_a_line_or_not_at_all(request_: bytes, answer: bytes) -> None:
-    metrics = Metrics("127.0.0.1:0")
-    reader, writer = await asyncio.open_connection("127.0.0.1", metrics.port)
-    writer.write(request_)
-    with contextlib.suppress(ConnectionError):
-        said = await asyncio.wait_for(reader.read(), 5)
-        assert said.startswith(answer) if answer else not said
-        assert (b"process_resident_memory_bytes" in said) is request_.startswith(b"GET / HTTP/1.1\r\n\r")
-    writer.close()
-    await metrics.close()
+    async with serving() as metrics:
+        reader, writer = await asyncio.open_connection("127.0.0.1", metrics.port)
+        writer.write(request_)
+        with contextlib.suppress(ConnectionError):
+            said = await asyncio.wait_for(reader.read(), 5)
+            assert said.startswith(answer) if answer else not said
+            assert (b"process_resident_memory_bytes" in said) is request_.startswith(b"GET / HTTP/1.1\r\n\r")
+        writer.close()
 
 
 async def _ends_within(reader: asyncio.StreamReader, seconds: float) -> bool:

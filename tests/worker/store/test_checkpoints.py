@@ -66,14 +66,6 @@ def test_names(store: CheckpointStore) -> None:
         store.get("../x")
 
 
-def test_pruning_keeps_the_best_and_the_newest(store: CheckpointStore) -> None:
-    for number in range(1, 8):
-        write_of(store, number, "a", best=2)
-    assert store.prune(3) == [1, 3, 4]
-    assert store.numbers() == [2, 5, 6, 7]
-    assert store.prune(3) == []
-
-
 def every_file(store: CheckpointStore, number: int) -> list[Path]:
     return sorted((store.folder / f"{number:08d}").iterdir())
 

@@ -1,7 +1,6 @@
 """History: what is recorded is read back once, lost rounds count nowhere, the file stays bounded."""
 
 import contextlib
-import os
 import sqlite3
 import subprocess
 import sys
@@ -58,6 +57,15 @@ def group(seed: int, origin: Origin = "own", author: str = "", text: str = "beca
 
 def evaluation(round_number: int, score: float, which: str = "validation") -> EvalReport:
     return eval_report(str(round_number), score, which=which, solved=[True, False])
+
+
+def recorded(path: Path, rounds: int) -> None:
+    """A history of so many rounds, closed."""
+    history = History(path, Clock())
+    run = history.begin_run(manifest())
+    for number in range(1, rounds + 1):
+        record(history, run, number)
+    history.close()
 
 
 def record(history: History, run: int, round_number: int, solved: float = 0.5, text: str = "because 3") -> None:
@@ -136,18 +144,14 @@ def test_rounds_after_the_checkpoint_are_lost_and_replaced(run: int, history: Hi
     assert history.reconcile(5) == 0
 
 
-def test_a_kill_between_checkpoint_and_its_row_is_repaired(history: History) -> None:
-    record(history, history.begin_run(manifest()), 1)
+def test_a_kill_between_checkpoint_and_its_row_is_repaired_and_without_a_checkpoint_all_is_lost(
+    run: int, history: History
+) -> None:
+    record(history, run, 1)
     assert history.reconcile(1, 1) == 0
     assert history.rounds().rounds[0].checkpoint == 1
-
-
-def test_without_a_checkpoint_all_is_lost(history: History) -> None:
-    record(history, history.begin_run(manifest()), 1)
     assert history.reconcile(0) == 1
-    assert history.rounds().rounds == []
-    assert history.rollouts().items == []
-    assert history.latest().validation is None
+    assert history.rounds().rounds == [] == history.rollouts().items
 
 
 def test_a_round_counts_once(run: int, history: History) -> None:
@@ -216,11 +220,7 @@ def test_the_file_stays_below_its_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["head", "middle", "text", "marked"])
 def test_a_damaged_database_is_set_aside_and_said(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "history.db"
-    history = History(path, Clock())
-    run = history.begin_run(manifest())
-    for number in range(1, 30):
-        record(history, run, number)
-    history.close()
+    recorded(path, 29)
     data = bytearray(path.read_bytes())
     if damage == "text":
         data = bytearray(b"not a database at all, but long enough to be read as one" * 100)
@@ -241,11 +241,7 @@ def test_a_damaged_database_is_set_aside_and_said(tmp_path: Path, damage: str) -
 
 def test_damage_found_while_in_use_is_explained_and_checked_at_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    history = History(path, Clock())
-    run = history.begin_run(manifest())
-    for number in range(1, 30):
-        record(history, run, number)
-    history.close()
+    recorded(path, 29)
     with contextlib.closing(sqlite3.connect(path)) as direct:
         (root,) = direct.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rounds'").fetchone()
     data = path.read_bytes()
@@ -301,45 +297,29 @@ def test_a_full_disk_is_explained_and_leaves_what_was_there(run: int, history: H
     record(history, run, 2)
 
 
-KILLED = """
+ELSEWHERE = """
 import os, sys
-sys.path[:0] = sys.argv[2:]
 from pathlib import Path
-from tests_helper import History, manifest, record
+from tests.worker.store.test_history import History, manifest, record
 history = History(Path(sys.argv[1]))
 run = history.begin_run(manifest())
-record(history, run, 1)
-with history._database.writing() as db:
-    db.execute("UPDATE rounds SET reward = 99")
-    os._exit(9)
-"""
-
-SECOND = """
-import sys
-sys.path[:0] = sys.argv[2:]
-from pathlib import Path
-from tests_helper import History, manifest, record
-history = History(Path(sys.argv[1]))
-assert len(history.rounds().rounds) == 1
-record(history, history.begin_run(manifest()), 2)
+record(history, run, int(sys.argv[2]))
+if sys.argv[3:]:
+    with history._database.writing() as db:
+        db.execute("UPDATE rounds SET reward = 99")
+        os._exit(9)
 """
 
 
-def elsewhere(tmp_path: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in another process, on tmp_path/history.db, with this module as `tests_helper`."""
-    (tmp_path / "tests_helper.py").write_bytes(Path(__file__).read_bytes())
-    root = str(Path(__file__).parents[3])
-    return subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "history.db"), str(tmp_path), root],
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
+def record_elsewhere(tmp_path: Path, *arguments: str) -> int:
+    """Record that round in tmp_path/history.db by another process, which is killed in the middle of more where a second
+    argument says so; its exit code."""
+    line = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "history.db"), *arguments]
+    return subprocess.run(line, cwd=Path(__file__).parents[3]).returncode
 
 
 def test_a_kill_within_a_transaction_leaves_what_was_committed(tmp_path: Path) -> None:
-    ended = elsewhere(tmp_path, KILLED)
-    assert ended.returncode == 9, ended.stderr
+    assert record_elsewhere(tmp_path, "1", "killed") == 9
     history = History(tmp_path / "history.db")
     assert history.said == ""
     assert history.rounds().rounds == [report(1)]
@@ -347,8 +327,7 @@ def test_a_kill_within_a_transaction_leaves_what_was_committed(tmp_path: Path) -
 
 def test_two_processes_use_the_history_at_once(run: int, tmp_path: Path, history: History) -> None:
     record(history, run, 1)
-    ended = elsewhere(tmp_path, SECOND)
-    assert ended.returncode == 0, ended.stderr
+    assert record_elsewhere(tmp_path, "2") == 0
     record(history, run, 3)
     assert [r.round for r in history.rounds().rounds] == [1, 2, 3]
 

@@ -252,11 +252,17 @@ def test_older_checkpoints_go_and_the_best_and_the_newest_stay(tmp_path: Path) -
     assert store.numbers() == [2, 6]
 
 
+def large_rounds(history: History, count: int) -> int:
+    """Record so many rounds with long answers; returns their run."""
+    run = history.begin_run(run_manifest())
+    for number in range(1, count + 1):
+        record(history, run, number, text="x" * 20_000)
+    return run
+
+
 def test_then_the_oldest_answers_go_and_the_file_shrinks(tmp_path: Path) -> None:
     store, history = CheckpointStore(tmp_path / "checkpoints"), History(tmp_path / "history.sqlite")
-    run = history.begin_run(run_manifest())
-    for number in range(1, 41):
-        record(history, run, number, text="x" * 20_000)
+    large_rounds(history, 40)
     before = bytes_in([tmp_path])
     assert tidy(store, history, 5, before // 2, [tmp_path]) <= before // 2
     assert len(history.rounds().rounds) == 40 and history.rollouts().items, "the rounds' results stay"
@@ -266,9 +272,7 @@ def test_then_the_oldest_answers_go_and_the_file_shrinks(tmp_path: Path) -> None
 def test_room_that_was_freed_before_is_given_back(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     history = History(path)
-    run = history.begin_run(run_manifest())
-    for number in range(1, 31):
-        record(history, run, number, text="x" * 20_000)
+    run = large_rounds(history, 30)
     history.close()
     before = path.stat().st_size
     history = History(path, most_bytes=before // 2)

@@ -277,13 +277,6 @@ def test_an_answer_may_come_with_its_tags_and_formulas_with_their_signs() -> Non
     assert written("1 0\n0 1", "", "matrix") == "<answer>1 0\n0 1</answer>"
 
 
-async def test_code_is_text_like_any_other(tmp_path: Path) -> None:
-    async with desk(tmp_path) as it:
-        marked = await it.give(await it.pose(), "__import__('os')")
-        assert marked.completion == "<answer>__import__('os')</answer>"
-        assert not marked.mark.solved
-
-
 async def test_without_the_models_answers_it_is_a_group_of_one(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         it.engine.errors.append(HostDied("The engine ended."))
