@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
 from sapo_desktop.worker.control.messages.replies import Ok
@@ -23,14 +24,14 @@ class Inquiry(QObject):
 
     Args:
         make: the request of this moment.
-
-    Signals:
-        answered: there is another reply, or another error.
+        then: called, as the signal `answered` tells others, where there is another reply or another error.
     """
 
     answered = Signal()
 
-    def __init__(self, bridge: Bridge, make: Callable[[], Request], parent: QObject) -> None:
+    def __init__(
+        self, bridge: Bridge, make: Callable[[], Request], parent: QObject, then: Callable[[], object]
+    ) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._make = make
@@ -40,6 +41,9 @@ class Inquiry(QObject):
         """The last one, made plain; what is shown stays until there is a newer one."""
         self.error = ""
         """Why the last try failed; empty where it did not."""
+        self.trouble = Banner(tone="danger", action=tr("Try again"), on_press=self.ask)
+        """Says the error, for the parent to show."""
+        self.answered.connect(then)
 
     def ask(self) -> None:
         """Ask now, or once the answer that is under way is here: it may have been given before something changed."""
@@ -66,6 +70,7 @@ class Inquiry(QObject):
 
     def _over(self, *, changed: bool) -> None:
         self._call = None
+        self.trouble.say(self.error)
         if changed:
             self.answered.emit()
         if self._again:

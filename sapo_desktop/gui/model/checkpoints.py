@@ -38,7 +38,6 @@ class CheckpointsCard(Card):
             tr("What was learned, as it was kept. Scores are shares solved of questions that are never trained on."),
         )
         self._view, self._bridge = view, bridge
-        self._trouble = Banner(tone="danger", action=tr("Try again"))
         self.table = Table(tr("Checkpoints"), self._headings(), rows_shown=5, same=lambda item: item.number)
         self.table.pointed.connect(self._choose)
         self.score = Button(tr("Score now"), self._score_selected, icon="chart")
@@ -46,14 +45,9 @@ class CheckpointsCard(Card):
         self.export = Button(tr("Export"), self._export, icon="upload")
         self.scoring = ScoreBox(view, bridge)
         self.scoring.moved.connect(self._choose)
-        self.add(self._trouble, self.table, holding(Flow(self.score, self.back, self.export)), self.scoring)
-        self.inquiry = Inquiry(bridge, ListCheckpoints, self)
-        self.inquiry.answered.connect(self._show)
-        self._trouble.button.clicked.connect(self.inquiry.ask)
+        self.inquiry = Inquiry(bridge, ListCheckpoints, self, self._show)
+        self.add(self.inquiry.trouble, self.table, holding(Flow(self.score, self.back, self.export)), self.scoring)
         self._choose()
-
-    def ask(self) -> None:
-        self.inquiry.ask()
 
     def refresh(self) -> None:
         """The round went on, or the node came or went."""
@@ -68,7 +62,6 @@ class CheckpointsCard(Card):
         return any(item.number and not item.other_model for item in self.inquiry.reply.items)
 
     def _show(self) -> None:
-        self._trouble.say(self.inquiry.error)
         if self.inquiry.reply is not None:
             newest_first = sorted(self.inquiry.reply.items, key=lambda item: -item.number)
             self.table.set_rows(newest_first)

@@ -15,7 +15,7 @@ from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.model_list import ModelRow, best_here, filtered, model_rows
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
-from sapo_desktop.gui.widgets.notes import Banner, chip
+from sapo_desktop.gui.widgets.notes import chip
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words import models as model_words
@@ -23,7 +23,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.models import GetCatalogue, GetModels, ModelProgressed, ModelsAre
+from sapo_desktop.worker.control.messages.models import CatalogueIs, GetCatalogue, GetModels, ModelProgressed, ModelsAre
 
 _STATE_ICONS = {
     "at work": ("play", "accent"),
@@ -46,30 +46,34 @@ class ModelsCard(Card):
             tr("Models shown"), [("all", tr("All")), ("here", tr("On this computer")), ("fit", tr("Fits"))], "all"
         )
         self._which.chosen.connect(lambda which: self._fill())
-        self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.button.clicked.connect(self.ask)
         self.table = Table(tr("Models"), _headings(), rows_shown=8, same=lambda row: row.name)
         self.table.pointed.connect(self._point)
         self.details = ModelDetails(view)
+        self.catalogue = Inquiry(bridge, GetCatalogue, self, self.refresh)
+        self.models = Inquiry(bridge, GetModels, self, self.refresh)
         above, below = parts[:1], parts[1:]
-        self.add(*above, self._trouble, self._which, self.table, self.details, *below)
-        self.catalogue = Inquiry(bridge, GetCatalogue, self)
-        self.models = Inquiry(bridge, GetModels, self)
-        self.catalogue.answered.connect(self._show)
-        self.models.answered.connect(self._show)
+        troubles = (self.catalogue.trouble, self.models.trouble)
+        self.add(*above, *troubles, self._which, self.table, self.details, *below)
 
     def ask(self) -> None:
         self.catalogue.ask()
         self.models.ask()
 
     def refresh(self) -> None:
-        """Settings changed: another model may be at work, or downloads be forbidden."""
-        self._show()
-
-    @property
-    def next_model(self) -> str:
-        """The model once the round in hand is done."""
-        return self._view.wanted.model
+        """The worker answered, or settings changed: another model may be at work, or downloads be forbidden."""
+        self.models.trouble.setVisible(bool(self.models.error) and not self.catalogue.error)
+        catalogue: CatalogueIs | None = self.catalogue.reply
+        models: ModelsAre | None = self.models.reply
+        self.details.loaded = catalogue is not None or not self._view.settable
+        self.details.disk_free = catalogue.disk_free if catalogue is not None else 0
+        # Where a node cannot start, none is at work: the one that the settings name may be gone.
+        at_work, later = ("", "") if self._view.mend else (self._view.settings.model, self._view.wanted.model)
+        badges = catalogue.models if catalogue is not None else []
+        rows = model_rows(badges, models.contents if models is not None else Contents(), at_work, later)
+        if rows != self._rows:
+            self._rows = rows
+            self._fill()
+        self._point()
 
     @property
     def best_here(self) -> str:
@@ -83,24 +87,6 @@ class ModelsCard(Card):
         asked = reply.working if reply is not None and self._view.model_news is None else None
         return self._view.transfer or asked
 
-    @property
-    def working(self) -> bool:
-        return self.under_way is not None
-
-    def _show(self) -> None:
-        self._trouble.say(self.catalogue.error or self.models.error)
-        badges: list[ModelBadge] = self.catalogue.reply.models if self.catalogue.reply is not None else []
-        self.details.loaded = self.catalogue.reply is not None or not self._view.settable
-        self.details.disk_free = self.catalogue.reply.disk_free if self.catalogue.reply is not None else 0
-        contents: Contents = self.models.reply.contents if self.models.reply is not None else Contents()
-        # Where a node cannot start, none is at work: the one that the settings name may be gone.
-        at_work, later = ("", "") if self._view.mend else (self._view.settings.model, self.next_model)
-        rows = model_rows(badges, contents, at_work, later)
-        if rows != self._rows:
-            self._rows = rows
-            self._fill()
-        self._point()
-
     def _fill(self) -> None:
         shown = filtered(self._rows, self._which.current)
         self.table.set_rows(shown)
@@ -109,10 +95,13 @@ class ModelsCard(Card):
 
     def _point(self) -> None:
         selected = self.table.selected()
-        self.details.show_row(selected[0] if len(selected) == 1 else None, working=self.working)
+        self.details.show_row(selected[0] if len(selected) == 1 else None, working=self.under_way is not None)
 
 
 def _headings() -> list[Heading]:
+    def of_badge(words: Callable[[ModelBadge], str]) -> Callable[[ModelRow], str]:
+        return lambda item: words(item.badge) if item.badge is not None else numbers.NOTHING
+
     def badge_icon(item: ModelRow) -> tuple[str, str] | None:
         if item.badge is None:
             return None
@@ -120,14 +109,10 @@ def _headings() -> list[Heading]:
 
     return [
         Heading(tr("Model"), lambda item: item.title),
-        Heading(
-            tr("State"),
-            model_words.state_words,
-            icon=lambda item: _STATE_ICONS.get(item.state),
-        ),
+        Heading(tr("State"), model_words.state_words, icon=lambda item: _STATE_ICONS.get(item.state)),
         Heading(
             tr("Memory"),
-            lambda item: model_words.badge_words(item.badge) if item.badge is not None else numbers.NOTHING,
+            of_badge(model_words.badge_words),
             lambda item: item.fit_order,
             icon=badge_icon,
             about=tr("Whether the memory is enough for it to learn here"),
@@ -142,12 +127,12 @@ def _headings() -> list[Heading]:
         ),
         Heading(
             tr("Parameters"),
-            lambda item: model_words.parameters(item.badge.parameters) if item.badge is not None else numbers.NOTHING,
+            of_badge(lambda badge: model_words.parameters(badge.parameters)),
             lambda item: item.badge.parameters if item.badge is not None else None,
             right=True,
             spare=3,
         ),
-        Heading(tr("Licence"), lambda item: item.badge.licence if item.badge is not None else numbers.NOTHING, spare=4),
+        Heading(tr("Licence"), of_badge(lambda badge: badge.licence), spare=4),
     ]
 
 

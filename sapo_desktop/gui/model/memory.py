@@ -18,7 +18,7 @@ from sapo_desktop.gui.model.memory_parts import Bar, bars, scale
 from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch, legend
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
-from sapo_desktop.gui.widgets.notes import Banner, chip
+from sapo_desktop.gui.widgets.notes import chip
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
@@ -44,7 +44,6 @@ class MemoryCard(Card):
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("What fits here"), " ")
         self._view = view
-        self._trouble = Banner(tone="danger", action=tr("Try again"))
         self._bars = QWidget()
         self._bars.setMinimumHeight(180)
         self._bars.setLayout(QVBoxLayout())
@@ -53,29 +52,19 @@ class MemoryCard(Card):
         self._bigger = QWidget()
         self._bigger.hide()
         self._why.hide()
-        self.add(self._trouble, self._bars, self._why, self._bigger)
-        self._inquiry = Inquiry(bridge, GetFit, self)
-        self._inquiry.answered.connect(self._show)
-        self._trouble.button.clicked.connect(self._inquiry.ask)
+        self.inquiry = Inquiry(bridge, GetFit, self, self._show)
+        self.add(self.inquiry.trouble, self._bars, self._why, self._bigger)
         self.about.setText(tr("Looking at the memory"))
 
     @property
     def chosen(self) -> Way | None:
         """The way that this computer was found to be good for."""
-        reply: FitIs | None = self._inquiry.reply
+        reply: FitIs | None = self.inquiry.reply
         return reply.fit.chosen if reply is not None and reply.fit.chosen.fits else None
 
-    @property
-    def inquiry(self) -> Inquiry:
-        return self._inquiry
-
-    def ask(self) -> None:
-        self._inquiry.ask()
-
     def _show(self) -> None:
-        self._trouble.say(self._inquiry.error)
-        reply: FitIs | None = self._inquiry.reply
-        if reply is None or self._inquiry.error:
+        reply: FitIs | None = self.inquiry.reply
+        if reply is None or self.inquiry.error:
             self._bars.setMinimumHeight(0)
             return
         fit = _shown(reply.fit, remote=bool(self._view.settings.remote_url))

@@ -84,8 +84,8 @@ class ModelPage(Page):
         if "link" in changed and self.view.settable:
             self._ask_all()
         elif "settings" in changed and self.view.attached:
-            self._at_work.ask()
-            self._memory.ask()
+            self._at_work.inquiry.ask()
+            self._memory.inquiry.ask()
             self._models.ask()
         if changed & {"link", "settings"}:
             self._show_waiting()
@@ -96,7 +96,7 @@ class ModelPage(Page):
             if self.view.model_news is not None:
                 self._models.ask()
         if changed & {"link", "checkpoints"} and self.view.attached:
-            self._checkpoints.ask()
+            self._checkpoints.inquiry.ask()
         if changed & {"link", "state", "progress"}:
             self._checkpoints.refresh()
 
@@ -110,8 +110,8 @@ class ModelPage(Page):
 
     def _ask_all(self) -> None:
         if self.view.attached:
-            self._at_work.ask()
-        self._memory.ask()
+            self._at_work.inquiry.ask()
+        self._memory.inquiry.ask()
         self._models.ask()
 
     def _show_waiting(self) -> None:
@@ -122,7 +122,7 @@ class ModelPage(Page):
         elif "model" in late:
             self._waiting.say(
                 tr("Once the round in hand is done: {model}. A pause takes it up at once.").format(
-                    model=model_title(self._models.next_model)
+                    model=model_title(self.view.wanted.model)
                 )
             )
         else:
@@ -142,7 +142,7 @@ class ModelPage(Page):
     @property
     def can_begin(self) -> bool:
         """Whether a download or import could begin now."""
-        return self.view.attached and not self._models.working
+        return self.view.attached and self._models.under_way is None
 
     def _use(self, row: ModelRow) -> None:
         back = row.state == "at work"
@@ -244,20 +244,14 @@ class AtWorkCard(Card):
         self._answers = Figure(tr("Longest answer"))
         self._pass = Figure(tr("Learns from"))
         figures = (self._parameters, self._files, self._memory, self._answers, self._pass)
-        self._trouble = Banner(tone="danger", action=tr("Try again"))
         self._notes = Label("", "caption")
         self._notes.hide()
-        self.add(self._chips, self._sentence, Columns(*figures, narrowest=138, most=5), self._notes, self._trouble)
-        self._inquiry = Inquiry(bridge, GetModelInfo, self)
-        self._inquiry.answered.connect(self._show)
-        self._trouble.button.clicked.connect(self._inquiry.ask)
-
-    def ask(self) -> None:
-        self._inquiry.ask()
+        self.inquiry = Inquiry(bridge, GetModelInfo, self, self._show)
+        columns = Columns(*figures, narrowest=138, most=5)
+        self.add(self._chips, self._sentence, columns, self._notes, self.inquiry.trouble)
 
     def _show(self) -> None:
-        self._trouble.say(self._inquiry.error)
-        info: ModelInfo | None = self._inquiry.reply
+        info: ModelInfo | None = self.inquiry.reply
         if info is None:
             return
         self.title.setText(model_title(info.name))

@@ -15,7 +15,6 @@ from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import Copied
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
-from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import catalogued, tr
@@ -34,34 +33,27 @@ class MeCard(Card):
         self._key = Copied(bridge, tr("My key"), tr("Copy my key"))
         self._address = Copied(bridge, tr("My address"), tr("Copy my address"))
         self._kept = Label("", "caption")
-        self._trouble = Banner(tone="danger", action=tr("Try again"))
         self._unlock = Button(tr("Open it"), lambda: self._with_passphrase("unlock"), icon="key")
         self._protect = Button(tr("Keep it behind a passphrase"), lambda: self._with_passphrase("protect"), icon="key")
         self._listening = Label("", "caption")
         self._ways = holding(Flow(self._unlock, self._protect))
-        self.add(self._trouble, column(self._key, self._kept, spacing=0.25), self._ways)
+        self.inquiry = Inquiry(bridge, GetIdentity, self, self._show)
+        self.add(self.inquiry.trouble, column(self._key, self._kept, spacing=0.25), self._ways)
         self.add(column(self._address, self._listening, spacing=0.25), 1)
-        self._inquiry = Inquiry(bridge, GetIdentity, self)
-        self._inquiry.answered.connect(self._show)
-        self._trouble.button.clicked.connect(self._inquiry.ask)
         self._show()
-
-    def ask(self) -> None:
-        self._inquiry.ask()
 
     def refresh(self) -> None:
         """The swarm's side or the settings changed."""
         swarm = self._view.swarm
-        held: IdentityIs | None = self._inquiry.reply
+        held: IdentityIs | None = self.inquiry.reply
         if swarm is not None and swarm.key and (held is None or held.key != swarm.key):
-            self._inquiry.ask()
+            self.inquiry.ask()
         self._address.show_text(swarm.address if swarm is not None else "")
         self._listening.setText(_listening(self._view))
         self._listening.setVisible(bool(self._listening.text()))
 
     def _show(self) -> None:
-        held: IdentityIs | None = self._inquiry.reply
-        self._trouble.say(self._inquiry.error)
+        held: IdentityIs | None = self.inquiry.reply
         closed = held is not None and held.kept == "file" and not held.key
         self._key.show_text(held.key if held is not None else "")
         if held is None:
@@ -90,7 +82,7 @@ class MeCard(Card):
 
         def done(reply: IdentityIs) -> None:
             sheet.accept()
-            self._inquiry.ask()
+            self.inquiry.ask()
 
         def failed(error: SapoError) -> None:
             sheet.trouble(in_words(error))

@@ -79,7 +79,7 @@ class PeersPage(Page):
             self._me.refresh()
             self._addresses.refresh()
         if changed & {"link", "settings"} and self.view.attached:
-            self._me.ask()  # founding or entering a swarm may have made an identity
+            self._me.inquiry.ask()  # founding or entering a swarm may have made an identity
 
     def _show_parts(self) -> None:
         """In silo, and where there is no node, it says what would be here."""

@@ -83,7 +83,7 @@ def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
     scene.bridge.replies[GetModelInfo] = msgspec.structs.replace(
         staged_model.INFO, generator="llama.cpp", trainer="none", kind="gguf", micro_batch=0, notes=["It only answers."]
     )
-    scene.page._at_work.ask()
+    scene.page._at_work.inquiry.ask()
     said = all_texts(scene.page._at_work)
     assert "Answers with llama.cpp, learns nothing" in said and "Answers only" in said and "It only answers." in said
 
@@ -424,18 +424,20 @@ def test_whoever_leaves_an_export_ends_it(qtbot: QtBot, leave: str) -> None:
 
 
 def test_errors_are_shown_where_they_belong_and_can_be_tried_again(scene: Scene) -> None:
-    for kind, card in (
-        (GetModelInfo, scene.page._at_work),
-        (GetFit, scene.page._memory),
-        (GetCatalogue, scene.page._models),
-        (ListCheckpoints, scene.page._checkpoints),
+    page = scene.page
+    for kind, inquiry, card in (
+        (GetModelInfo, page._at_work.inquiry, page._at_work),
+        (GetFit, page._memory.inquiry, page._memory),
+        (GetCatalogue, page._models.catalogue, page._models),
+        (GetModels, page._models.models, page._models),
+        (ListCheckpoints, page._checkpoints.inquiry, page._checkpoints),
     ):
         good = scene.bridge.replies[kind]
         scene.bridge.replies[kind] = SapoError("It did not answer.")
-        card.ask()
+        inquiry.ask()
         assert "It did not answer." in all_texts(card)
         scene.bridge.replies[kind] = good
-        press(card._trouble.button)
+        press(inquiry.trouble.button)
         assert "It did not answer." not in all_texts(card)
 
 

@@ -162,16 +162,16 @@ def test_my_key_and_where_it_is_kept_or_why_nobody_knows(scene: Scene) -> None:
     assert QGuiApplication.clipboard().text() == staged_peers.KEY
     held = scene.bridge.replies[GetIdentity]
     scene.bridge.replies[GetIdentity] = UsageError("The keyring is locked.")
-    scene.page._me.ask()
+    scene.page._me.inquiry.ask()
     assert "The keyring is locked." in all_texts(scene.page._me)
     scene.bridge.replies[GetIdentity] = held
-    press(scene.page._me._trouble.button)
+    press(scene.page._me.inquiry.trouble.button)
     assert "locked" not in all_texts(scene.page._me)
 
 
 def test_a_closed_identity_is_opened_by_its_passphrase(scene: Scene, qtbot: QtBot) -> None:
     scene.bridge.replies[GetIdentity] = IdentityIs(key="", kept="file")
-    scene.page._me.ask()
+    scene.page._me.inquiry.ask()
     press(scene.page._me._unlock)
     sheet = scene.sheet(PassphraseSheet)
     scene.bridge.replies[ChangeIdentity] = UsageError("The passphrase does not open it.")
