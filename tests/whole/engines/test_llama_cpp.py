@@ -1,6 +1,5 @@
 """Whole nodes whose answers come from llama.cpp: beside the trainer, killed, paused, and without any trainer."""
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -13,7 +12,19 @@ from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
 from sapo_desktop.worker.control.messages.replies import Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Pause, Quit, Resume
-from tests.whole.nodes import ended, finished, host, is_state, played, reports, sapo, until, wait_gone, worker
+from tests.whole.nodes import (
+    ended,
+    finished,
+    host,
+    is_state,
+    played,
+    reports,
+    sapo,
+    until,
+    wait_gone,
+    wait_stopped,
+    worker,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,49 +77,38 @@ async def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_tor
     await ended(client)
 
 
-async def test_a_killed_generator_costs_no_round_and_the_trainer_goes_on(tmp_path: Path) -> None:
+async def test_a_killed_generator_costs_no_round_and_a_killed_trainer_is_brought_back_at_the_newest_checkpoint(
+    tmp_path: Path,
+) -> None:
     client = await worker(tmp_path, 4, **LLAMA)
     await until(client, finished(1))
     pid = client.worker_pid
-    trainer = host(pid, "engine").pid
+    trainer = host(pid, "engine")
     for number in (2, 3):
         dead = host(pid, "generator")
         dead.kill()
         wait_gone(dead.pid)
         await until(client, finished(number))
-    assert host(pid, "engine").pid == trainer
+    assert host(pid, "engine").pid == trainer.pid
+    trainer.kill()
     await until(client, is_state("idle"))
     await ended(client)
     assert [report.round for report in reports(tmp_path)] == [1, 2, 3, 4]
 
 
-async def test_a_killed_trainer_is_brought_back_at_the_newest_checkpoint(tmp_path: Path) -> None:
-    client = await worker(tmp_path, 3, **LLAMA)
-    await until(client, finished(1))
-    host(client.worker_pid, "engine").kill()
-    await until(client, is_state("idle"))
-    await ended(client)
-    assert [report.round for report in reports(tmp_path)] == [1, 2, 3]
-
-
 async def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path) -> None:
-    async def play() -> list[int]:
-        client = await worker(tmp_path, 50, **LLAMA)
-        await until(client, finished(1))
-        pid = client.worker_pid
-        await client.call(Pause())
-        hosts = [host(pid, kind) for kind in ("generator", "engine", "examiner")]
-        await asyncio.sleep(0.2)
-        if sys.platform == "linux":
-            assert [one.status() for one in hosts] == [psutil.STATUS_STOPPED] * 3
-        await client.call(Resume())
-        await until(client, finished(2))
-        await client.call(Quit())
-        await client.close()
-        return [one.pid for one in hosts]
-
-    for pid in await play():
-        wait_gone(pid)
+    client = await worker(tmp_path, 50, **LLAMA)
+    await until(client, finished(1))
+    hosts = [host(client.worker_pid, kind) for kind in ("generator", "engine", "examiner")]
+    await client.call(Pause())
+    for one in hosts:
+        wait_stopped(one)
+    await client.call(Resume())
+    await until(client, finished(2))
+    await client.call(Quit())
+    await client.close()
+    for one in hosts:
+        wait_gone(one.pid)
 
 
 async def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
@@ -134,15 +134,13 @@ async def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> Non
 
 
 async def test_training_rests_while_a_node_only_answers_and_goes_on_after(tmp_path: Path) -> None:
-    trained = tmp_path / "checkpoints" / "00000001" / "adapter_model.safetensors"
-    await played(tmp_path, 1, **LLAMA)
-    weights = trained.read_bytes()
-    assert [report.step is None for report in await played(tmp_path, 1, trainer="none", **HARD)] == [False, True]
-    assert (tmp_path / "checkpoints" / "00000002" / "adapter_model.safetensors").read_bytes() == weights
-    assert [report.step is None for report in await played(tmp_path, 1, **HARD)] == [False, True, False]
+    async def trained(**settings: str) -> list[bool]:
+        return [report.step is not None for report in await played(tmp_path, 1, **settings)]
 
-
-async def test_a_node_that_only_answered_begins_to_train(tmp_path: Path) -> None:
-    await played(tmp_path, 1, trainer="none", generator_weights="q8_0", **HARD)
+    assert await trained(trainer="none", generator_weights="q8_0", **HARD) == [False]
     assert [path.name.endswith("q8_0.gguf") for path in (tmp_path / "cache" / "gguf").iterdir()] == [True]
-    assert [report.step is None for report in await played(tmp_path, 1, **LLAMA)] == [True, False]
+    assert await trained(**LLAMA) == [False, True]
+    assert await trained(trainer="none", **HARD) == [False, True, False]
+    before, after = (tmp_path / "checkpoints" / f"{n:08d}" / "adapter_model.safetensors" for n in (2, 3))
+    assert before.read_bytes() == after.read_bytes()
+    assert await trained(**HARD) == [False, True, False, True]
