@@ -5,7 +5,6 @@ for a red build, and the docs show what was measured either way.
 """
 
 import argparse
-import contextlib
 import os
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
-import psutil
 
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,18 +72,6 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
     return time.process_time() - began
-
-
-def tree_seconds(pid: int) -> float:
-    """CPU seconds so far of a process and all below it that are alive."""
-    total = 0.0
-    with contextlib.suppress(psutil.NoSuchProcess):
-        root = psutil.Process(pid)
-        for process in (root, *root.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                times = process.cpu_times()
-                total += times.user + times.system
-    return total
 
 
 def with_fixed_hashes() -> None:

@@ -80,24 +80,19 @@ def _typed(folder: Path) -> Callable[[bytes], None]:
     return one
 
 
-def _models(folder: Path) -> Callable[[bytes], None]:
-    path = folder / "models.toml"
+def _file(name: str, read: Callable[[Path], object]) -> Callable[[Path], Callable[[bytes], None]]:
+    """A target that reads a file of this name."""
 
-    def one(data: bytes) -> None:
-        path.write_bytes(data)
-        read_catalogue(path)
+    def opened(folder: Path) -> Callable[[bytes], None]:
+        path = folder / name
 
-    return one
+        def one(data: bytes) -> None:
+            path.write_bytes(data)
+            read(path)
 
+        return one
 
-def _tasks(folder: Path) -> Callable[[bytes], None]:
-    path = folder / "tasks.toml"
-
-    def one(data: bytes) -> None:
-        path.write_bytes(data)
-        load_catalogue(path).tasks()
-
-    return one
+    return opened
 
 
 def _task_list(folder: Path) -> Callable[[bytes], None]:
@@ -215,16 +210,6 @@ def _limited(seconds: float) -> Iterator[None]:
 # -- models' files ---------------------------------------------------------------------------------------------------
 
 
-def _gguf(folder: Path) -> Callable[[bytes], None]:
-    path = folder / "model.gguf"
-
-    def one(data: bytes) -> None:
-        path.write_bytes(data)
-        check_gguf([path])
-
-    return one
-
-
 def _gguf_seeds() -> Sequence[bytes]:
     """A model of two tensors, and one that says more of itself."""
 
@@ -249,16 +234,6 @@ def _gguf_seeds() -> Sequence[bytes]:
     numbers = [entry(f"llama.{key}", 4, struct.pack("<I", 4)) for key in sizes]
     template = entry("tokenizer.chat_template", 8, text(_CHATML[:40]))
     return [file([name]), file([name, tokens, scores, template, *numbers])]
-
-
-def _safetensors(folder: Path) -> Callable[[bytes], None]:
-    path = folder / "model.safetensors"
-
-    def one(data: bytes) -> None:
-        path.write_bytes(data)
-        count_numbers(path)
-
-    return one
 
 
 def _safetensors_seeds() -> Sequence[bytes]:
@@ -313,11 +288,8 @@ def _history_file(folder: Path) -> Callable[[bytes], None]:
     def one(data: bytes) -> None:
         path.write_bytes(patched(good, data))
         try:
-            history = History.for_node(path)
-            try:
+            with contextlib.closing(History.for_node(path)) as history:
                 read_all(history)
-            finally:
-                history.close()
         finally:
             for left in folder.glob("history*"):
                 left.unlink()
@@ -378,8 +350,8 @@ FILES = {
     "typed": Target(
         _typed, lambda: [b"label=a", b"schedule=mon-fri 8-18", b"questions=8"], _TOML, (SettingsError,), _KEYS
     ),
-    "models": Target(_models, _models_seeds, _TOML, (ModelError,)),
-    "tasks": Target(_tasks, _tasks_seeds, _TOML, (TaskError,)),
+    "models": Target(_file("models.toml", read_catalogue), _models_seeds, _TOML, (ModelError,)),
+    "tasks": Target(_file("tasks.toml", lambda path: load_catalogue(path).tasks()), _tasks_seeds, _TOML, (TaskError,)),
     "list": Target(
         _task_list, lambda: [b"gcd,lcm/middle,paper", b"all", b"easy"], ("sapo_desktop.tasks",), (UsageError, TaskError)
     ),
@@ -400,9 +372,15 @@ FILES = {
             b"loop.index0",
         ),
     ),
-    "gguf": Target(_gguf, _gguf_seeds, ("sapo_desktop.models.files",), (ModelError,)),
+    "gguf": Target(
+        _file("model.gguf", lambda path: check_gguf([path])), _gguf_seeds, ("sapo_desktop.models.files",), (ModelError,)
+    ),
     "safetensors": Target(
-        _safetensors, _safetensors_seeds, ("sapo_desktop.models.files",), (ModelError,), (b"F64", b"__metadata__")
+        _file("model.safetensors", count_numbers),
+        _safetensors_seeds,
+        ("sapo_desktop.models.files",),
+        (ModelError,),
+        (b"F64", b"__metadata__"),
     ),
     "history": Target(
         _history_file,

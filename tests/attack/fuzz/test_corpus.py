@@ -12,15 +12,10 @@ TARGETS = {**WIRE, **FILES}
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_nothing_but_a_readers_own_error_comes_out(name: str, tmp_path: Path) -> None:
+def test_nothing_but_a_readers_own_error_comes_out_and_some_beginning_is_taken(name: str, tmp_path: Path) -> None:
     target = TARGETS[name]
     take = target.open(tmp_path)
-    for data in (b"", *target.seeds(), *known(name)):
+    for data in (b"", *known(name)):
         attempt(take, target.refused, data)
-
-
-@pytest.mark.parametrize("name", TARGETS)
-def test_a_target_begins_with_something_that_is_taken(name: str, tmp_path: Path) -> None:
-    target = TARGETS[name]
-    take = target.open(tmp_path)
-    assert any(attempt(take, target.refused, data) for data in target.seeds())
+    taken = [attempt(take, target.refused, data) for data in target.seeds()]
+    assert any(taken)

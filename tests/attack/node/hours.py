@@ -38,8 +38,9 @@ from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.replies import RelayStatus, StartingStatus, Status
 from sapo_desktop.worker.control.messages.requests import GetStatus
-from tests.attack.peers.swarm import Program, start_relay
+from tests.attack.peers.swarm import Program, settings, start_relay
 from tests.bench.figure import Figure, arguments, at_most, exactly, show, tell
+from tests.bench.processes import family, role
 
 MINUTES, NODES, EVERY = 120.0, 4, 30.0
 SHARE = 10
@@ -52,9 +53,6 @@ LEAST_PART = 0.4
 """Of a run that is shorter, so much is looked at."""
 MOST_DRIFT = 5.0
 BLOCK, RESAMPLED = 8, 400
-_ROLES = {"sapo_desktop.worker.main": "worker", "sapo_desktop.worker.membership.relay": "relay"}
-_HOST = "sapo_desktop.worker.hosts.host"
-_KINDS = ("engine", "examiner", "generator", "librarian")
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,9 +141,7 @@ def _start_node(folder: Path, number: int, address: Address, seed: int) -> Progr
     shutil.copy(folder / "relay" / "cache" / "task-ids.json", data / "cache")
     words = ["run", "--share", "--peer", str(address), "--seed", str(seed)]
     # Without giving way: beside other programs it would come to no rounds.
-    for item in ("threads=1", f"processor_percent={SHARE}", "low_priority=off", "mix=4/4"):
-        words += ["--set", item]
-    return Program(words, data)
+    return Program([*words, *settings("threads=1", f"processor_percent={SHARE}", "low_priority=off", "mix=4/4")], data)
 
 
 async def _attached(program: Program) -> Client:
@@ -170,7 +166,7 @@ async def look(programs: dict[str, Program], clients: dict[str, Client], seconds
     rounds = 0
     for name, program in programs.items():
         kind = name.partition(" ")[0]
-        for process in _family(program.process.pid):
+        for process in family(program.process.pid):
             with contextlib.suppress(psutil.Error):  # it ended in between
                 memory[role(process.cmdline())] += own_memory(process.pid)
                 queues[f"{kind}: descriptors"] += process.num_fds()
@@ -187,20 +183,6 @@ async def look(programs: dict[str, Program], clients: dict[str, Client], seconds
             logs[f"{name}: {log.name}"] = log.stat().st_size
     memory["all"] = sum(memory.values())
     return Sample(seconds=seconds, rounds=rounds, memory=dict(memory), queues=dict(queues), logs=logs)
-
-
-def _family(pid: int) -> list[psutil.Process]:
-    with contextlib.suppress(psutil.Error):
-        first = psutil.Process(pid)
-        return [first, *first.children(recursive=True)]
-    return []
-
-
-def role(words: Sequence[str]) -> str:
-    """What a process is, by its command line."""
-    if _HOST in words:
-        return next((word for word in words if word in _KINDS), "host")
-    return next((name for module, name in _ROLES.items() if module in words), "command")
 
 
 # -- what came of it -----------------------------------------------------------------------------------------------

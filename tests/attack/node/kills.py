@@ -26,6 +26,7 @@ import psutil
 
 from tests.attack.peers.swarm import Program
 from tests.bench.figure import Figure, arguments, exactly, show, tell
+from tests.bench.processes import by_role
 
 TARGETS = ("worker", "engine", "examiner", "terminal")
 START_SECONDS = 120.0
@@ -92,16 +93,8 @@ class Terminal(Program):
 
     def processes(self) -> dict[str, psutil.Process]:
         """The terminal, its worker and the worker's hosts, by what they are."""
-        found = {"terminal": psutil.Process(self.process.pid)}
-        for process in found["terminal"].children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                line = process.cmdline()
-                for kind in ("engine", "examiner"):
-                    if kind in line:
-                        found[kind] = process
-                if "sapo_desktop.worker.main" in line:
-                    found["worker"] = process
-        return found
+        found = by_role(self.process.pid)
+        return {"terminal" if kind == "command" else kind: process for kind, process in found.items()}
 
 
 def number_of(event: Mapping[str, object]) -> int:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from tests.attack.node.hours import Sample, figures, leaks, role, trend
+from tests.attack.node.hours import Sample, figures, leaks, trend
+from tests.bench.processes import role
 
 
 def test_a_series_that_grows_is_told_from_one_that_only_wavers() -> None:

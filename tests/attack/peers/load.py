@@ -49,11 +49,12 @@ from sapo_desktop.swarm.protocol.events import Closed
 from sapo_desktop.swarm.protocol.handshake import Me
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
+from sapo_desktop.swarm.sockets.dialling import client_tls
 from sapo_desktop.swarm.sockets.network import MOST_MEMORY, now
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.attack.peers.swarm import Program, start_relay
+from tests.attack.sockets.nodes import shake_hands
 from tests.bench.figure import Figure, arguments, at_least, at_most, cpu_seconds, exactly, show, tell
 from tests.swarm.mesh import SLOT, Mesh, Peer
 from tests.swarm.peers import TASK as TASK_ID
@@ -128,23 +129,8 @@ class Client:
             ping_interval=None,
             open_timeout=60,
         )
-        session = Session(
-            "client",
-            self._me,
-            nonce=secrets.token_bytes(32),
-            unix_time=time.time(),
-            now=time.monotonic(),
-            certificate=peer_certificate(wire),
-            expected_key=self._address.key,
-        )
-        while not session.is_open:
-            for frame in session.take():
-                await wire.send(frame)
-            session.receive(await wire.recv(decode=False), time.monotonic())
-            if session.is_closed:
-                raise ConnectionError("sent away in the handshake")
+        session = await shake_hands(wire, self._me, self._address.key)
         self._link = Link(session, b"")
-        await self._flush()
         self._load.handshakes.append(time.monotonic() - began)
 
     async def work(self, until: float) -> None:

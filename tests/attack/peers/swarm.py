@@ -40,6 +40,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.bench.figure import Figure, arguments, at_least, exactly, show, tell
+from tests.bench.processes import family
 
 GOAL_ROUNDS = 25
 QUESTIONS = 8
@@ -47,6 +48,11 @@ READY_SECONDS = 180.0
 LONGEST_SECONDS = 3600.0
 ENDED_FOR_RUBBISH = ("too many faults", "shut out")
 _PASSPHRASE = "only for this run"  # the relay's key, and so its address, must outlive its process
+
+
+def settings(*items: str) -> list[str]:
+    """The words of a command line that say so: `KEY=VALUE` each."""
+    return [word for item in items for word in ("--set", item)]
 
 
 @dataclass
@@ -89,8 +95,7 @@ class Program:
     def kill(self) -> None:
         """Kill -9 of the command and everything below it."""
         if self.process.poll() is None:
-            root = psutil.Process(self.process.pid)
-            for process in (root, *root.children(recursive=True)):
+            for process in family(self.process.pid):
                 with contextlib.suppress(psutil.Error):
                     process.kill()
         self.finish()
@@ -183,16 +188,8 @@ def start_node(folder: Path, number: int, address: Address, rounds: int, seed: i
         (data / "cache").mkdir(parents=True)
         shutil.copy(folder / "relay" / "cache" / "task-ids.json", data / "cache")
     words = ["run", "--share", "--peer", str(address), "--rounds", str(rounds), "--seed", str(seed + number)]
-    for item in (
-        f"questions={QUESTIONS}",
-        "mix=4/4",
-        "threads=1",
-        "validate_every=0",
-        "curriculum=off",
-        "low_priority=off",
-    ):
-        words += ["--set", item]
-    return Program(words, data)
+    quiet = settings("threads=1", "validate_every=0", "curriculum=off", "low_priority=off")
+    return Program([*words, *settings(f"questions={QUESTIONS}", "mix=4/4"), *quiet], data)
 
 
 def restart_node(

@@ -20,22 +20,17 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 import psutil
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.swarm.sockets.network import Network
-from sapo_desktop.swarm.trust.standing import Standing
 from sapo_desktop.system.logs import begin_log, open_log
+from tests.attack.sockets.nodes import a_network, shake_hands
 from tests.bench.figure import Figure, arguments, at_most, show, tell
-from tests.swarm.mesh import check
-from tests.swarm.peers import NETWORK, me
+from tests.swarm.peers import me
 
 ATTACKER = ("127.9.0.5", 0)
 PING = b"\x89\x80" + bytes(4)
@@ -132,8 +127,7 @@ def _serve(pipe: object, path: Path) -> None:
 
 
 async def _listen(pipe: object) -> None:
-    signer = Signer(secrets.token_bytes(32))
-    network = Network(Exchange(signer.key, NETWORK, check, Standing(), Random(1)), me(signer))
+    network = a_network()
     pipe.send(await network.listen("127.0.0.1", 0))  # type: ignore[attr-defined]
     await network.run()
 
@@ -168,8 +162,7 @@ async def openings(node: Victim, seconds: float, attack: Callable[[], Awaitable[
 
 async def opening(node: Victim) -> float:
     """One link from dialling to the proof; one that fails counts as a minute."""
-    signer = Signer(secrets.token_bytes(32))
-    network = Network(Exchange(signer.key, NETWORK, check, Standing(), Random(2)), me(signer))
+    network = a_network()
     began = time.monotonic()
     try:
         async with asyncio.timeout(60):
@@ -241,7 +234,8 @@ class Prover:
                     ping_interval=None,
                     close_timeout=0.1,
                 ) as connection:
-                    await prove(connection)
+                    async with asyncio.timeout(10):
+                        await shake_hands(connection, me(Signer(secrets.token_bytes(32))))
                     self.links += 1
                     while True:
                         connection.transport.write(PING * 100)
@@ -281,28 +275,6 @@ class Pace:
     async def spend(self, count: int) -> None:
         self._free = max(self._free, time.monotonic() - 0.1) + count / self._rate
         await asyncio.sleep(max(0.0, self._free - time.monotonic()))
-
-
-async def prove(connection: ClientConnection) -> None:
-    """Shake hands as a peer under a new key."""
-    session = Session(
-        "client",
-        me(Signer(secrets.token_bytes(32))),
-        nonce=secrets.token_bytes(32),
-        unix_time=time.time(),
-        now=time.monotonic(),
-    )
-    while not session.is_open:
-        for frame in session.take():
-            await connection.send(frame)
-        async with asyncio.timeout(10):
-            frame = await connection.recv()
-        assert isinstance(frame, bytes)
-        session.receive(frame, time.monotonic())
-        if session.is_closed:
-            raise EOFError("sent away")
-    for frame in session.take():
-        await connection.send(frame)
 
 
 if __name__ == "__main__":

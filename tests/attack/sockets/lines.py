@@ -10,20 +10,15 @@ it hands on nothing for a while, which no side is told. Counted is what reached 
 
 import asyncio
 import contextlib
-import secrets
 import time
 from collections.abc import AsyncIterator
 from random import Random
 
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol.limits import SLOT_SECONDS
-from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.swarm.sockets.network import Network
-from sapo_desktop.swarm.trust.standing import Standing
+from tests.attack.sockets.nodes import a_network
 from tests.bench.figure import Figure, arguments, at_most, exactly, show, tell
-from tests.swarm.mesh import check
-from tests.swarm.peers import NETWORK, TASK, group, me
+from tests.swarm.peers import TASK, group
 
 DELAY, LOSS = 0.2, 0.1
 SENT_AGAIN = 3 * DELAY
@@ -88,14 +83,9 @@ class Line:
 class Swarm:
     """A relay, a node that shares over the line, and one that asks."""
 
-    def __init__(self, rng: Random) -> None:
-        self._rng = rng
-        self.relay, self.giver, self.taker = (self._network() for _ in range(3))
+    def __init__(self) -> None:
+        self.relay, self.giver, self.taker = (a_network() for _ in range(3))
         self.shared: set[bytes] = set()
-
-    def _network(self) -> Network:
-        signer = Signer(secrets.token_bytes(32))
-        return Network(Exchange(signer.key, NETWORK, check, Standing(), self._rng), me(signer))
 
     def share(self) -> None:
         number = len(self.shared)
@@ -118,7 +108,7 @@ class Swarm:
 
 @contextlib.asynccontextmanager
 async def swarm(rng: Random, *, delay: float = 0.0, loss: float = 0.0) -> AsyncIterator[tuple[Swarm, Line]]:
-    made = Swarm(rng)
+    made = Swarm()
     port = await made.relay.listen("127.0.0.1", 0)
     line = Line(port, rng, delay=delay, loss=loss)
     at = await line.listen()

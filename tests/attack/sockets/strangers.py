@@ -13,16 +13,11 @@ import shlex
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from random import Random
 
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.network import Network
-from sapo_desktop.swarm.trust.standing import Standing
+from tests.attack.sockets.nodes import a_network
 from tests.bench.figure import Figure, arguments, exactly, show
-from tests.swarm.mesh import check
-from tests.swarm.peers import NETWORK, me
 
 SECONDS = 15.0
 WEBSOCKET_CLIENT = """
@@ -71,7 +66,7 @@ def main() -> None:
 
 async def play(wscat: str | None) -> tuple[list[Tried], int]:
     """All tries, and whether a peer is served after them."""
-    async with node(1) as listener:
+    async with node() as listener:
         port = await listener.listen("127.0.0.1", 0)
         url, tried = f"ws://127.0.0.1:{port}/", []
         if importlib.util.find_spec("websocket") is not None:
@@ -84,15 +79,14 @@ async def play(wscat: str | None) -> tuple[list[Tried], int]:
             for kind, more in {"text": ["-x", "hello"], "origin": ["-o", "https://example.org", "-x", "hello"]}.items():
                 one.answers[kind] = await said([*shlex.split(wscat), "-c", url, "-s", "sapo.v1", "-w", "5", *more])
             tried.append(one)
-        async with node(2) as peer:
+        async with node() as peer:
             link = await peer.link(Address("127.0.0.1", port, tls=False), only_greet=True)
             return tried, int(link is not None and bool(link.key))
 
 
 @contextlib.asynccontextmanager
-async def node(name: int) -> AsyncIterator[Network]:
-    signer = Signer(name.to_bytes(32, "big"))
-    network = Network(Exchange(signer.key, NETWORK, check, Standing(), Random(name)), me(signer))
+async def node() -> AsyncIterator[Network]:
+    network = a_network()
     try:
         yield network
     finally:

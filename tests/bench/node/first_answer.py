@@ -15,7 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.figure import Figure, arguments, show, tell, tree_seconds
+from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.processes import cpu_of, family
 
 
 @dataclass
@@ -54,7 +55,7 @@ def start(data: Path, seed: int) -> Start:
     for text in process.stdout:
         event = json.loads(text)["event"]
         if event == "answer" and not seen.answer:
-            seen.answer, seen.answer_cpu = time.perf_counter() - began, tree_seconds(process.pid)
+            seen.answer, seen.answer_cpu = time.perf_counter() - began, cpu_of(family(process.pid))
         if event == "round":
             seen.round = time.perf_counter() - began
     process.wait()

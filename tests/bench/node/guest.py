@@ -23,13 +23,13 @@ from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
-
 from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.requests import Pause, Resume
+from tests.attack.peers.swarm import settings
 from tests.bench.figure import Figure, arguments, at_most, show, tell
+from tests.bench.processes import cpu_of, family
 from tests.display import a_display
 from tests.swarm.peers import group
 from tests.swarm.sockets.test_network import nodes, until
@@ -85,7 +85,7 @@ async def beside(data: Path, seconds: float, seed: int, screen: dict[str, str]) 
                 began, before = time.monotonic(), cpu(worker)
                 await asyncio.sleep(slot)  # nobody in its way: this is where it would take more than it may
                 cores.append((cpu(worker) - before) / (time.monotonic() - began))
-                memory.append(sum(map(own_memory, family(worker))))
+                memory.append(sum(own_memory(process.pid) for process in family(worker)))
                 tell(
                     f"{len(back)}: {rates['node'][-1] / rates['alone'][-1]:.2f} of its speed beside the node, "
                     f"{rates['loop'][-1] / rates['alone'][-1]:.2f} beside the loop; {cores[-1]:.2f} cores"
@@ -109,11 +109,10 @@ async def beside(data: Path, seconds: float, seed: int, screen: dict[str, str]) 
 @contextlib.contextmanager
 def node(data: Path, seed: int, screen: dict[str, str]) -> Iterator[int]:
     """A node that plays rounds within its caps; gives the worker's process id once the first round is done."""
-    caps = {"threads": THREADS, "memory_most": GIGABYTES}
-    caps |= {"upload_kilobytes": KILOBYTES, "download_kilobytes": KILOBYTES}
+    caps = settings(f"threads={THREADS}", f"memory_most={GIGABYTES}")
+    caps += settings(f"upload_kilobytes={KILOBYTES}", f"download_kilobytes={KILOBYTES}")
     line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--seed", str(seed), "--data", str(data)]
-    line += [word for key, value in caps.items() for word in ("--set", f"{key}={value}")]
-    line += ["--set", "when_window_closes=continue"]
+    line += [*caps, *settings("when_window_closes=continue")]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=screen)
     assert process.stdout is not None
     try:
@@ -171,18 +170,9 @@ async def foreground(seconds: float) -> float:
     return sum(int(out) for out, _ in printed) / seconds
 
 
-def family(worker: int) -> list[int]:
-    return [worker, *(child.pid for child in psutil.Process(worker).children(recursive=True))]
-
-
 def cpu(worker: int, *, hosts_only: bool = False) -> float:
     """Seconds of processor time of the node's processes so far."""
-    total = 0.0
-    for pid in family(worker)[hosts_only:]:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            times = psutil.Process(pid).cpu_times()
-            total += times.user + times.system
-    return total
+    return cpu_of(family(worker)[hosts_only:])
 
 
 async def still_after(client: Client, worker: int) -> float:

@@ -22,6 +22,7 @@ import msgspec
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.lab.table import t_interval
 from sapo_desktop.worker.store.history import History
+from tests.attack.peers.swarm import settings
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.node.session import busy
 
@@ -58,8 +59,7 @@ def play(on: bool, rounds: int, seed: int) -> Played:
     with tempfile.TemporaryDirectory(prefix="sapo-overlapped-") as folder:
         command = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--data", folder]
         command += ["--rounds", str(rounds), "--seed", str(seed)]
-        for setting in (f"overlap={on}".lower(), f"threads={THREADS}", "low_priority=false"):
-            command += ["--set", setting]
+        command += settings(f"overlap={on}".lower(), f"threads={THREADS}", "low_priority=false")
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         with closing(History(Path(folder) / "history.sqlite")) as history:
             return counted(history.last_rounds(rounds))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,7 @@ import psutil
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.worker.store.history import History
 from tests.bench.figure import Figure, arguments, at_least, at_most, show
+from tests.bench.processes import by_role
 
 MOST = 500e6
 GOAL, GROUPS_GOAL = 300e6, 10.0
@@ -90,7 +91,7 @@ def session(rounds: int, seed: int) -> Session:
             subprocess.Popen(command, stdout=events, stderr=subprocess.DEVNULL) as run,
         ):
             while run.poll() is None:
-                for engine in engines(run.pid):
+                if engine := by_role(run.pid).get("engine"):
                     look(engine, found)
                 if not found.loaded and '"working"' in (Path(folder) / "events").read_text(encoding="utf-8"):
                     found.loaded = found.resident
@@ -109,16 +110,6 @@ def count(reports: Sequence[RoundReport], found: Session) -> None:
         found.groups += groups
         found.teaching += groups - report.zero_advantage_groups
         found.seconds += report.seconds - report.evaluate_seconds
-
-
-def engines(pid: int) -> Iterator[psutil.Process]:
-    """Engine hosts among the children of a process."""
-    with contextlib.suppress(psutil.Error):
-        for process in psutil.Process(pid).children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                words = process.cmdline()
-                if "sapo_desktop.worker.hosts.host" in words and "engine" in words:
-                    yield process
 
 
 def look(process: psutil.Process, found: Session) -> None:

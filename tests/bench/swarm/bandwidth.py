@@ -21,7 +21,6 @@ from random import Random
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.keeper import VISIT_SECONDS
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Traffic
 from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool.pool import Path as Way
@@ -29,11 +28,11 @@ from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelop
 from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
-from sapo_desktop.swarm.sockets.network import Network, now
-from sapo_desktop.swarm.trust.standing import Standing
+from sapo_desktop.swarm.sockets.network import now
+from tests.attack.sockets.nodes import a_network
 from tests.bench.figure import Figure, arguments, at_most, show, tell
-from tests.swarm.mesh import SLOT, Mesh, Peer, Wire, check
-from tests.swarm.peers import NETWORK, TASK, group, me
+from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
+from tests.swarm.peers import NETWORK, TASK, group
 
 GROUPS, ROUND_SECONDS = 4, 10.0
 """Groups published and drawn in a round, and how long it takes."""
@@ -89,8 +88,8 @@ class Leaf:
 
     def __init__(self, name: int) -> None:
         self.signer = Signer(name.to_bytes(32, "big"))
-        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name))
-        self.network = Network(self.exchange, me(self.signer))
+        self.network = a_network(self.signer)
+        self.exchange = self.network.exchange
         self._index = 0
 
     async def play(self, until: float) -> None:

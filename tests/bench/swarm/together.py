@@ -24,8 +24,9 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.lab.table import t_interval
-from tests.attack.peers.swarm import Program, start_relay
-from tests.bench.figure import Figure, arguments, show, tell, tree_seconds
+from tests.attack.peers.swarm import Program, settings, start_relay
+from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.processes import cpu_of, family
 
 NODES, SECONDS = 4, 160.0
 SHARES = (0.5, 1.0)
@@ -73,7 +74,7 @@ class Running:
 
     def look(self) -> float:
         """Take note of new rounds; returns its CPU-seconds."""
-        spent = tree_seconds(self.program.process.pid)
+        spent = cpu_of(family(self.program.process.pid))
         rounds = self.program.rounds()
         if rounds and self._first is None:
             self._first = spent
@@ -144,9 +145,7 @@ async def play(folder: Path, seed: int, nodes: int, seconds: float, *, shared: b
 
 def start(data: Path, seed: int, way: list[str]) -> Program:
     words = ["run", *way, "--seed", str(seed)]
-    for item in ("threads=1", "low_priority=off", "keep_checkpoints=1000"):
-        words += ["--set", item]
-    return Program(words, data)
+    return Program([*words, *settings("threads=1", "low_priority=off", "keep_checkpoints=1000")], data)
 
 
 def scored(data: Path, points: list[Point], seconds: float, shares: Sequence[float]) -> list[Score]:

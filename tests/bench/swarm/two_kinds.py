@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from sapo_desktop.models.starter import starter_folder
-from tests.attack.peers.swarm import Program
+from tests.attack.peers.swarm import Program, settings
 from tests.bench.figure import Figure, arguments, at_least, show, tell
 
 KEPT = 3 / 4
@@ -108,10 +108,9 @@ def play(folder: Path, model: Path, rounds: int, seed: int) -> dict[str, list[di
 
 
 def start(data: Path, seed: int, *words: str) -> Program:
-    line = ["run", "--share", "--seed", str(seed), *words]
-    for item in (f"questions={QUESTIONS}", "mix=4/4", "validate_every=0", "curriculum=off", "low_priority=off"):
-        line += ["--set", item]
-    return Program(line, data)
+    quiet = settings("validate_every=0", "curriculum=off", "low_priority=off")
+    line = ["run", "--share", "--seed", str(seed), *words, *settings(f"questions={QUESTIONS}", "mix=4/4")]
+    return Program([*line, *quiet], data)
 
 
 def address_of(program: Program) -> str:
