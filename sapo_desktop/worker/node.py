@@ -56,7 +56,7 @@ from sapo_desktop.worker.showing import RoundWatcher, Showing
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest
-from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
+from sapo_desktop.worker.validation import BASE_NUMBER, Validation
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -128,8 +128,7 @@ class Node:
             lambda: engine.trains,
             wishes,
             later=keeper.write_later,
-            not_kept=self._wishes_not_kept,
-            not_read=self._wishes_not_read,
+            notify=self.show.notice,
         )
         keeper.waits = self.wait_for
         keeper.stays = lambda reason: self.show.notice("warning", reason)
@@ -450,25 +449,6 @@ class Node:
                 )
             )
 
-    def _wishes_not_kept(self, error: OSError) -> None:
-        self.show.notice(
-            "warning",
-            sentence(
-                "It is done, but could not be saved ({error}): the next start may not know of it. Look "
-                "whether the disk is full.",
-                error=error.strerror or str(error),
-            ),
-        )
-
-    def _wishes_not_read(self, error: OSError | msgspec.DecodeError) -> None:
-        self.show.notice(
-            "warning",
-            sentence(
-                "What you asked of this node last could not be read ({error}), so it waits until you say what to do.",
-                error=str(error),
-            ),
-        )
-
     def wait_for(self, reason: Text | None, *, told: bool = False) -> None:
         """Nothing is computed while the disk, or the memory, has no room for it. `told`: a person knows already."""
         self.orders.hold(None if reason is None else NotKept(text=reason))
@@ -486,12 +466,11 @@ class Node:
             self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard
         began = self.gate.clock()
-        validated = await self._validated()
-        self.counters = validated.counters
+        judged = await self._validate()
         result = _with_held_out(result, self.gate.clock() - began)
         self.round_seconds.append(result.report.seconds)
         self.show.enter("checkpoint")
-        checkpoint = await self._keep(result, unjudged, must=validated.scored or self.orders.is_last_round)
+        checkpoint = await self._keep(result, unjudged, must=judged or self.orders.is_last_round)
         self._settled = True
         self.human_groups.learned(result.groups)
         number = checkpoint.number if checkpoint else None
@@ -502,21 +481,21 @@ class Node:
         self.show.phase = "waiting"
         self.orders.done(self.counters.round)
 
-    async def _validated(self) -> Validated:
-        """Scored, where that is due, and not given up."""
-        unscored = Validated(self.counters, scored=False)
+    async def _validate(self) -> bool:
+        """Score, where that is due. Whether a verdict was given: not where it is given up."""
         if not self.engine.trains:
-            return unscored
+            return False
         try:
-            return await self._validation.after_round(self.settings, self.counters)
+            self.counters, judged = await self._validation.after_round(self.settings, self.counters)
+            return judged
         except asyncio.CancelledError:
             own = asyncio.current_task()
             if own is None or own.cancelling():
                 raise
-            return unscored
+            return False
         except CheckpointError as error:  # an adapter could not be handed to what answers
             self.show.notice("error", sentence("{reason} Training goes on.", reason=error.text))
-            return unscored
+            return False
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:

@@ -26,6 +26,7 @@ from sapo_desktop.core.why import Failed, HeldBack, NotKept, Starting, TooHot, W
 from sapo_desktop.system.hardware import usable_cores
 from sapo_desktop.system.presence.watch import Presence
 from sapo_desktop.worker.control.messages.events import Event, StateChanged
+from sapo_desktop.worker.control.messages.facts import Level
 from sapo_desktop.worker.governor import Decision, NodeState, Situation, Wishes, decide
 from sapo_desktop.worker.hosts.hosting import Host
 
@@ -209,9 +210,8 @@ class Orders:
         trains: whether a round ends with a step of the trainer.
         kept: the file of the wishes; None: they are not kept.
         clock: Unix time. A pause ends by it, since a computer may sleep meanwhile.
-        later: has the file written, and `not_kept` called where it cannot be; an order holds all the same.
-        not_kept: told why the wishes could not be written.
-        not_read: told why those of the start before could not be read.
+        later: has the file written, and is told what to do where it cannot be; an order holds all the same.
+        notify: tells people a sentence.
     """
 
     def __init__(
@@ -224,8 +224,7 @@ class Orders:
         kept: Path | None = None,
         clock: Callable[[], float] = time.time,
         later: Later = at_once,
-        not_kept: Callable[[OSError], None] = lambda error: None,
-        not_read: Callable[[OSError | msgspec.DecodeError], None] = lambda error: None,
+        notify: Callable[[Level, Text], None] = lambda level, text: None,
     ) -> None:
         self._gate = gate
         self._settings = settings
@@ -235,8 +234,7 @@ class Orders:
         self._kept = kept
         self._clock = clock
         self._later = later
-        self._not_kept = not_kept
-        self._not_read = not_read
+        self._notify = notify
         self.here = Presence()
         """The computer as it was seen last; `see` tells."""
         self._busy: Text = ""
@@ -435,14 +433,8 @@ class Orders:
 
     def _count(self, more: int) -> None:
         """So many rounds more are to be played, where they are counted."""
-        for wishes in (self.wishes, self._afterwards):
-            if wishes is None or wishes.rounds_left is None:
-                continue
-            counted = msgspec.structs.replace(wishes, rounds_left=wishes.rounds_left + more)
-            if wishes is self.wishes:
-                self.wishes = counted
-            else:
-                self._afterwards = counted
+        self.wishes = _counted(self.wishes, more)
+        self._afterwards = self._afterwards and _counted(self._afterwards, more)
 
     def _follow_count(self) -> None:
         """Another round is next. Only where they are counted is there anything to keep."""
@@ -467,7 +459,12 @@ class Orders:
 
     def _not_written(self, error: OSError) -> None:
         self._on_disk = None  # so that the next order tries again
-        self._not_kept(error)
+        text = sentence(
+            "It is done, but could not be saved ({error}): the next start may not know of it. Look "
+            "whether the disk is full.",
+            error=error.strerror or str(error),
+        )
+        self._notify("warning", text)
 
     def _read(self) -> Wishes:
         """The wishes on disk; what cannot be read is nobody's wish, and said."""
@@ -476,7 +473,16 @@ class Orders:
         except FileNotFoundError:
             return Wishes()
         except (OSError, msgspec.DecodeError) as error:
-            self._not_read(error)
+            text = sentence(
+                "What you asked of this node last could not be read ({error}), so it waits until you say what to do.",
+                error=str(error),
+            )
+            self._notify("warning", text)
             return Wishes()
         # A round that was to be finished is over.
         return Wishes(contribute=True, paused=True, rounds_left=kept.rounds_left) if kept.finish else kept
+
+
+def _counted(wishes: Wishes, more: int) -> Wishes:
+    left = wishes.rounds_left
+    return wishes if left is None else msgspec.structs.replace(wishes, rounds_left=left + more)

@@ -7,7 +7,6 @@ happens. A kill before it is written repeats round and verdict, a kill after it 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -35,14 +34,6 @@ Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]
 """Evaluator.refresh, which the history and all front ends hear of."""
 
 
-@dataclass(frozen=True)
-class Validated:
-    """The counters after validation, and whether a verdict was given."""
-
-    counters: Counters
-    scored: bool
-
-
 class Validation:
     """Scores the adapter, a part of the questions at a time, and goes back to the best checkpoint where the guard says
     so."""
@@ -54,29 +45,30 @@ class Validation:
         self._keeper = keeper
         self._notify = notify
 
-    async def after_round(self, settings: Settings, counters: Counters) -> Validated:
-        """Score what the round left, if that is due, and act on it once all questions were asked anew."""
+    async def after_round(self, settings: Settings, counters: Counters) -> tuple[Counters, bool]:
+        """Score what the round left, if that is due, and act on it once all questions were asked anew. The counters
+        after that, and whether a verdict was given."""
         every = settings.validate_every
         if not every:
-            return Validated(counters, scored=False)
+            return counters, False
         answered = await self._answered(settings)
         begins = counters.standing.questions != answered
         if begins:
             counters = await self._begin(settings, counters, answered)
         parts = min(PARTS, every)
         if counters.round % _rounds_between(every, parts, counters.round):
-            return Validated(counters, scored=begins)
+            return counters, begins
         number = self._keeper.store.next_number(counters.round)
         last = counters.standing.part % parts == parts - 1
         subject = Subject(str(number) if last else "", counters.round, None, live=True)
         report, standing = await self._score(subject, counters.standing, parts)
         counters = msgspec.structs.replace(counters, standing=standing)
         if not last:
-            return Validated(counters, scored=begins)
-        judged = await self._judge(settings, counters, report, number)
-        if judged.decision.action is guard.Action.ROLL_BACK:
-            await self._roll_back(judged)
-        return Validated(judged.counters, scored=True)
+            return counters, begins
+        counters, action = self._judge(settings, counters, report, number)
+        if action is guard.Action.ROLL_BACK:
+            await self._roll_back(counters)
+        return counters, True
 
     async def _begin(self, settings: Settings, counters: Counters, answered: str) -> Counters:
         """The first score of all is the untrained model's: without it nobody could say what was learned."""
@@ -88,7 +80,7 @@ class Validation:
             _, standing = await self._score(Subject("", counters.round, None, live=True), unasked, 1)
             return msgspec.structs.replace(counters, standing=standing)
         counters = msgspec.structs.replace(counters, standing=standing)
-        return (await self._judge(settings, counters, base, BASE_NUMBER)).counters
+        return self._judge(settings, counters, base, BASE_NUMBER)[0]
 
     async def _answered(self, settings: Settings) -> str:
         """Names the questions and how they are answered: another answerer or a lower limit moves a score without any
@@ -96,18 +88,20 @@ class Validation:
         held_out = await self._evaluator.held_out("validation")
         return f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
 
-    async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
+    def _judge(
+        self, settings: Settings, counters: Counters, report: EvalReport, number: int
+    ) -> tuple[Counters, guard.Action]:
         external = guard.effective_external(counters.guard, share_of(settings).external)
         decision = guard.observe(counters.guard, report, number, external, counters.standing.questions)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK
             self._notify("warning" if back else "info", decision.reason)
-        return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
+        return msgspec.structs.replace(counters, guard=decision.state), decision.action
 
-    async def _roll_back(self, judged: _Judged) -> None:
+    async def _roll_back(self, counters: Counters) -> None:
         """Back to the best weights, and their count of steps; the round in hand keeps its number and is checkpointed
         with them. The next round sets the learning rate. Before the next verdict all questions are asked anew."""
-        best = await self._newest_sound(judged.decision.state.best_checkpoint or BASE_NUMBER, judged.counters.model)
+        best = await self._newest_sound(counters.guard.best_checkpoint or BASE_NUMBER, counters.model)
         await self._engine.restore(best.folder if best else None, weights_only=True)
 
     async def _newest_sound(self, number: int, model: str) -> Checkpoint | None:
@@ -131,9 +125,3 @@ def _rounds_between(every: int, parts: int, reached: int) -> int:
     owner sees would lag behind by as many rounds as it took to learn."""
     usual = every // parts
     return max(1, usual // 2) if parts > 1 and reached <= every else usual
-
-
-@dataclass(frozen=True)
-class _Judged:
-    counters: Counters
-    decision: guard.Decision

@@ -24,8 +24,7 @@ class Told:
 
     def __init__(self, folder: Path | None = None, *, playing: bool = True, begin: bool = True) -> None:
         self.events: list[Event] = []
-        self.not_kept: list[OSError] = []
-        self.not_read: list[Exception] = []
+        self.notices: list[str] = []
         self.now = NOON
         self.settings = Settings()
         self.gate = Gate([], self.events.append)
@@ -37,8 +36,7 @@ class Told:
             lambda: True,
             folder / "wishes.json" if folder else None,
             lambda: self.now,
-            not_kept=self.not_kept.append,
-            not_read=self.not_read.append,
+            notify=lambda level, text: self.notices.append(str(text)),
         )
         if begin:
             self.orders.follow()
@@ -225,7 +223,8 @@ def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes |
         (tmp_path / "wishes.json").write_bytes(content)
     told = again_in(tmp_path)
     assert told.gate.state is NodeState.IDLE
-    assert bool(told.not_read) is (content not in (None, b"{}")), "it is said"
+    said = ["What you asked of this node last could not be read"] if content not in (None, b"{}") else []
+    assert [text.partition(" (")[0] for text in told.notices] == said
 
 
 @pytest.mark.parametrize("order", ["pause", "resume", "finish"])
@@ -292,7 +291,8 @@ def test_an_order_holds_on_a_full_disk_and_the_next_one_is_written(tmp_path: Pat
     told = Told(tmp_path / "gone")
     told.orders.start(None)
     told.orders.pause(None)
-    assert (told.gate.state, len(told.not_kept)) == (NodeState.PAUSED, 2)
+    assert told.gate.state is NodeState.PAUSED
+    assert [text.startswith("It is done, but could not be saved (") for text in told.notices] == [True, True]
     (tmp_path / "gone").mkdir()
     told.orders.pause(None)
     again = again_in(tmp_path / "gone")

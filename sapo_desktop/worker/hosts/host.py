@@ -37,7 +37,6 @@ from sapo_desktop.worker.hosts.protocol import (
     Cancel,
     Failed,
     FrameError,
-    FrameReader,
     FrameWriter,
     HostKind,
     Progress,
@@ -49,6 +48,7 @@ from sapo_desktop.worker.hosts.protocol import (
     encode,
     find,
     kind_of_service,
+    next_frame,
     pack_body,
 )
 
@@ -134,12 +134,12 @@ class Desk:
             cancelled.set()
 
 
-def read_requests(reader: FrameReader, desk: Desk) -> None:
+def read_requests(stream: BinaryIO, desk: Desk) -> None:
     """Take frames until the parent ends or sends what is none; then end this process at once."""
     frames: msgspec.msgpack.Decoder[ToHost] = msgspec.msgpack.Decoder(ToHost)
     code = 0
     try:
-        while (payload := reader.read()) is not None:
+        while (payload := next_frame(stream)) is not None:
             desk.put(frames.decode(payload))
     except (FrameError, msgspec.DecodeError, OSError) as error:
         print(f"The worker sent what is no frame, so this host ends: {error}", file=sys.stderr)
@@ -207,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:  # the worker is told why
         writer.write(encode(failure(0, error)))
         raise SystemExit(1) from error
-    threading.Thread(target=read_requests, args=(FrameReader(pipes.read), desk), daemon=True).start()
+    threading.Thread(target=read_requests, args=(pipes.read, desk), daemon=True).start()
     versions = {"python": platform.python_version(), "sapo-desktop": __version__}
     versions |= getattr(service, "versions", {})
     writer.write(encode(Ready(kind=kind.name, pid=os.getpid(), versions=versions, confined=confined)))

@@ -55,26 +55,20 @@ def pack(payload: bytes) -> bytes:
     return _LENGTH.pack(len(payload)) + payload
 
 
-class FrameReader:
-    """Reads frames from a blocking binary stream."""
+def next_frame(stream: BinaryIO) -> bytes | None:
+    """The next payload from a blocking stream, or None where it ended between two frames.
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def read(self) -> bytes | None:
-        """The next payload, or None where the stream ended between two frames.
-
-        Raises:
-            FrameError: the stream ended inside a frame, or a frame is too large.
-        """
-        header = self._stream.read(_LENGTH.size)
-        if not header:
-            return None
-        length = _length(header)
-        payload = self._stream.read(length)
-        if len(payload) != length:
-            raise FrameError(f"A frame of {length} bytes ended after {len(payload)}.")
-        return payload
+    Raises:
+        FrameError: the stream ended inside a frame, or a frame is too large.
+    """
+    header = stream.read(_LENGTH.size)
+    if not header:
+        return None
+    length = _length(header)
+    payload = stream.read(length)
+    if len(payload) != length:
+        raise FrameError(f"A frame of {length} bytes ended after {len(payload)}.")
+    return payload
 
 
 class FrameWriter:
@@ -92,11 +86,7 @@ class FrameWriter:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """The next payload from an asyncio stream, or None where it ended between two frames.
-
-    Raises:
-        FrameError: the stream ended inside a frame, or a frame is too large.
-    """
+    """As `next_frame`, from an asyncio stream."""
     try:
         header = await reader.readexactly(_LENGTH.size)
     except asyncio.IncompleteReadError as error:

@@ -62,11 +62,6 @@ class Memory(Record, frozen=True, forbid_unknown_fields=True):
     """Why what the last look brought was not believed."""
 
 
-def is_due(memory: Memory, now: float) -> bool:
-    """Whether to look again. A look that lies ahead was made by a clock that was wrong."""
-    return now >= memory.next or now < memory.looked
-
-
 async def _asked(request: AskRelease, data: DataFolder) -> ReleaseSays:
     return await librarian.ask(request, ReleaseSays, data)
 
@@ -116,7 +111,10 @@ class Looker:
 
     def is_due(self, settings: Settings) -> bool:
         """Whether it is time to look, and may be looked. Raises SapoError where the memory is damaged."""
-        return self.off(settings) is None and is_due(self._memory(), self._clock())
+        if self.off(settings) is not None:
+            return False
+        memory, now = self._memory(), self._clock()
+        return now >= memory.next or now < memory.looked  # which was by a clock that was wrong
 
     def standing(self, settings: Settings) -> Standing:
         """The same as `known`; a memory that cannot be used is said in its place."""

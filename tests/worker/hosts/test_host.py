@@ -14,7 +14,6 @@ import pytest
 from sapo_desktop.worker.hosts.host import Desk, failure
 from sapo_desktop.worker.hosts.protocol import (
     Cancel,
-    FrameReader,
     FromHost,
     HostOptions,
     Ready,
@@ -22,6 +21,7 @@ from sapo_desktop.worker.hosts.protocol import (
     command,
     environment,
     kind_of_service,
+    next_frame,
     pack,
 )
 
@@ -45,7 +45,7 @@ def options() -> HostOptions:
     return HostOptions(kind=service, log=Path("unused"), env={"PYTHONPATH": str(HERE)})
 
 
-def start() -> tuple[subprocess.Popen[bytes], FrameReader]:
+def start() -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         command(options()),
         env=environment(options()),
@@ -54,17 +54,16 @@ def start() -> tuple[subprocess.Popen[bytes], FrameReader]:
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
-    reader = FrameReader(process.stdout)  # type: ignore[arg-type]
-    payload = reader.read()
+    payload = next_frame(process.stdout)  # type: ignore[arg-type]
     assert payload is not None
     ready = msgspec.msgpack.decode(payload, type=FromHost)
     assert isinstance(ready, Ready) and ready.pid == process.pid
-    return process, reader
+    return process
 
 
 def test_the_end_of_its_input_ends_it() -> None:
-    process, _ = start()
-    _, _ = process.communicate(timeout=5)
+    process = start()
+    process.communicate(timeout=5)
     assert process.returncode == 0
 
 
@@ -72,7 +71,7 @@ def test_the_end_of_its_input_ends_it() -> None:
     "garbage", [b"\xff\xff\xff\xff", pack(b"\xc1\xc1"), pack(b"\x90"), b"\x00\x00\x00\x09cut"], ids=str
 )
 def test_garbage_on_its_input_ends_it(garbage: bytes) -> None:
-    process, _ = start()
+    process = start()
     _, log = process.communicate(garbage, timeout=5)
     assert process.returncode == 1
     assert b"no frame" in log

@@ -15,9 +15,9 @@ from sapo_desktop.worker.hosts import protocol
 from sapo_desktop.worker.hosts.protocol import (
     KINDS,
     FrameError,
-    FrameReader,
     FrameWriter,
     decoder,
+    next_frame,
     pack,
     read_frame,
 )
@@ -40,16 +40,16 @@ def test_frames_come_out_as_they_went_in(payloads: list[bytes]) -> None:
     writer = FrameWriter(stream)
     for payload in payloads:
         writer.write(payload)
-    reader = FrameReader(io.BytesIO(stream.getvalue()))
-    assert [reader.read() for _ in payloads] == payloads
-    assert reader.read() is None
+    stream.seek(0)
+    assert [next_frame(stream) for _ in payloads] == payloads
+    assert next_frame(stream) is None
 
 
 @pytest.mark.parametrize("data", [b"\x00\x00", b"\x00\x00\x00\x05abc", b"\x00\x00\x00\x65" + b"x" * 101, b"\xff" * 4])
 async def test_cut_and_oversized_frames_are_refused(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "MAX_FRAME", 100)
     with pytest.raises(FrameError):
-        FrameReader(io.BytesIO(data)).read()
+        next_frame(io.BytesIO(data))
     with pytest.raises(FrameError):
         await read_async(data)
 
