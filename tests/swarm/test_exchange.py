@@ -29,6 +29,12 @@ def push(wire: Wire, mesh: Mesh, *envelopes: bytes) -> None:
     server.exchange.receive(link, frame, mesh.now)
 
 
+def badly_signed(peer: Peer, index: int) -> bytes:
+    """A group that its author signed, with a label that none may have."""
+    content = msgspec.msgpack.encode(group_body(peer.signer, label="<>", index=index))
+    return msgspec.msgpack.encode([1, content, peer.signer.sign("group", NETWORK, content)])
+
+
 def test_a_published_group_reaches_the_peer_at_once_and_once() -> None:
     mesh, alice, bob, _ = pair()
     envelopes = alice.share(mesh.now, 3)
@@ -226,14 +232,10 @@ def test_an_author_is_charged_for_what_it_signed_whoever_brings_it() -> None:
     wire = mesh.join(victim, relay)
     (_, link), _ = wire.ends
     victim.exchange.want([TASK], 16)
-    bad = []
     for n in range(6):
-        content = msgspec.msgpack.encode(group_body(mallory.signer, label="<>", index=n))
-        bad.append(msgspec.msgpack.encode([1, content, mallory.signer.sign("group", NETWORK, content)]))
-    for n, envelope in enumerate(bad):
         ticket = bytes([n]) * 16
         link.session._wants[ticket] = (16, mesh.now.monotonic)
-        batch = codec.pack_sourced([m.Sourced(envelope=envelope)])
+        batch = codec.pack_sourced([m.Sourced(envelope=badly_signed(mallory, n))])
         victim.exchange.receive(link, codec.encode(m.Groups(ticket=ticket, batch=batch)), mesh.now)
     assert victim.exchange.standing.is_shut_out(mallory.signer.key, mesh.now.monotonic)
     assert link.goodbye is None, "the relay is not to blame"
@@ -244,8 +246,7 @@ def test_a_peer_that_signs_rubbish_itself_is_shut_out_for_an_hour() -> None:
     mesh, mallory, victim = Mesh(), Peer(1), Peer(2)
     wire = mesh.join(mallory, victim)
     for n in range(6):
-        content = msgspec.msgpack.encode(group_body(mallory.signer, label="<>", index=n))
-        push(wire, mesh, msgspec.msgpack.encode([1, content, mallory.signer.sign("group", NETWORK, content)]))
+        push(wire, mesh, badly_signed(mallory, n))
     goodbye = wire.ends[1][1].goodbye
     assert goodbye is not None and (goodbye.reason, goodbye.retry_after) == ("shut out: bad_body", 3600)
 

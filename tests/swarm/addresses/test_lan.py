@@ -64,19 +64,13 @@ async def show(network: AsyncZeroconf, *services: ServiceInfo) -> None:
     await asyncio.gather(*(network.async_register_service(one, cooperating_responders=True) for one in services))
 
 
-async def test_two_nodes_find_each_other_and_notice_when_one_goes() -> None:
-    async with looking(40001, 40002) as (one, two):
-        await until(lambda: one.there and two.there)
+async def test_nodes_find_each_other_and_notice_when_one_goes_and_who_does_not_listen_is_not_shown() -> None:
+    async with looking(None, 40001, 40002) as (quiet, one, two):
+        await until(lambda: len(quiet.there) == 2 and one.there and two.there)
         assert (one.there, two.there) == ([Address(HERE, 40002)], [Address(HERE, 40001)])
         await two.lan.stop()
         await until(lambda: not one.there)
         await two.lan.stop()  # nothing more to do
-
-
-async def test_who_does_not_listen_looks_without_being_shown() -> None:
-    async with looking(None, 40001, 40002) as (quiet, one, two):
-        await until(lambda: len(quiet.there) == 2 and one.there and two.there)
-        assert (len(one.there), len(two.there)) == (1, 1)
 
 
 async def test_what_is_shown_names_nobody_and_is_new_at_every_start() -> None:

@@ -1,5 +1,7 @@
 """What the pool keeps, what it pushes out, and that its books balance."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,38 +88,29 @@ def test_large_groups_of_an_identity_push_out_as_many_small_ones_as_need_be() ->
         assert pool.bytes <= IDENTITY_BYTES
 
 
-def test_a_full_pool_pushes_out_whoever_holds_most() -> None:
-    pool = Pool(ALICE.key, most_bytes=1_000_000)
-    crowd, flood = Path(b"l" * 32, b"r" * 32, b"crowd"), Path(b"l" * 32, b"r" * 32, b"flood")
-    honest = [n.to_bytes(32, "big") for n in range(1, 51)]
-    for author in honest:
-        added(pool, received(author, size=4000), path=crowd)
-    for author in range(1000, 2000):
-        added(pool, received(author.to_bytes(32, "big"), size=4000), path=flood)
-        assert pool.bytes <= 1_000_000
-    assert {entry.name.author for entry in pool if entry.path == crowd} == set(honest)
+def path(link: bytes, relay: bytes, tag: bytes = b"") -> Path:
+    return Path(link * 32, relay * 32, tag)
 
 
-def test_a_link_that_claims_many_relays_pushes_out_only_its_own() -> None:
+@pytest.mark.parametrize(
+    ("honest", "hostile"),
+    [
+        (path(b"l", b"r", b"crowd"), lambda author: path(b"l", b"r", b"flood")),
+        (path(b"l", b"f"), lambda author: path(b"l", b"m")),
+        (path(b"h", b"h"), lambda author: Path(b"x" * 32, author, author[-2:])),
+    ],
+    ids=["a tag", "a relay", "a link that claims many relays"],
+)
+def test_a_full_pool_pushes_out_whoever_holds_most(honest: Path, hostile: Callable[[bytes], Path]) -> None:
     pool = Pool(ALICE.key, most_bytes=1_000_000)
-    honest = [n.to_bytes(32, "big") for n in range(1, 101)]
-    for author in honest:
-        added(pool, received(author, size=4000), path=Path(b"h" * 32, b"h" * 32, b""))
+    authors = [n.to_bytes(32, "big") for n in range(1, 101)]
+    for author in authors:
+        added(pool, received(author, size=4000), path=honest)
     for number in range(1000, 2500):
         author = number.to_bytes(32, "big")
-        added(pool, received(author, size=4000), path=Path(b"x" * 32, author, author[-2:]))
+        added(pool, received(author, size=4000), path=hostile(author))
         assert pool.bytes <= 1_000_000
-    assert {entry.name.author for entry in pool if entry.path.link == b"h" * 32} == set(honest)
-
-
-def test_within_a_link_each_relay_has_its_share() -> None:
-    pool = Pool(ALICE.key, most_bytes=1_000_000)
-    link, few, many = b"l" * 32, b"f" * 32, b"m" * 32
-    for number in range(1, 51):
-        added(pool, received(number.to_bytes(32, "big"), size=4000), path=Path(link, few, b""))
-    for number in range(1000, 2000):
-        added(pool, received(number.to_bytes(32, "big"), size=4000), path=Path(link, many, b""))
-    assert sum(entry.path.relay == few for entry in pool) == 50
+    assert {entry.name.author for entry in pool if entry.path == honest} == set(authors)
 
 
 @pytest.mark.parametrize(

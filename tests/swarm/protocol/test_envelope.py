@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, StatsBody, open_envelope, seal
 from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refused
-from sapo_desktop.swarm.protocol.signing import signed_bytes
 from tests.swarm.peers import ALICE, BOB, NETWORK, group, group_body
 
 
@@ -29,15 +28,6 @@ def reason(envelope: bytes) -> Reason:
 def test_a_sealed_body_opens_as_it_was() -> None:
     body = group_body(answers=[Answer(text="2 + 2\n= 4 <answer>4</answer>"), Answer(text="5", kind="human")])
     assert opened(seal(ALICE, body)) == body
-
-
-def test_what_is_signed_can_be_written_by_hand() -> None:
-    assert signed_bytes("group", b"N" * 32, b"body") == b"sapo/1/group\0" + b"N" * 32 + b"body"
-
-
-def test_the_bytes_are_named_by_their_hash() -> None:
-    one, other = (open_envelope(group(index=i), GroupBody, NETWORK) for i in (0, 1))
-    assert len(one.digest) == 32 and one.digest != other.digest
 
 
 def test_unknown_fields_of_a_body_are_kept_under_the_signature_and_ignored() -> None:

@@ -45,20 +45,16 @@ def test_a_newer_side_talks_the_older_version() -> None:
     assert isinstance(told, events.Opened)
 
 
-def test_without_a_common_version_goodbye_says_so() -> None:
-    link = Link(client=session("client", me(ALICE, versions=(2,)))).run()
-    assert closed_because(link) == ("no common version: this side speaks 1",) * 2
-
-
 @pytest.mark.parametrize(
     ("link", "reason"),
     [
+        (Link(client=session("client", me(ALICE, versions=(2,)))), "no common version: this side speaks 1"),
         (Link(client=session("client", me(ALICE, network=b"o" * 32))), "another network"),
         (Link(client=session("client", me(BOB))), "this is my own key"),
         (Link(client=session("client", me(ALICE), expected_key=b"k" * 32)), "not the key that this address belongs to"),
         (Link(client=session("client", me(ALICE), certificate=b"x" * 32)), "handshake: bad_signature"),
     ],
-    ids=["network", "echo", "pinned key", "another certificate"],
+    ids=["version", "network", "echo", "pinned key", "another certificate"],
 )
 def test_a_handshake_that_must_fail(link: Link, reason: str) -> None:
     assert closed_because(link.run()) == (reason, reason)

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import signal
 import ssl
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from sapo_desktop.swarm.sockets.network import now
 from sapo_desktop.swarm.sockets.nkey import UserKey
 from tests.swarm.backbone.servers import Server, cluster, running
 from tests.swarm.peers import NETWORK, TASK, group
-from tests.swarm.sockets.test_network import Node, nodes
+from tests.swarm.sockets.test_network import Node, link_up, nodes, until
 from tests.swarm.sockets.test_nkey import written_seed
 
 SUBJECT = "sapo.test"
@@ -78,15 +77,6 @@ async def attacker(url: str) -> AsyncIterator[Client]:
         yield client
     finally:
         await client.close()
-
-
-async def until(holds: Callable[[], object], seconds: float = 30.0) -> float:
-    """How long it took until that was true."""
-    began = time.monotonic()
-    async with asyncio.timeout(seconds):
-        while not holds():
-            await asyncio.sleep(0.01)
-    return time.monotonic() - began
 
 
 def connected(*those: Relay) -> Callable[[], bool]:
@@ -162,8 +152,7 @@ async def test_a_server_that_hangs_blocks_nobody_and_is_left(tmp_path: Path, qui
     with running(*servers):
         async with relays([[servers[0].url], [servers[1].url]]) as (a, b), nodes(1) as (alice,):
             await until(connected(a, b))
-            alice.network.dial(a.address(a.signer.key))
-            await until(lambda: alice.heard)
+            await link_up(alice, a)
             servers[0].send(signal.SIGSTOP)
             envelope = alice.share(0)
             assert await until(lambda: envelope in a.served) < 10, "the hanging server is found out after more"
@@ -180,8 +169,7 @@ async def test_rubbish_and_floods_on_the_backbone_change_nothing_for_the_others(
     with running(server):
         async with relays([[server.url]] * 2) as (a, b), nodes(1) as (alice,), attacker(server.url) as hostile:
             await until(connected(a, b))
-            alice.network.dial(a.address(a.signer.key))
-            await until(lambda: alice.heard)
+            await link_up(alice, a)
             first = alice.share(0)
             await until(lambda: first in b.served)
             subject = f"{SUBJECT}.7.{stranger.key.hex()}"
@@ -210,8 +198,7 @@ async def test_a_relay_hears_the_shards_that_it_listens_to_now(
     with running(server):
         async with relays([[server.url]] * 2, shards=2) as (a, b), nodes(1) as (alice,):
             await until(connected(a, b))
-            alice.network.dial(a.address(a.signer.key))
-            await until(lambda: alice.heard)
+            await link_up(alice, a)
             first = alice.share(0)
             await until(lambda: first in b.served)
             sent_in[0] = 4
@@ -250,8 +237,7 @@ async def test_an_nkey_lets_a_relay_publish_under_its_own_key_alone(tmp_path: Pa
         names = [[server.url]] * 2
         async with relays(names, credentials=Credentials(key=UserKey(seeds[0]))) as (a, b), nodes(1) as (alice,):
             await until(connected(a, b))
-            alice.network.dial(b.address(b.signer.key))
-            await until(lambda: alice.heard)
+            await link_up(alice, b)
             alice.share(0)  # b shows a's nkey, which may not speak for b
             alice.network.dial(a.address(a.signer.key))
             envelope = alice.share(1)

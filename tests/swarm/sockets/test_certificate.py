@@ -63,10 +63,10 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         server_context(certificate, key)
 
 
-async def listener(folder: Path, name: int) -> Node:
+async def listener(folder: Path, name: int, host: str = "127.0.0.1") -> Node:
     node = Node(name)
     context, digest = server_context(*self_signed(folder))
-    node.port = await node.network.listen("127.0.0.1", 0, tls=context, certificate=digest)
+    node.port = await node.network.listen(host, 0, tls=context, certificate=digest)
     return node
 
 

@@ -15,7 +15,7 @@ import pytest
 from sapo_desktop.swarm.sockets import door as door_module
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, MOST_UNPROVEN_OF_ONE, Door
 from sapo_desktop.worker.membership.index_book import IndexBook
-from tests.swarm.sockets.test_network import Node, nodes, until
+from tests.swarm.sockets.test_network import Node, link_up, nodes, until
 
 
 def peer(part: int, number: int = 0) -> tuple[str, int]:
@@ -145,8 +145,7 @@ def hung_up(one: socket.socket) -> bool:
 async def test_a_flood_of_silent_sockets_holds_so_many_descriptors_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door_module, "MOST_UNPROVEN", 8)
     async with nodes(2, at_home=True) as (alice, bob):
-        alice.network.dial(bob.address())
-        await until(lambda: bob.heard)
+        await link_up(alice, bob)
         with knocking(bob.port, 60) as sockets:
             await until(lambda: sum(map(hung_up, sockets)) >= 52)
             assert len(bob.network._door) <= 9, "the link and eight"
@@ -169,8 +168,7 @@ async def test_a_listener_outlives_that_there_are_no_descriptors(monkeypatch: py
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # it would print each
     async with nodes(1) as (bob,):
         alice = Node(2)
-        alice.network.dial(bob.address())
-        await until(lambda: bob.heard)
+        await link_up(alice, bob)
         await alice.network.close()
         assert len(failed) == 3
 

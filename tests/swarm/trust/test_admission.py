@@ -112,11 +112,6 @@ def test_what_is_remembered_of_members_is_bounded(monkeypatch: pytest.MonkeyPatc
     assert len(members._known) == 4
 
 
-def test_the_network_follows_from_the_admission_key() -> None:
-    assert network_of(FOUNDER.key) != network_of(OTHER_FOUNDER.key)
-    assert MEMBERS.network == network_of(FOUNDER.key) and len(MEMBERS.network) == 32
-
-
 # -- the handshake -------------------------------------------------------------------------------------------
 
 

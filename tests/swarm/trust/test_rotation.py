@@ -60,10 +60,12 @@ def test_both_have_one_quota_and_the_history_moves() -> None:
     assert standing.is_new(CAROL.key, day)
 
 
-def test_faults_of_the_old_key_are_the_new_ones() -> None:
+@pytest.mark.parametrize("faulty", [ALICE, BOB])
+def test_both_have_the_faults_of_each(faulty: Signer) -> None:
+    """A fresh old key washes none away."""
     standing = Standing()
     for _ in range(5):
-        standing.charge(ALICE.key, Reason.BAD_TEXT, 0.0, 0.0)
+        standing.charge(faulty.key, Reason.BAD_TEXT, 0.0, 0.0)
     standing.join(ALICE.key, BOB.key, 1.0, 1.0)
     assert standing.is_shut_out(BOB.key, 1.0)
 
@@ -89,12 +91,7 @@ def test_a_rotation_that_says_nothing_about_its_key_is_counted_and_left_alone() 
     assert sum(count for _, count in bob.exchange.refusals) == 1
 
 
-def test_a_fresh_old_key_washes_no_faults_away() -> None:
-    standing = Standing()
-    for _ in range(5):
-        standing.charge(BOB.key, Reason.BAD_TEXT, 0.0, 0.0)
-    standing.join(ALICE.key, BOB.key, 1.0, 1.0)
-    assert standing.is_shut_out(BOB.key, 1.0)
+def test_a_fresh_old_key_brings_no_fresh_quota() -> None:
     standing = Standing()
     for _ in range(40):
         standing.admit(BOB.key, 0.0, 0.0, published=True)
