@@ -51,18 +51,23 @@ class Run(NamedTuple):
 
 
 def main() -> None:
-    given = _arguments()
+    parser = argparse.ArgumentParser(description="Do the quick tests catch the planted faults?")
+    parser.add_argument("--only", default="", choices=[fault.name for fault in FAULTS], metavar="NAME")
+    parser.add_argument("--area", choices=get_args(Area))
+    parser.add_argument("--list", action="store_true", help="run nothing: where is each found?")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="keep the verdicts in this file")
+    given = parser.parse_args()
     chosen = [f for f in FAULTS if given.only in ("", f.name) and given.area in (None, f.area)]
     if given.list:
         return _list(chosen)
     verdicts = []
     for verdict in judged(chosen):
         verdicts.append(verdict)
-        print(json.dumps(_fields(verdict)) if given.json else _row(verdict), flush=True)
+        print(f"{verdict.result:9} {verdict.fault.name:32} {verdict.seconds:5.0f} s  {verdict.by}".rstrip(), flush=True)
     if given.record:
         _record(given.record, verdicts)
     caught = sum(verdict.result == "caught" for verdict in verdicts)
-    print(f"{caught} of {len(verdicts)} caught", file=sys.stderr if given.json else sys.stdout)
+    print(f"{caught} of {len(verdicts)} caught")
 
 
 def judged(faults: Sequence[Fault]) -> Iterator[Verdict]:
@@ -174,20 +179,6 @@ def _record(path: Path, verdicts: Sequence[Verdict]) -> None:
 def _fields(verdict: Verdict) -> dict[str, str | float]:
     fault = verdict.fault
     return {"name": fault.name, "area": fault.area, "harm": fault.harm, "result": verdict.result, "by": verdict.by}
-
-
-def _row(verdict: Verdict) -> str:
-    return f"{verdict.result:9} {verdict.fault.name:32} {verdict.seconds:5.0f} s  {verdict.by}".rstrip()
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Do the quick tests catch the planted faults?")
-    parser.add_argument("--only", default="", choices=[fault.name for fault in FAULTS], metavar="NAME")
-    parser.add_argument("--area", choices=get_args(Area))
-    parser.add_argument("--list", action="store_true", help="run nothing: where is each found?")
-    parser.add_argument("--json", action="store_true", help="one JSON object a fault and line")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="keep the verdicts in this file")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":
