@@ -1,6 +1,7 @@
 """A small checkout with real tools: real Python, venv and pip, but packages of one line from a local folder."""
 
 import hashlib
+import io
 import os
 import platform
 import shutil
@@ -15,6 +16,13 @@ from installers.flavour import choose
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = "import sys\nprint('node', *sys.argv[1:], sys.prefix)\n"
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is one."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 class Checkout:

@@ -15,7 +15,10 @@ from installers.progress import Progress
 from installers.tool import find_tool
 from installers.trouble import SetupError
 
+from .conftest import ROOT
+
 CPU = FLAVOURS["linux-cpu"]
+REQUIREMENTS = ROOT / "packaging" / "requirements"
 
 
 @pytest.fixture
@@ -35,14 +38,10 @@ def test_a_fitting_stamp_is_recognised_for_its_purpose_only(ready: Path) -> None
     assert not is_ready(ready, "test") and not is_ready(ready, "relay")
 
 
-def test_a_changed_lock_makes_the_stamp_stale(ready: Path) -> None:
-    (ready / "packaging" / "requirements" / "linux-cpu.txt").write_text("a==2\n")
-    assert not is_ready(ready, "run")
-
-
-def test_a_changed_test_lock_leaves_the_node_alone(ready: Path) -> None:
-    (ready / "packaging" / "requirements" / "test.txt").write_text("b==2\n")
-    assert is_ready(ready, "run")
+@pytest.mark.parametrize(("changed", "fits"), [("linux-cpu", False), ("test", True)])
+def test_a_lock_of_its_own_makes_the_stamp_stale_and_no_other(ready: Path, changed: str, fits: bool) -> None:
+    (ready / "packaging" / "requirements" / f"{changed}.txt").write_text("a==2\n")
+    assert is_ready(ready, "run") is fits
 
 
 def test_another_python_makes_the_stamp_stale(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,13 +60,10 @@ def test_a_damaged_stamp_is_no_stamp(ready: Path, content: str) -> None:
     assert not is_ready(ready, "run")
 
 
-def test_too_little_space_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
+def test_too_little_space_is_said_and_what_a_stopped_set_up_left_counts(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"needs 2\.5 GB .* and 1\.1 GB are free"):
         check_space(free_mb=1_000, present_mb=100, needed_mb=2_500, folder=tmp_path)
-
-
-def test_what_a_stopped_set_up_left_counts_as_space(tmp_path: Path) -> None:
-    assert check_space(free_mb=1_000, present_mb=1_600, needed_mb=2_500, folder=tmp_path) is None
+    check_space(free_mb=1_000, present_mb=1_600, needed_mb=2_500, folder=tmp_path)
 
 
 def test_only_packages_with_their_last_file_count_as_installed(tmp_path: Path) -> None:
@@ -129,9 +125,8 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None
 
 
 def test_the_repository_has_a_lock_for_every_flavour() -> None:
-    root = Path(__file__).resolve().parents[2]
     for flavour in FLAVOURS.values():
-        for lock in environment._locks(root, "slow", flavour):
+        for lock in environment._locks(ROOT, "slow", flavour):
             text = lock.read_text()
             assert "--hash=sha256:" in text and "://" not in text
             assert f"python_full_version < '3.{NEWEST[1] + 1}'" in text, "for every Python that the bootstrap takes"
@@ -139,8 +134,7 @@ def test_the_repository_has_a_lock_for_every_flavour() -> None:
 
 
 def test_a_relay_has_the_nodes_versions_and_nothing_that_learns_or_shows() -> None:
-    root = Path(__file__).resolve().parents[2]
-    (lock,) = environment._locks(root, "relay", RELAY)
+    (lock,) = environment._locks(ROOT, "relay", RELAY)
     node = set(re.findall(r"^\S+==\S+", (lock.parent / "linux-cpu.txt").read_text(), re.M))
     relay = set(re.findall(r"^\S+==\S+", lock.read_text(), re.M))
     assert {pin.split("==")[0] for pin in relay - node} == {"nats-py", "prometheus-client", "pywin32-ctypes"}
@@ -148,13 +142,12 @@ def test_a_relay_has_the_nodes_versions_and_nothing_that_learns_or_shows() -> No
 
 
 def test_a_machine_without_a_gpu_gets_no_cuda_package() -> None:
-    root = Path(__file__).resolve().parents[2]
     for name in ("linux-cpu", "mac-arm64", "win-cpu", "test", "slow"):
-        assert "nvidia-cu" not in (root / "packaging" / "requirements" / f"{name}.txt").read_text()
+        assert "nvidia-cu" not in (REQUIREMENTS / f"{name}.txt").read_text()
 
 
 def test_a_machine_with_a_gpu_gets_the_cuda_build_on_every_python() -> None:
-    lock = Path(__file__).resolve().parents[2] / "packaging" / "requirements" / "linux-cuda.txt"
-    builds = [line for line in lock.read_text().splitlines() if line.startswith(("torch==", "nvidia-cublas=="))]
+    lines = (REQUIREMENTS / "linux-cuda.txt").read_text().splitlines()
+    builds = [line for line in lines if line.startswith(("torch==", "nvidia-cublas=="))]
     assert len(builds) == 2
     assert not [line for line in builds if "+cpu" in line or "python_full_version <" not in line or ">= '3.1" in line]

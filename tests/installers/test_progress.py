@@ -12,13 +12,10 @@ import pytest
 from installers.progress import Progress
 from installers.trouble import CommandFailed
 
+from .conftest import Terminal
+
 PRINT = "print('Collecting numpy'); print('  Downloading numpy-2.4.6-cp311-x.whl (16.9 MB)'); print('Collecting rich')"
 ASLEEP = [sys.executable, "-c", "import time; time.sleep(3600)"]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_step_says_which_of_how_many_and_how_long(tmp_path: Path) -> None:

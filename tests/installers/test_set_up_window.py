@@ -13,7 +13,7 @@ from installers.set_up_window import END_OF_PART, FAILED, Followed, is_done, is_
 from installers.trouble import SetupError
 from tests.display import a_display, can_be_had
 
-from .conftest import ROOT
+from .conftest import ROOT, Terminal
 
 BEGIN = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
 PRESSED = """
@@ -36,11 +36,6 @@ try:
 except KeyboardInterrupt:
     print("stopped")
 """
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.mark.parametrize(
