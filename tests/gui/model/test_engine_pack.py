@@ -92,9 +92,7 @@ def test_another_pack_is_offered_once_the_card_changed(
 
 def test_a_pack_that_fits_is_not_talked_about(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_pack, "other_engine", lambda: None)
-    monkeypatch.setattr(installation, "payload", lambda *root: MARK)
-    monkeypatch.setattr(installation, "can_learn", lambda: True)
-    made = EnginePackCard(tmp_path / "engine.log")
-    qtbot.addWidget(made)
+    made = card(qtbot, tmp_path, monkeypatch, can_learn=True)
+    made.hide()
     qtbot.waitUntil(lambda: not made._asking.isActive(), timeout=30_000)
     assert made.isHidden()

@@ -1,5 +1,6 @@
 """The Model page: what it shows, what it asks of the worker, and how it answers errors and strangers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -9,7 +10,6 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import IdentityError, InSilo, ModelError, SapoError, UsageError
-from sapo_desktop.core.models import Contents
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.attachment import Lost
 from sapo_desktop.gui.model import checkpoints as model_checkpoints
@@ -19,7 +19,7 @@ from sapo_desktop.gui.model.export import ExportSheet
 from sapo_desktop.gui.model.page import ModelPage
 from sapo_desktop.gui.model.transfer import HubSheet, TokenSheet
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.view.viewmodel import ALL
+from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, PhaseChanged, Progressed, SettingsChanged
 from sapo_desktop.worker.control.messages.facts import GetModelInfo
 from sapo_desktop.worker.control.messages.models import (
@@ -44,18 +44,19 @@ from tests.gui.staged_model import DONE, PROGRESS, REFUSED
 
 FREE = {"answers": "8", "max_tokens": "0", "lora_rank": "8", "learning_rate": "0.0"}
 """What is chosen with a model, where its own is to hold."""
-NOTHING_LEARNED = Checkpoints(items=staged_model.checkpoints().items[:1])
 
 
 class Scene(PageScene):
-    def __init__(self, qtbot: QtBot, bridge_kind: type[StageBridge] = StageBridge, **settings: object) -> None:
+    def __init__(
+        self, qtbot: QtBot, bridge_kind: Callable[[View], StageBridge] = StageBridge, **settings: object
+    ) -> None:
         self.view = scenes.a_view(scenes.swarm_curve(900), **({"silo": False} | settings))
-        self.bridge = bridge_kind(self.view)
+        self.bridge = kind(self.view)
         staged_model.stage(self.bridge)
         self.page = shown(qtbot, ModelPage(self.view, self.bridge, Actions(self.view, self.bridge)))
 
     def nothing_learned(self) -> None:
-        self.bridge.replies[ListCheckpoints] = NOTHING_LEARNED
+        self.bridge.replies[ListCheckpoints] = Checkpoints(items=staged_model.checkpoints().items[:1])
         self.bridge.tell(CheckpointsChanged())
 
     def choose(self, name: str) -> Any:
@@ -72,14 +73,11 @@ def scene(qtbot: QtBot) -> Scene:
     return Scene(qtbot)
 
 
-def test_the_model_at_work_in_numbers(scene: Scene) -> None:
+def test_the_model_at_work_in_numbers_and_one_that_only_answers(scene: Scene) -> None:
     said = all_texts(scene.page._at_work)
     assert "Starter" in said and "Answers and learns with PyTorch, on 4 thread" in said
     assert "1.9 million" in said and "612 MB" in said and "estimated: 455 MB" in said
     assert "on the processor, float32" in said
-
-
-def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
     scene.bridge.replies[GetModelInfo] = msgspec.structs.replace(
         staged_model.INFO, generator="llama.cpp", trainer="none", kind="gguf", micro_batch=0, notes=["It only answers."]
     )
@@ -88,50 +86,36 @@ def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
     assert "Answers with llama.cpp, learns nothing" in said and "Answers only" in said and "It only answers." in said
 
 
-def test_what_fits_is_drawn_and_named(scene: Scene) -> None:
+def test_what_fits_is_drawn_and_named_and_why_nothing_bigger_unfolds(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
     assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "Qwen3 0.6B" in said
-    bars = memory._bars.findChildren(model_page.QWidget)
-    names = [bar.accessibleName() for bar in bars if bar.accessibleName().startswith("Answers and learns with PyTorch")]
-    assert names and "the model itself 2.4 GB" in names[0]
+    names = [bar.accessibleName() for bar in memory._bars.findChildren(model_page.QWidget)]
+    (name, *_) = (name for name in names if name.startswith("Answers and learns with PyTorch"))
+    assert "the model itself 2.4 GB" in name
+    assert not memory._bigger.isVisible()
+    press(memory._why)
+    assert memory._bigger.isVisible() and "Qwen3 8B" in all_texts(memory)
 
 
-def test_why_nothing_bigger_unfolds(scene: Scene) -> None:
-    assert "takes" not in all_texts(scene.page._memory._bigger) or not scene.page._memory._bigger.isVisible()
-    press(scene.page._memory._why)
-    assert scene.page._memory._bigger.isVisible() and "Qwen3 8B" in all_texts(scene.page._memory)
-
-
-def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot) -> None:
-    unnamed = Scene(qtbot)
-    assert "Answers through a server" not in all_texts(unnamed.page)
-    named = Scene(qtbot, remote_url="http://box:8000")
-    assert "Answers through a server" in all_texts(named.page)
+@pytest.mark.parametrize("url", ["", "http://box:8000"])
+def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot, url: str) -> None:
+    assert ("Answers through a server" in all_texts(Scene(qtbot, remote_url=url).page)) == bool(url)
 
 
 # -- models ---------------------------------------------------------------------------------------------------
 
 
-def test_the_list_has_badges_with_numbers(scene: Scene) -> None:
+def test_the_list_has_badges_with_numbers_and_can_be_narrowed_down(scene: Scene) -> None:
     rows = {row[0]: row for row in cells(scene.page._models.table)}
     assert rows["Starter"][1:4] == ["At work", "Fits", "381 MB"]
     assert rows["SmolLM2 135M Instruct"][1] == "On this computer"
     assert rows["Qwen2.5 0.5B Instruct"][1] == "Unfinished"
     assert rows["Qwen3 8B"][2] == "Too big" and rows["old-model"][1] == "Damaged"
-    details = scene.choose("qwen3-8b")
-    assert "34.1 GB; 11.2 GB are free" in all_texts(details)
-
-
-def test_the_list_can_be_narrowed_down(scene: Scene) -> None:
+    assert "34.1 GB; 11.2 GB are free" in all_texts(scene.choose("qwen3-8b"))
     scene.page._models._which.buttons["here"].click()
-    assert {row[0] for row in cells(scene.page._models.table)} == {
-        "Starter",
-        "SmolLM2 135M Instruct",
-        "Qwen2.5 0.5B Instruct",
-        "owner--small-gguf",
-        "old-model",
-    }
+    here = {"Starter", "SmolLM2 135M Instruct", "Qwen2.5 0.5B Instruct", "owner--small-gguf", "old-model"}
+    assert {row[0] for row in cells(scene.page._models.table)} == here
 
 
 def test_a_download_begins_and_shows_how_far_it_is(scene: Scene) -> None:
@@ -165,14 +149,11 @@ def test_a_finished_download_is_told_and_the_list_is_asked_for_again(scene: Scen
     assert "is installed" not in all_texts(scene.page._transfer)
 
 
-def test_a_refused_download_leads_to_the_account(scene: Scene) -> None:
+def test_a_refused_download_leads_to_the_account_and_a_cancelled_one_is_no_error(scene: Scene) -> None:
     scene.bridge.tell(REFUSED)
     assert "wants an account" in all_texts(scene.page._transfer)
     press(scene.page._transfer.news.button)
     assert scene.sheet(TokenSheet)
-
-
-def test_a_cancelled_download_is_no_error(scene: Scene) -> None:
     scene.bridge.tell(ModelFailed(model="m", kind="HostCancelled", text="m: cancelled."))
     assert "What has arrived of a download is kept" in all_texts(scene.page._transfer)
     assert scene.page._transfer.news.property("tone") == "plain"
@@ -279,10 +260,9 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
 
 
 def test_one_can_stay_with_the_model_at_work(scene: Scene) -> None:
-    at_work = {"answers": "4", "max_tokens": "64", "lora_rank": "16", "learning_rate": "0.001"}
     scene.settings(answers=4, max_tokens=64, lora_rank=16, learning_rate=0.001, waiting=("model",))
     press(scene.choose("starter").use_button)
-    values = {"model": "starter"} | at_work
+    values = {"model": "starter", "answers": "4", "max_tokens": "64", "lora_rank": "16", "learning_rate": "0.001"}
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values=values)]
 
 
@@ -305,12 +285,8 @@ def test_checkpoints_with_their_scores_and_which_they_are(scene: Scene) -> None:
     assert rows[0][:2] == ["900", "last"] and rows[-1][0] == "Base"
     best = next(row for row in rows if row[1] == "best")
     assert best[0] == "800" and best[3].startswith("0.7") and " to " in best[3]
-
-
-def test_new_checkpoints_are_asked_for(scene: Scene) -> None:
-    scene.bridge.replies[ListCheckpoints] = NOTHING_LEARNED
-    scene.bridge.tell(CheckpointsChanged())
-    assert [row[0] for row in cells(scene.page._checkpoints.table)] == ["Base"]
+    scene.nothing_learned()
+    assert [row[0] for row in cells(scene.page._checkpoints.table)] == ["Base"], "others are asked for when they come"
 
 
 def test_going_back_is_asked_first_and_not_to_where_it_stands(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,9 +332,8 @@ def test_a_score_that_fails_says_why(scene: Scene) -> None:
     scene.bridge.replies[Evaluate] = ModelError("The checkpoint is damaged.")
     press(scene.page._checkpoints.score)
     press(scene.page._checkpoints.scoring.begin)
-    assert (
-        "The checkpoint is damaged." in all_texts(scene.page._checkpoints) and not scene.page._checkpoints.scoring.busy
-    )
+    assert "The checkpoint is damaged." in all_texts(scene.page._checkpoints)
+    assert not scene.page._checkpoints.scoring.busy
 
 
 def test_export_asks_where_to_and_in_which_format(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,15 +357,13 @@ def test_export_asks_where_to_and_in_which_format(scene: Scene, monkeypatch: pyt
 
 def exporting(qtbot: QtBot) -> tuple[ExportSheet, LateBridge]:
     """The dialog while files are written."""
-    bridge = LateBridge(scenes.a_view(), ExportModel)
-    staged_model.stage(bridge)
-    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)))
-    page._checkpoints.table.select([800])
-    press(page._checkpoints.export)
-    sheet = next(found for found in page.findChildren(ExportSheet) if found.isVisible())
+    scene = Scene(qtbot, lambda view: LateBridge(view, ExportModel))
+    scene.page._checkpoints.table.select([800])
+    press(scene.page._checkpoints.export)
+    sheet = scene.sheet(ExportSheet)
     qtbot.keyClicks(sheet._folder, "/home/me/new")
     press(sheet.ok)
-    return sheet, bridge
+    return sheet, scene.bridge  # type: ignore[return-value]
 
 
 def test_one_export_at_a_time(qtbot: QtBot) -> None:
@@ -407,16 +380,15 @@ def test_one_export_at_a_time(qtbot: QtBot) -> None:
     assert [request.format for request in bridge.asked_for(ExportModel)] == ["peft", "gguf"]
 
 
-@pytest.mark.parametrize("leave", ["button", "key", "frame"])
-def test_whoever_leaves_an_export_ends_it(qtbot: QtBot, leave: str) -> None:
+@pytest.mark.parametrize(
+    "leave",
+    [lambda qtbot, sheet: press(sheet.back), lambda qtbot, sheet: qtbot.keyClick(sheet, Qt.Key.Key_Escape),
+     lambda qtbot, sheet: sheet.close()],
+    ids=["button", "key", "frame"],
+)  # fmt: skip
+def test_whoever_leaves_an_export_ends_it(qtbot: QtBot, leave: Callable[[QtBot, ExportSheet], object]) -> None:
     sheet, bridge = exporting(qtbot)
-    match leave:
-        case "button":
-            press(sheet.back)
-        case "key":
-            qtbot.keyClick(sheet, Qt.Key.Key_Escape)
-        case "frame":
-            sheet.close()
+    leave(qtbot, sheet)
     assert bridge.cancelled == 1
 
 
@@ -446,12 +418,12 @@ def test_without_a_node_it_says_why_and_offers_nothing_in_vain(scene: Scene) -> 
     scene.bridge.tell(Lost(reason="It was killed."))
     assert "It was killed." in all_texts(scene.page)
     details, checkpoints = scene.page._models.details, scene.page._checkpoints
-    for button in (details.use_button, details.remove_button, checkpoints.score, checkpoints.export):
-        assert not button.isEnabled()
+    buttons = (details.use_button, details.remove_button, checkpoints.score, checkpoints.export)
+    assert not any(button.isEnabled() for button in buttons)
 
 
 def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice(qtbot: QtBot) -> None:
-    view = model_page.View(clock=lambda: scenes.NOW)
+    view = View(clock=lambda: scenes.NOW)
     bridge = StageBridge(view)
     staged_model.stage(bridge)
     page = shown(qtbot, ModelPage(view, bridge, Actions(view, bridge)))
@@ -477,7 +449,7 @@ def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice
 
 
 def test_a_page_that_was_never_attached_is_empty_and_calm(qtbot: QtBot) -> None:
-    view = model_page.View(clock=lambda: scenes.NOW)
+    view = View(clock=lambda: scenes.NOW)
     bridge = StageBridge(view)
     page = ModelPage(view, bridge, Actions(view, bridge))
     qtbot.addWidget(page)
@@ -493,10 +465,3 @@ def test_answers_that_come_after_the_page_was_closed_do_no_harm(qtbot: QtBot) ->
     scene.page.hide()
     scene.bridge.deliver()
     assert len(cells(scene.page._models.table)) == 16
-
-
-def test_ten_thousand_models_are_no_burden(scene: Scene) -> None:
-    models = [staged_model.installed(f"m{at}", "x/y", 5) for at in range(10_000)]
-    scene.bridge.replies[GetModels] = ModelsAre(folder="/m", contents=Contents(models=models))
-    scene.page._models.ask()
-    assert scene.page._models.table.model().rowCount() > 10_000
