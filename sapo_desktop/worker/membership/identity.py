@@ -102,7 +102,7 @@ class OwnIdentity:
             UsageError: no swarm was founded here.
             PassphraseNeeded: it is closed, or a new one could be kept nowhere.
         """
-        keeper, given = _keeper(self._folder, "admission key"), passphrase or self.passphrase
+        keeper, given = self._keeper("admission key"), passphrase or self.passphrase
         found = await asyncio.to_thread(keeper.load, given)
         if found is not None:
             return found
@@ -120,13 +120,9 @@ class OwnIdentity:
             )
         return await asyncio.to_thread(keeper.create, given if keyring is None else None)
 
-    def _keeper(self) -> identity.Keeper:
-        return _keeper(self._folder, "identity")
-
-
-def _keeper(folder: DataFolder, name: identity.Name) -> identity.Keeper:
-    """Where a secret key of this folder is kept."""
-    return identity.Keeper(folder.node_id(), folder.control / name.replace(" ", "-"), name)
+    def _keeper(self, name: identity.Name = "identity") -> identity.Keeper:
+        """Where a secret key of this folder is kept."""
+        return identity.Keeper(self._folder.node_id(), self._folder.control / name.replace(" ", "-"), name)
 
 
 def _load_or_create(keeper: identity.Keeper, passphrase: str | None) -> identity.Identity:

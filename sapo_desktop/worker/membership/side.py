@@ -135,7 +135,8 @@ class SwarmSide:
         self._joined: Joined | None = None
         self._address = ""
         self._state: SwarmState = "silo"
-        self._reason: Text = sentence("In silo: no network at all.")
+        self.reason: Text = sentence("In silo: no network at all.")
+        """Why there is no member."""
         self._foreign: Host | None = None
         """The host that marks what peers answered."""
         self._said_used_twice = False
@@ -199,7 +200,7 @@ class SwarmSide:
         if self._joined is None or self._settings is None:
             raise UsageError(
                 "Only a node in the swarm can dial a peer: leave silo, or wait until it has joined. {reason}",
-                reason=self._reason,
+                reason=self.reason,
             )
         return await greet(self._joined.network, text, self._settings.invited)
 
@@ -213,16 +214,11 @@ class SwarmSide:
         """Its links; None while it is not in the swarm."""
         return self._joined.network if self._joined else None
 
-    @property
-    def reason(self) -> Text:
-        """One sentence on why there is no member."""
-        return self._reason
-
     def info(self, tasks: tuple[TaskKey, ...]) -> SwarmInfo:
         """What there is to see, at once; the reward on `tasks` as it was looked at last."""
         joined = self._joined
         if joined is None:
-            return SwarmInfo(state=self._state, reason=self._reason)
+            return SwarmInfo(state=self._state, reason=self.reason)
         kept = self.identity.used.where if self.identity.used else ""
         reward = joined.member.measuring.known(tasks)
         return linked_info(joined, kept=kept, address=self._address, member=joined.member, reward=reward)
@@ -256,7 +252,7 @@ class SwarmSide:
             except (SapoError, OSError) as error:
                 reason = sentence("The swarm cannot be joined: {reason} Training goes on alone.", reason=_why(error))
                 self._show("failed", reason)
-                self._notify("error", self._reason)
+                self._notify("error", self.reason)
                 return
             self._joined = joined
             stack.callback(self._left, joined)
@@ -282,7 +278,7 @@ class SwarmSide:
                 )
         if self._failed_by_bug:
             self._show("failed", self._failed_by_bug)
-            self._notify("error", self._reason)
+            self._notify("error", self.reason)
             self._failed_by_bug = ""
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
@@ -376,7 +372,7 @@ class SwarmSide:
         self._show(state, reason)
 
     def _show(self, state: SwarmState, reason: Text) -> None:
-        self._state, self._reason = state, reason
+        self._state, self.reason = state, reason
         self._tell()
 
     async def _tell_changes(self) -> None:

@@ -130,7 +130,10 @@ def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:
     dialled = sum(link.dialled is not None for link in opened)
     all_traffic = [exchange.past, *(link.traffic for link in exchange.links)]
     found = [
-        _gauge("info", "Which program this is.", {"version": sapo_desktop.__version__}, 1),
+        _by(
+            GaugeMetricFamily("sapo_relay_info", "Which program this is.", labels=["version"]),
+            {sapo_desktop.__version__: 1},
+        ),
         _by(
             GaugeMetricFamily("sapo_relay_links", "Open links, by who dialled.", labels=["dialled"]),
             {"us": dialled, "them": len(opened) - dialled},
@@ -188,12 +191,6 @@ def _backbone(backbone: Backbone) -> list[Metric]:
         GaugeMetricFamily(f"{name}_waiting_bytes", "What waits, both ways.", federation.waiting_bytes),
         _refused(f"{name}_refused", "What was not taken from other relays.", federation.tally.refused),
     ]
-
-
-def _gauge(name: str, text: str, labels: dict[str, str], value: float) -> Metric:
-    family = GaugeMetricFamily(f"sapo_relay_{name}", text, labels=list(labels))
-    family.add_metric(list(labels.values()), value)
-    return family
 
 
 def _by(family: GaugeMetricFamily | CounterMetricFamily, values: dict[str, float]) -> Metric:

@@ -79,12 +79,7 @@ class Asking:
         node = self._node
         live = name == "last"
         checkpoint = None if live else await node.find_checkpoint(name)
-        sampling = Sampling(
-            greedy=greedy,
-            temperature=node.settings.temperature,
-            max_tokens=node.max_tokens,
-            seed=self._random.getrandbits(31),
-        )
+        sampling = drawn_sampling(node, self._random, greedy=greedy)
         async with node.awake():
             answered = await node.engine.generate_with(
                 checkpoint.folder if checkpoint else None,
@@ -107,6 +102,16 @@ class Asking:
             mark=mark,
             truth=await examiner.truth(question.task, question.seed),
         )
+
+
+def drawn_sampling(node: Node, random: SystemRandom, *, greedy: bool = False) -> Sampling:
+    """As in training, with a seed that nobody knows."""
+    return Sampling(
+        greedy=greedy,
+        temperature=node.settings.temperature,
+        max_tokens=node.max_tokens,
+        seed=random.getrandbits(31),
+    )
 
 
 class _Told:

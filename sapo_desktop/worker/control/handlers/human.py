@@ -17,7 +17,7 @@ from random import SystemRandom
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.extraction import CLOSE, OPEN
-from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
+from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.learning.plan import draw_task
@@ -28,6 +28,7 @@ from sapo_desktop.swarm.protocol.envelope import may_be_shared
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.grammars import FORMS
+from sapo_desktop.worker.control.handlers.asking import drawn_sampling
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.foreign import SHORTEST_REASONING, as_marked
@@ -193,12 +194,7 @@ class HumanAnswers:
 
     async def _beside(self, question: Question) -> Sequence[Completion]:
         """The model's own answers; none where the engine fails: a group of one is a group too."""
-        settings = self._node.settings
-        sampling = Sampling(
-            temperature=settings.temperature,
-            max_tokens=self._node.max_tokens,
-            seed=self._random.getrandbits(31),
-        )
+        sampling = drawn_sampling(self._node, self._random)
         try:
             generated = await self._node.engine.generate([question.text], self._answers - 1, sampling)
         except HostError as error:

@@ -38,7 +38,6 @@ from sapo_desktop.worker.hosts import librarian
 
 log = logging.getLogger("sapo_desktop.worker")
 
-
 _Ended = ModelInstalled | ModelFailed
 
 
@@ -76,7 +75,7 @@ class ModelRequests:
         if self._working is None:
             return Ok(text=sentence("Nothing is being downloaded or imported."))
         name = self._working.model
-        await self._end()
+        await self.close()
         return Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
 
     async def remove(self, request: RemoveModel) -> ModelRemoved:
@@ -91,19 +90,16 @@ class ModelRequests:
     async def set_token(self, request: SetHubToken) -> Ok:
         hub = librarian.endpoint(self._settings())
         if request.token is None:
-            found = await asyncio.to_thread(hub_token.forget, hub)
-            return Ok(
-                text=sentence("The token for {hub} is forgotten.", hub=hub)
-                if found
-                else sentence("There was no token for {hub}.", hub=hub)
-            )
+            if await asyncio.to_thread(hub_token.forget, hub):
+                return Ok(text=sentence("The token for {hub} is forgotten.", hub=hub))
+            return Ok(text=sentence("There was no token for {hub}.", hub=hub))
         await asyncio.to_thread(hub_token.keep, hub, request.token)
         return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
         """Silo is true at once: a download under way ends."""
         if settings.silo and self._needs_network:
-            await self._end()
+            await self.close()
 
     def at_rate(self, kilobytes: int) -> None:
         """From now on download so many KB a second at most, 0: no limit; what is under way goes on where it was."""
@@ -113,7 +109,9 @@ class ModelRequests:
 
     async def close(self) -> None:
         """End what is under way."""
-        await self._end()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
 
     def _folder(self) -> str:
         return str(librarian.models_folder(self._settings()))
@@ -163,12 +161,6 @@ class ModelRequests:
         self._working, self._task, self._needs_network = None, None, False
         cancelled = ModelFailed(model=model, kind="HostCancelled", text=sentence("{model}: cancelled.", model=model))
         self._publish(cancelled if task.cancelled() else task.result())
-
-    async def _end(self) -> None:
-        task = self._task
-        if task is not None:
-            task.cancel()
-            await asyncio.wait({task})
 
 
 async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from sapo_desktop.core.errors import HostError, IdentityError, SapoError
-from sapo_desktop.core.records import Completion, Group, Question, Sampling
+from sapo_desktop.core.records import Completion, Group, Question
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.plan import draw_task
@@ -30,6 +30,7 @@ from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.system.identity import Identity, fresh_seed
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.questions import SHARED_INDICES, question_hash
+from sapo_desktop.worker.control.handlers.asking import drawn_sampling
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
@@ -80,12 +81,7 @@ class Preview:
         me = _membership(signer, settings, self._instance(), {task: ids[task]})
         envelope = seal(signer, group_body(me, group))
         frame = codec.encode(wire.Publish(batch=codec.pack_published([envelope])))
-        return EnvelopePreview(
-            text=readable(frame),
-            bytes=len(frame),
-            signed=signed,
-            task=task,
-        )
+        return EnvelopePreview(text=readable(frame), bytes=len(frame), signed=signed, task=task)
 
     async def _signer(self) -> tuple[Signer, bool]:
         """This node's own key where it has one that is open, else one for this once."""
@@ -150,11 +146,7 @@ class Preview:
 
     async def _completions(self, question: Question) -> list[Completion]:
         node = self._node
-        sampling = Sampling(
-            temperature=node.settings.temperature,
-            max_tokens=node.max_tokens,
-            seed=self._random.getrandbits(31),
-        )
+        sampling = drawn_sampling(node, self._random)
         answers = min(node.settings.answers, limits.MAX_ANSWERS)
         async with node.awake():
             return (await node.engine.generate([question.text], answers, sampling)).completions[0]

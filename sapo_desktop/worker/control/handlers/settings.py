@@ -46,12 +46,6 @@ OF_THE_NETWORK = frozenset(key for key in settings_file.known_keys() if settings
 _PRIORITY = "low_priority"
 
 
-def check_facts(settings: Settings, keys: Collection[str]) -> None:
-    """Refuse what this computer cannot keep. Raises UsageError."""
-    for reason in asked_in_vain(settings, keys).values():
-        raise UsageError(reason)
-
-
 def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
     """What is taken, but is maybe not what was meant."""
     said = unknown_programs(settings) if "pause_for" in keys else []
@@ -191,7 +185,8 @@ class SettingsRequests:
             check(settings)
             check(wanted)  # what is kept may be sound, and not go with what the command line says
         if asked := keys & LOOKED_AT:
-            await asyncio.to_thread(check_facts, settings, asked)
+            for reason in (await asyncio.to_thread(asked_in_vain, settings, asked)).values():
+                raise UsageError(reason)
         node = self._node
         if wanted.model != self._wanted.model:
             await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
