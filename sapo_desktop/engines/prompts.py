@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
 
 INSTRUCTIONS = (
@@ -63,11 +62,7 @@ class Prompter:
             return [Piece(question, is_template=harmless)]
         if harmless:
             return [Piece(self._turn(question), is_template=True)]
-        before, found, after = self._turn(_PLACE).partition(_PLACE)
-        if not found:
-            raise ModelError(
-                sentence("The model's chat template does not show the question as it is; choose another model.")
-            )
+        before, _, after = self._turn(_PLACE).partition(_PLACE)
         return [Piece(before, True), Piece(question, False), Piece(after, True)]
 
     @property

@@ -252,9 +252,9 @@ class LoadRemote(EngineMessage, frozen=True):
     """That one reply may take."""
 
 
-EngineRequest = (
-    TimeProducts | Load | Generate | Encode | Step | Save | Restore | Configure | Export | WriteGguf | WriteAdapter
-)
+EngineWork = Generate | Encode | Step | Save | Restore | Configure | Export | WriteAdapter
+"""What needs a `Load` before."""
+EngineRequest = TimeProducts | Load | WriteGguf | EngineWork
 EngineReply = ProductsTimed | Loaded | Generated | Encoded | Stepped | Done
 EngineProgress = GenerationProgress | TokenText
 GeneratorRequest = LoadGguf | Generate | Encode | UseAdapter | Configure | Quantise

@@ -168,8 +168,8 @@ def learnable(engine: Any, made: p.Generated) -> list[TrainingSequence]:
 def trained_engine(folder: Path) -> Any:
     """A torch engine some steps away from its start, so that its adapter shows."""
     engine = loaded_engine(folder, lora_rank=4, learning_rate=2e-2)
-    prompts = [engine.lm.prompt_tokens(QUESTION)]
-    answers = [engine.lm.encode_foreign(text, end=True) for text in (RIGHT, "No idea.", "1 2 3")]
+    prompts = [engine.lm.words.prompt_tokens(QUESTION)]
+    answers = [engine.lm.words.encode_foreign(text, end=True) for text in (RIGHT, "No idea.", "1 2 3")]
     batch = [
         TrainingSequence(prompt=prompts[0], tokens=tokens or [], advantage=advantage)
         for tokens, advantage in zip(answers, [1.0, -1.0, -0.5], strict=True)
@@ -184,7 +184,7 @@ def test_exports_answer_as_the_engine_does(folder: Path, tmp_path: Path) -> None
     engine = trained_engine(folder)
     for format in ("peft", "merged", "gguf"):
         engine.export(p.Export(format=format, folder=str(tmp_path / format)))
-    tokens = engine.lm.prompt_tokens(QUESTION)
+    tokens = engine.lm.words.prompt_tokens(QUESTION)
     merged = AutoModelForCausalLM.from_pretrained(tmp_path / "merged", local_files_only=True).eval()
     expected = torch_logits(engine.policy.model, tokens)
     assert np.abs(torch_logits(merged, tokens) - expected).max() < 1e-4
@@ -240,7 +240,7 @@ def test_logits_in_llama_cpp_equal_transformers_with_base_merged_and_adapter(fol
     write_folder(folder, tmp_path / "base.gguf", "F32")
     files = written(engine, tmp_path)
     for text in CORPUS[1:6]:
-        tokens = [*engine.lm.prompt_tokens(text), *encode(engine, RIGHT)][:250]
+        tokens = [*engine.lm.words.prompt_tokens(text), *encode(engine, RIGHT)][:250]
         with engine.policy.model.disable_adapter():
             base = torch_logits(engine.policy.model, tokens)
         trained = torch_logits(engine.policy.model, tokens)
@@ -269,7 +269,7 @@ def close(ours: Any, theirs: Any) -> None:
 
 def test_gradients_are_those_of_a_plain_pass_through_transformers(folder: Path) -> None:
     engine = trained_engine(folder)
-    prompt, tokens = engine.lm.prompt_tokens(QUESTION), engine.lm.encode_foreign(RIGHT, end=True)
+    prompt, tokens = engine.lm.words.prompt_tokens(QUESTION), engine.lm.words.encode_foreign(RIGHT, end=True)
     parameters = engine.policy.trainable()
 
     engine.trainer.optimiser.zero_grad()

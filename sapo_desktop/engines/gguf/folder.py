@@ -22,7 +22,7 @@ from sapo_desktop.core.errors import ModelError, NotWritten, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, replace_durably
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.exporting.export import lora_factors
-from sapo_desktop.engines.gguf.write import WeightType, write_adapter, write_model
+from sapo_desktop.engines.gguf.write import write_adapter, write_model
 from sapo_desktop.engines.protocols import GgufWeights
 from sapo_desktop.engines.tokenizer import load_tokenizer
 from sapo_desktop.engines.torch.llama.bare import BareLlama, factors_of
@@ -61,7 +61,7 @@ class FolderWeights:
         return tensor
 
 
-def write_folder(folder: Path, path: Path, weight_type: WeightType = "F16") -> None:
+def write_folder(folder: Path, path: Path, weight_type: GgufWeights = "F16") -> None:
     """Write the model of `folder` as the GGUF file `path`; what fails leaves no file.
 
     Raises:

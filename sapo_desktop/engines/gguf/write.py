@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import gguf
 import numpy as np
@@ -21,8 +21,8 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.gguf.architectures import ROPE_FACTORS, Layout
 from sapo_desktop.engines.gguf.vocabulary import write_vocabulary
+from sapo_desktop.engines.protocols import GgufWeights
 
-WeightType = Literal["F32", "F16"]
 _FILE_TYPES = {"F32": gguf.LlamaFileType.ALL_F32, "F16": gguf.LlamaFileType.MOSTLY_F16}
 _TORCH_TYPES = {"F32": torch.float32, "F16": torch.float16}
 
@@ -43,7 +43,7 @@ def write_model(
     config: Any,
     tokenizer: Any,
     weights: Weights,
-    weight_type: WeightType = "F16",
+    weight_type: GgufWeights = "F16",
     name: str = "",
 ) -> None:
     """Write one GGUF file that llama.cpp loads by itself; vectors stay F32. What fails leaves no file.
@@ -102,12 +102,12 @@ def write_adapter(path: Path, config: Any, factors: Mapping[str, Tensor], scalin
 
 
 def _write_tensors(
-    writer: gguf.GGUFWriter, layout: Layout, names: list[str], weights: Weights, weight_type: WeightType
+    writer: gguf.GGUFWriter, layout: Layout, names: list[str], weights: Weights, weight_type: GgufWeights
 ) -> None:
     factors = layout.rope_factors()
     if factors is not None:
         _announce(writer, ROPE_FACTORS, tuple(factors.shape), "F32")
-    kinds: dict[str, WeightType] = {n: weight_type if len(weights.shape(n)) > 1 else "F32" for n in names}
+    kinds: dict[str, GgufWeights] = {n: weight_type if len(weights.shape(n)) > 1 else "F32" for n in names}
     for name in names:
         _announce(writer, layout.target(name), weights.shape(name), kinds[name])
     _write_head(writer)
@@ -118,13 +118,13 @@ def _write_tensors(
         writer.write_tensor_data(_encode(name, layout.rows(name, weights[name]), kinds[name]))
 
 
-def _announce(writer: gguf.GGUFWriter, target: str, shape: tuple[int, ...], kind: WeightType) -> None:
+def _announce(writer: gguf.GGUFWriter, target: str, shape: tuple[int, ...], kind: GgufWeights) -> None:
     size = int(np.prod(shape)) * _TORCH_TYPES[kind].itemsize
     quantisation = gguf.GGMLQuantizationType[kind]
     writer.add_tensor_info(target, shape, np.dtype(np.float32), size, raw_dtype=quantisation)
 
 
-def _encode(name: str, tensor: Tensor, kind: WeightType) -> NDArray[Any]:
+def _encode(name: str, tensor: Tensor, kind: GgufWeights) -> NDArray[Any]:
     """The tensor's numbers in the file's type."""
     low, high = (float(value) for value in torch.aminmax(tensor.detach()))
     if not (np.isfinite(low) and np.isfinite(high)):

@@ -8,8 +8,9 @@ Left out: HTTP (`http.py`), what a text is in our own ids (`tokens.py`), streami
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -39,87 +40,56 @@ class Ask:
     """Name of the adapter to answer with; None: the base."""
 
 
-class Dialect(Protocol):
+@dataclass(frozen=True)
+class Dialect:
     """How one kind of server is asked."""
 
     name: str
-    together: bool
+    together: bool = True
     """Several answers to a prompt in one request."""
-    at_once: int
+    at_once: int = 16
     """Requests under way at a time."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of sampling, beside those of the standard."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether what is sampled comes with ids and log-probabilities, and by the adapter that was put there."""
+        return self.name == "vllm"
+
+    @property
+    def chats(self) -> bool:
+        """Whether the server puts the question into a template of its own."""
+        return self.name == "chat"
 
     def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
         """Path and body."""
-
-
-class Vllm:
-    """vLLM's completions."""
-
-    name = "vllm"
-    together = True
-    at_once = 64
-
-    def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
-        body = _openai(ask) | {
-            "model": ask.adapter or ask.model,
-            "prompt": ask.prompt,
-            "top_k": -1,
-            "min_p": 0.0,
-            "repetition_penalty": 1.0,
-            "stop_token_ids": ask.stop,
-            "logprobs": 1,
-            "return_token_ids": True,
-        }
-        return "/v1/completions", body
-
-
-class Completions:
-    """OpenAI's completions.
-
-    Args:
-        name: of the server; SGLang and llama-server take prompts as ids.
-        cuts: whether options are sent that the standard lacks and most servers have.
-    """
-
-    at_once = 16
-
-    def __init__(self, name: str, *, together: bool, cuts: bool) -> None:
-        self.name = name
-        self.together = together
-        self._cuts = cuts
-
-    def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
-        prompt = ask.prompt if self.name in ("sglang", "llama-server") else ask.text
-        body = _openai(ask) | {"model": ask.model, "prompt": prompt}
-        if self._cuts:
-            body |= {"top_k": -1 if self.name == "sglang" else 0, "min_p": 0.0, "repeat_penalty": 1.0}
+        body = _openai(ask) | {"model": ask.model, **self.options}
         if not self.together:
             del body["n"]
-        return "/v1/completions", body
+        if self.chats:
+            return "/v1/chat/completions", body | {"messages": ask.messages}
+        if self.learns:
+            body |= {"model": ask.adapter or ask.model, "stop_token_ids": ask.stop}
+        # SGLang and llama-server take prompts as ids, too.
+        takes_texts = self.name == "openai"
+        return "/v1/completions", body | {"prompt": ask.text if takes_texts else ask.prompt}
 
 
-class Chat:
-    """The chat endpoint, where a server has no other: it puts the question into its own template."""
-
-    name = "chat"
-    at_once = 16
-
-    def __init__(self, *, together: bool) -> None:
-        self.together = together
-
-    def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
-        body = _openai(ask) | {"model": ask.model, "messages": ask.messages}
-        if not self.together:
-            del body["n"]
-        return "/v1/chat/completions", body
+_VLLM = Dialect(
+    "vllm",
+    at_once=64,
+    options={"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0, "logprobs": 1, "return_token_ids": True},
+)
 
 
 def ways(owner: str) -> list[Dialect]:
-    """What to try with a server whose models are `owned_by` that, the best first."""
-    name = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama-server"}.get(owner, "openai")
-    best = [Vllm()] if name == "vllm" else []
-    plain = [Completions(name, together=together, cuts=cuts) for cuts in (True, False) for together in (True, False)]
-    return [*best, *plain, Chat(together=True), Chat(together=False)]
+    """What to try with a server whose models are `owned_by` that, the best first; chat where it has nothing else."""
+    name = {"sglang": "sglang", "llamacpp": "llama-server"}.get(owner, "openai")
+    # The standard lacks these, and most servers have them.
+    usual = {"top_k": -1 if name == "sglang" else 0, "min_p": 0.0, "repeat_penalty": 1.0}
+    plain = [Dialect(name, together, options=options) for options in (usual, {}) for together in (True, False)]
+    return [*([_VLLM] if owner == "vllm" else []), *plain, Dialect("chat"), Dialect("chat", together=False)]
 
 
 def _openai(ask: Ask) -> dict[str, Any]:

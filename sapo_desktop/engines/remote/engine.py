@@ -24,7 +24,7 @@ from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, Usag
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.remote.dialects import Ask, Chat, Dialect, Vllm, answers_in
+from sapo_desktop.engines.remote.dialects import Ask, Dialect, answers_in
 from sapo_desktop.engines.remote.http import Refused, Server, Unusable, in_the_clear
 from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at
 from sapo_desktop.engines.remote.tokens import Translator, Understood
@@ -95,7 +95,7 @@ class RemoteGenerator:
             )
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
-        folder = request.adapters if isinstance(self.dialect, Vllm) else None
+        folder = request.adapters if self.dialect.learns else None
         self.shelf = None if folder is None else AdapterShelf(folder)
         if self.shelf is not None:
             run(self._sweep(self.shelf))
@@ -177,13 +177,12 @@ class RemoteGenerator:
 
     async def _once(self, server: Server, dialect: Dialect, ask: Ask, *, any_number: bool = False) -> list[Understood]:
         path, body = dialect.request(ask)
-        learns = isinstance(dialect, Vllm)
 
         def read(raw: bytes) -> list[Understood]:
             answers = answers_in(raw)
             if len(answers) != ask.count and not any_number:
                 raise Unusable("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
-            return [self._translator.read(one, ask.limit, ask.sampling, cut=learns) for one in answers]
+            return [self._translator.read(one, ask.limit, ask.sampling, cut=dialect.learns) for one in answers]
 
         return await server.ask(path, body, read)
 
@@ -250,20 +249,20 @@ class RemoteGenerator:
         url = self.request.url
         if self.request.key and in_the_clear(url):
             yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
-        if isinstance(self.dialect, Chat):
+        if self.dialect.chats:
             yield sentence(
                 "{url} offers chat only: it puts questions into its own template, which may differ from the one "
                 "this model is trained with. vLLM and llama-server use this model's.",
                 url=url,
             )
-        if isinstance(self.dialect, Vllm) and not self.first.by_id:
+        if self.dialect.learns and not self.first.by_id:
             yield sentence(
                 "The server at {url} seems to have another model: its tokens do not spell its text in this "
                 "model's vocabulary. Look whether both are the same. Until then answers are encoded here, "
                 "and learned from without importance weights.",
                 url=url,
             )
-        elif isinstance(self.dialect, Vllm) and not self.first.completion.logprobs:
+        elif self.dialect.learns and not self.first.completion.logprobs:
             yield sentence(
                 "{url} gives no log-probabilities for whole answers: answers are learned from without importance "
                 "weights. vLLM gives them.",

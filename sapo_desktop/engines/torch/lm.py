@@ -27,10 +27,8 @@ from sapo_desktop.engines.torch.llama.bare import load_bare
 from sapo_desktop.engines.torch.memory import is_out_of_memory, without_holes
 from sapo_desktop.engines.torch.rounded import round_matrices
 
-PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
-
-# Below this many parameters float32 is as fast as anything and the numbers are easier to trust.
 SMALL_MODEL = 100_000_000
+"""Parameters below which float32 is as fast as anything, and the numbers are easier to trust."""
 
 
 @dataclass(frozen=True)
@@ -64,24 +62,6 @@ class LanguageModel:
             load_tokenizer(self.folder).backend if isinstance(self.words.backend, BareTokenizer) else self.words.backend
         )
 
-    @property
-    def stop_tokens(self) -> frozenset[int]:
-        """Every id that ends an answer."""
-        return self.words.stop_tokens
-
-    @property
-    def end_token(self) -> int:
-        return self.words.end_token
-
-    def prompt_tokens(self, question: str) -> list[int]:
-        return self.words.prompt_tokens(question)
-
-    def text(self, tokens: list[int]) -> str:
-        return self.words.text(tokens)
-
-    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
-        return self.words.encode_foreign(text, end)
-
 
 def load_language_model(
     folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True, rounded: bool = False
@@ -91,7 +71,6 @@ def load_language_model(
     `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: with the matrices of its blocks in 8
     bits (`rounded.py`).
     """
-    _check_folder(folder)
     where = _device(device)
     words = load_tokenizer(folder, bare)
     precision = _dtype(dtype, where, folder)
@@ -144,24 +123,6 @@ def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
             names=lacking,
         )
     return model.eval()
-
-
-def _check_folder(folder: Path) -> None:
-    if not (folder / "config.json").is_file():
-        raise ModelError(
-            "There is no model in {folder}: config.json is missing. Choose another folder.", folder=str(folder)
-        )
-    if any(folder.glob("*.safetensors")):
-        return
-    if any(path for pattern in PICKLED for path in folder.glob(pattern)):
-        raise ModelError(
-            "The weights in {folder} are not safetensors. Other formats can run code when they are read; get "
-            "the model as safetensors.",
-            folder=str(folder),
-        )
-    raise ModelError(
-        "There are no weights (*.safetensors) in {folder}. Get the folder again, whole.", folder=str(folder)
-    )
 
 
 def _device(name: str) -> torch.device:

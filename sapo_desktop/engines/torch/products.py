@@ -1,26 +1,50 @@
-"""The products of engines/products.py, by torch."""
+"""A second of products, to learn which number format this processor multiplies faster in.
+
+What decides are the two products of a round: with as many rows as answers are under way, and with a micro-batch of
+tokens. Both formats take turns, so that what else the computer does meanwhile hits both, and the best try of each
+counts. The matrix grows only until a product takes long enough to be measured, each time it is tried: where a format is
+emulated, one of a model's own size could take many seconds.
+"""
 
 from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 
-from sapo_desktop.core.fitting import ProductTimes
-from sapo_desktop.engines.products import Format, time_products
+from sapo_desktop.core.fitting import PassSeconds, ProductTimes
 
-_DTYPES: dict[Format, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+Format = Literal["float32", "bfloat16"]
+FORMATS: dict[Format, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+GENERATING_ROWS = 72
+LEARNING_ROWS = 512
+"""As in trainer.py: tokens of a micro-batch on a processor."""
+MOST_SECONDS = 0.8
+"""Of all products together; finding the size overruns it where a format is very slow, by less than as much again."""
+MOST_COLUMNS_TIMES_HIDDEN = 2**24
+"""Numbers of the matrix: 100 MB in both formats."""
+_FIRST_COLUMNS = 32
+_LONG_ENOUGH = 0.02
+"""Seconds of one product in each format."""
+_LOOKS = 3
+"""Tries of one size before it counts as long enough: the first is cold, and another program may be in the way."""
+_LEAST_TRIES, _MOST_TRIES = 2, 1000
+
+TimedProduct = Callable[[Format, int, int], float]
+"""Multiply once: format, rows, columns -> seconds."""
 
 
 @torch.inference_mode()
 def measure(hidden: int, widest: int) -> ProductTimes:
     """Measure this processor with one thread: several wait for each other wherever a program is in the way of one."""
 
-    @functools.lru_cache(maxsize=len(_DTYPES))
+    @functools.lru_cache(maxsize=len(FORMATS))
     def factors(format: Format, rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        return torch.ones(rows, hidden, dtype=_DTYPES[format]), torch.ones(columns, hidden, dtype=_DTYPES[format])
+        return torch.ones(rows, hidden, dtype=FORMATS[format]), torch.ones(columns, hidden, dtype=FORMATS[format])
 
     def timed(format: Format, rows: int, columns: int) -> float:
         x, weight = factors(format, rows, columns)
@@ -34,3 +58,33 @@ def measure(hidden: int, widest: int) -> ProductTimes:
         return time_products(hidden, widest, timed)
     finally:
         torch.set_num_threads(threads)
+
+
+def time_products(hidden: int, widest: int, timed: TimedProduct) -> ProductTimes:
+    """Measure products of rows of `hidden` numbers with a matrix of at most `widest` columns."""
+    widest = max(1, min(widest, MOST_COLUMNS_TIMES_HIDDEN // hidden))
+    generating = _race(GENERATING_ROWS, widest, timed)
+    learning = _race(LEARNING_ROWS, widest, timed)
+    float32, bfloat16 = (PassSeconds(generating=generating[format], learning=learning[format]) for format in FORMATS)
+    return ProductTimes(hidden=hidden, float32=float32, bfloat16=bfloat16)
+
+
+def _race(rows: int, widest: int, timed: TimedProduct) -> dict[Format, float]:
+    """Seconds a row and column, in each format."""
+    columns = min(_FIRST_COLUMNS, widest)
+    spent, looks = 0.0, 0
+    while columns < widest and looks < _LOOKS and spent < MOST_SECONDS / 2:
+        once = sum(timed(format, rows, columns) for format in FORMATS)
+        spent, looks = spent + once, looks + 1
+        if once < _LONG_ENOUGH:
+            columns, looks = min(2 * columns, widest), 0
+    best = dict.fromkeys(FORMATS, float("inf"))
+    for number in range(_MOST_TRIES):
+        for format in FORMATS:
+            seconds = timed(format, rows, columns)
+            spent += seconds
+            best[format] = min(best[format], seconds)
+        if spent >= MOST_SECONDS / 2 and number + 1 >= _LEAST_TRIES:
+            break
+    # A clock too coarse to see a product sees no difference either.
+    return {format: max(seconds, 1e-9) / (rows * columns) for format, seconds in best.items()}

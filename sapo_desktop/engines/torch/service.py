@@ -84,11 +84,11 @@ class TorchEngine:
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:
         """Answer questions."""
         began = time.monotonic()
-        prompts = [self.lm.prompt_tokens(text) for text in request.prompts]
+        prompts = [self.lm.words.prompt_tokens(text) for text in request.prompts]
         job = self.job(prompts, request.answers, request.sampling)
-        watch = GenerationMonitor(should_stop=should_stop, progress=progress, text=self.lm.text)
+        watch = GenerationMonitor(should_stop=should_stop, progress=progress, text=self.lm.words.text)
         if job.total == 1:
-            watch.token = Speaker(self.lm.text, progress)
+            watch.token = Speaker(self.lm.words.text, progress)
         with self.trainer.averaged() if request.averaged and not request.base else contextlib.nullcontext():
             answers = self._answer(job, request.base, watch)
         return self._generated(request, job, answers, began)
@@ -106,7 +106,7 @@ class TorchEngine:
         if beside is None or not self.answers_beside:
             return p.Stepped(report=self.trainer.step(batch))
         began = time.monotonic()
-        job = self.job([self.lm.prompt_tokens(text) for text in beside.prompts], beside.answers, beside.sampling)
+        job = self.job([self.lm.words.prompt_tokens(text) for text in beside.prompts], beside.answers, beside.sampling)
         half, ended = self.threads // 2, threading.Event()
         torch.set_num_threads(half)
         try:
@@ -144,7 +144,7 @@ class TorchEngine:
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(
             prompt_tokens=[list(prompt) for prompt in job.prompts],
-            completions=answers.completions(request.answers, self.lm.text),
+            completions=answers.completions(request.answers, self.lm.words.text),
             seconds=time.monotonic() - began,
             batch=answers.batch,
         )
@@ -152,7 +152,9 @@ class TorchEngine:
     def job(self, prompts: Sequence[list[int]], answers: int, sampling: Sampling) -> GenerationJob:
         """What is to be answered, with as much at once as this engine takes."""
         tokens = PROMPT_TOKENS_AT_ONCE if is_packed(self.lm.model) else 0
-        return GenerationJob(prompts, answers, sampling, self.lm.stop_tokens, self.lm.context, self._batch, tokens)
+        return GenerationJob(
+            prompts, answers, sampling, self.lm.words.stop_tokens, self.lm.context, self._batch, tokens
+        )
 
     def configure(self, request: p.Configure) -> None:
         """Change what needs no reload."""
@@ -208,17 +210,18 @@ class Service:
 
     def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
         """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
-        if isinstance(request, p.Load):
-            self._engine = None  # give the memory back before the next model comes
-            self._engine = _load(request)
-            return self._engine.loaded()
-        if isinstance(request, p.TimeProducts):
-            return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
-        if isinstance(request, p.WriteGguf):
-            from sapo_desktop.engines.gguf.folder import write_base
+        match request:
+            case p.Load():
+                self._engine = None  # give the memory back before the next model comes
+                self._engine = _load(request)
+                return self._engine.loaded()
+            case p.TimeProducts():
+                return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
+            case p.WriteGguf():
+                from sapo_desktop.engines.gguf.folder import write_base
 
-            write_base(Path(request.model), Path(request.file), request.weights)
-            return p.Done()
+                write_base(Path(request.model), Path(request.file), request.weights)
+                return p.Done()
         if self._engine is None:
             raise HostError(sentence("The engine was asked to work before a model was loaded."))
         return self._work(self._engine, request, progress)
@@ -236,7 +239,7 @@ class Service:
         self.between()
         return self.cancelled.is_set()
 
-    def _work(self, engine: TorchEngine, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
+    def _work(self, engine: TorchEngine, request: p.EngineWork, progress: p.Progress) -> p.EngineReply:
         match request:
             case p.Generate():
                 # While the weights themselves are the base's, nothing else can be answered.
@@ -244,8 +247,8 @@ class Service:
                 return engine.generate(request, progress, self.cancelled.is_set if switched else self._stopped)
             case p.Encode():
                 return p.Encoded(
-                    tokens=[engine.lm.encode_foreign(text, request.end) for text in request.texts],
-                    prompts=[engine.lm.prompt_tokens(question) for question in request.questions],
+                    tokens=[engine.lm.words.encode_foreign(text, request.end) for text in request.texts],
+                    prompts=[engine.lm.words.prompt_tokens(question) for question in request.questions],
                 )
             case p.Step():
                 engine.trainer.should_stop = self._stopped
@@ -270,8 +273,6 @@ class Service:
                 return p.Done()
             case p.Export():
                 return p.Done(files=engine.export(request))
-            case p.Load() | p.WriteGguf() | p.TimeProducts():
-                return self.handle(request, progress)
 
 
 def _load(request: p.Load) -> TorchEngine:

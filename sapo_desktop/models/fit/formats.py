@@ -1,7 +1,7 @@
 """In which number format a processor computes a model faster: measured once for each width, kept in a node's cache.
 
 What a processor says of itself (flags) is believed only while nothing was measured: virtual machines hide instructions
-or run them slowly. The measuring is the engine's (engines/products.py), asked for before memory is planned
+or run them slowly. The measuring is the engine's (engines/torch/products.py), asked for before memory is planned
 (worker/hosts/loading.py), and holds for this processor and this torch. Left out: other processors' figures.
 """
 

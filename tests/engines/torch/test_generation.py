@@ -34,7 +34,7 @@ def test_a_batch_equals_one_by_one(folder: Path) -> None:
             together.prompt_tokens,
             2,
             msgspec.convert({"max_tokens": 20, **sampling}, Sampling),
-            engine.lm.stop_tokens,
+            engine.lm.words.stop_tokens,
             engine.lm.context,
             batch=1,
         )
@@ -77,8 +77,8 @@ def test_end_of_sequence_is_kept_and_the_limit_is_told(engine: TorchEngine) -> N
     stopped = [c for c in made if c.finish == "stop"]
     cut = [c for c in made if c.finish == "length"]
     assert stopped and cut
-    assert all(c.tokens[-1] == engine.lm.end_token and len(c.tokens) <= 25 for c in stopped)
-    assert all(len(c.tokens) == 25 and engine.lm.end_token not in c.tokens for c in cut)
+    assert all(c.tokens[-1] == engine.lm.words.end_token and len(c.tokens) <= 25 for c in stopped)
+    assert all(len(c.tokens) == 25 and engine.lm.words.end_token not in c.tokens for c in cut)
     assert all(len(c.tokens) == len(c.logprobs) and "<eos>" not in c.text for c in made)
 
 
@@ -140,7 +140,7 @@ def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: 
         made.prompt_tokens,
         2,
         Sampling(max_tokens=20, seed=4),
-        engine.lm.stop_tokens,
+        engine.lm.words.stop_tokens,
         engine.lm.context,
         prompt_tokens=longest - short_of,
     )
@@ -151,8 +151,8 @@ def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: 
 
 
 def test_who_ended_makes_room_for_others(engine: TorchEngine) -> None:
-    prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS * 4]
-    sampling, stop = Sampling(max_tokens=60, seed=2), engine.lm.stop_tokens
+    prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS * 4]
+    sampling, stop = Sampling(max_tokens=60, seed=2), engine.lm.words.stop_tokens
     whole = generate(GenerationJob(prompts, 4, sampling, stop, 128), engine.starter(False), CPU, GenerationMonitor())
     start, watch = Rationed(engine.starter(False)), GenerationMonitor()
     few = generate(GenerationJob(prompts, 4, sampling, stop, 128, batch=16), start, CPU, watch)
@@ -162,8 +162,8 @@ def test_who_ended_makes_room_for_others(engine: TorchEngine) -> None:
 
 
 def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
-    prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS]
-    job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.stop_tokens, 128)
+    prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS]
+    job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.words.stop_tokens, 128)
     start = Rationed(engine.starter(False), fits)
     return generate(job, start, CPU, GenerationMonitor()), start
 

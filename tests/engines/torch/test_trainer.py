@@ -54,7 +54,7 @@ def test_a_right_answer_gets_likelier_and_a_wrong_one_rarer(engine: TorchEngine)
 
 
 def test_end_of_sequence_is_trained(engine: TorchEngine) -> None:
-    prompt, end = engine.lm.prompt_tokens("what is 1+1?"), engine.lm.end_token
+    prompt, end = engine.lm.words.prompt_tokens("what is 1+1?"), engine.lm.words.end_token
     batch = [TrainingSequence(prompt=prompt, tokens=[32, end], advantage=1.0)]
     before = token_logprobs_of(engine, batch)[0][-1]
     for _ in range(3):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sapo_desktop.engines.products import GENERATING_ROWS, LEARNING_ROWS, MOST_SECONDS, Format, time_products
+from sapo_desktop.engines.torch.products import GENERATING_ROWS, LEARNING_ROWS, MOST_SECONDS, Format, time_products
 
 GIGA = 1e9
 
