@@ -3,9 +3,10 @@
 The curve in silo is a real one: docs/data/learning.json, seed 1. What peers do is made up.
 """
 
+import json
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -39,46 +40,26 @@ LEARNED = Learned(
 )
 
 
-class _Seed(msgspec.Struct):
-    rewards: list[float]
-    validation: "list[_Score]"
-
-
-class _Score(msgspec.Struct):
-    checkpoint: str
-    round: int
-    which: str
-    score: float
-    low: float
-    high: float
-    gain: Gain | None = None
-
-
-class _Learning(msgspec.Struct):
-    curves: list[_Seed]
-
-
-def empty_curve() -> Curve:
-    return Curve(
-        round=[], reward=[], solved=[], swarm_reward=[], swarm_low=[], swarm_high=[], swarm_peers=[], silo=[]
-    )  # fmt: skip
-
-
-def silo_curve() -> Curve:
-    """Real rounds, alone."""
-    found = msgspec.json.decode((ROOT / "docs/data/learning.json").read_bytes(), type=_Learning).curves[0]
-    count = len(found.rewards)
+def curve(rewards: list[float], evals: Iterable[EvalPoint] = ()) -> Curve:
+    """Rounds of these rewards, alone."""
+    count = len(rewards)
     return Curve(
         round=list(range(1, count + 1)),
-        reward=found.rewards,
-        solved=found.rewards,
+        reward=list(rewards),
+        solved=list(rewards),
         swarm_reward=[None] * count,
         swarm_low=[None] * count,
         swarm_high=[None] * count,
         swarm_peers=[None] * count,
         silo=[True] * count,
-        evals=[EvalPoint(**msgspec.structs.asdict(score)) for score in found.validation],
+        evals=list(evals),
     )
+
+
+def silo_curve() -> Curve:
+    """Real rounds, alone."""
+    seed = json.loads((ROOT / "docs/data/learning.json").read_bytes())["curves"][0]
+    return curve(seed["rewards"], msgspec.convert(seed["validation"], list[EvalPoint]))
 
 
 SILO_ROUNDS = len(silo_curve().round)
@@ -88,23 +69,23 @@ SILO_ROUNDS = len(silo_curve().round)
 def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
     """Made up: a node that began alone and went on with peers."""
     draw = random.Random(seed)
-    curve = empty_curve()
+    made = curve([])
     for number in range(1, rounds + 1):
         alone = number < rounds // 3
         mine = 0.58 + 0.16 * (1 - math.exp(-number / 350)) + draw.gauss(0, 0.05)
         theirs = 0.6 + 0.12 * (1 - math.exp(-number / 500)) + draw.gauss(0, 0.015)
-        curve.round.append(number)
-        curve.reward.append(min(1.0, mine))
-        curve.solved.append(min(1.0, mine))
-        curve.swarm_reward.append(None if alone else theirs)
-        curve.swarm_low.append(None if alone else theirs - 0.03)
-        curve.swarm_high.append(None if alone else theirs + 0.03)
-        curve.swarm_peers.append(None if alone else 11)
-        curve.silo.append(alone)
+        made.round.append(number)
+        made.reward.append(min(1.0, mine))
+        made.solved.append(min(1.0, mine))
+        made.swarm_reward.append(None if alone else theirs)
+        made.swarm_low.append(None if alone else theirs - 0.03)
+        made.swarm_high.append(None if alone else theirs + 0.03)
+        made.swarm_peers.append(None if alone else 11)
+        made.silo.append(alone)
     for number in range(0, rounds + 1, 40):
         score = 0.65 + 0.1 * (1 - math.exp(-number / 400)) + draw.gauss(0, 0.008)
-        gain = score - (curve.evals[0].score if number else score)
-        curve.evals.append(
+        gain = score - (made.evals[0].score if number else score)
+        made.evals.append(
             EvalPoint(
                 round=number,
                 which="validation",
@@ -115,7 +96,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
                 gain=Gain(value=gain, low=gain - 0.03, high=gain + 0.03) if number else None,
             )
         )
-    return curve
+    return made
 
 
 def links(count: int = 3) -> list[LinkInfo]:
@@ -176,18 +157,18 @@ def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
     )
 
 
-def a_view(curve: Curve | None = None, *, state: str = "working", why: Why | None = None, **settings: object) -> View:
+def a_view(history: Curve | None = None, *, state: str = "working", why: Why | None = None, **settings: object) -> View:
     """A view whose node is attached, in this state, with this history."""
     view = View(clock=lambda: NOW)
-    curve = curve or empty_curve()
+    history = history or curve([])
     held = msgspec.convert(settings, Settings)
-    rounds = len(curve.round)
+    rounds = len(history.round)
     reason = why or (Training(round=rounds + 1) if state == "working" else Ready())
     view.take(
         Attached(
             status=status(reason, state, held, rounds),
             settings=SettingsAre(settings=held, changed=[], overridden=[]),
-            curve=curve,
+            curve=history,
         )
     )
     if rounds:

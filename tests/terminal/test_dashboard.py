@@ -4,18 +4,14 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.why import Paused, Training
+from sapo_desktop.core.why import Paused
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.worker.control.messages.events import (
-    Answered,
     EvalFinished,
     Event,
-    PhaseChanged,
-    Progressed,
     RoundFinished,
     StateChanged,
 )
-from sapo_desktop.worker.control.messages.facts import Notice
 from tests.cli.fake_node import eval_report, scripted_round
 
 
@@ -78,21 +74,3 @@ def test_scores_keep_base_and_newest_and_leave_out_what_is_not_of_this_curve() -
     tell(view, 3.0, EvalFinished(report=eval_report("last", 50, 0.9, "test")))
     assert view.scores == [0.2, 0.3, 0.25]
     assert (view.base, view.held_out_now) == (0.2, 0.25)
-
-
-def test_progress_belongs_to_its_phase() -> None:
-    view = a_view()
-    tell(view, 1.0, Progressed(round=3, phase="generate", done=5, total=64))
-    assert (view.round, view.phase, view.done, view.total) == (3, "generate", 5, 64)
-    tell(view, 2.0, PhaseChanged(round=3, phase="train"))
-    assert (view.phase, view.done, view.total) == ("train", 0, 0)
-
-
-def test_text_from_the_node_is_cleaned_as_it_comes_in() -> None:
-    view = a_view()
-    hostile = "a\x1b[2J\n\u202eb"
-    tell(view, 1.0, Answered(round=1, task="gcd/easy", question=hostile, completion=hostile, solved=True))
-    tell(view, 1.0, Notice(level="warning", text=hostile))
-    tell(view, 1.0, StateChanged(state="working", reason=hostile, why=Training(round=1)))
-    shown = [view.answers[0].question, view.answers[0].completion, view.reason]
-    assert shown == ["a b"] * 3 and view.notices[0].text == "a\nb"

@@ -10,6 +10,7 @@ from sapo_desktop.core.records import Gain, SwarmReward
 from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 from tests.builders import eval_report, round_report
+from tests.gui.scenes import curve
 
 NAN = math.nan
 
@@ -21,18 +22,9 @@ def score(number: int, value: float, base: float | None = None) -> EvalPoint:
     return EvalPoint(round=number, which="validation", checkpoint=name, score=value, low=0.1, high=0.9, gain=gain)
 
 
-def history(rounds: int, silo: bool | None = True) -> Curve:
-    return Curve(
-        round=list(range(1, rounds + 1)),
-        reward=[n / rounds for n in range(1, rounds + 1)],
-        solved=[0.5] * rounds,
-        swarm_reward=[None] * rounds,
-        swarm_low=[None] * rounds,
-        swarm_high=[None] * rounds,
-        swarm_peers=[None] * rounds,
-        silo=[silo] * rounds,
-        evals=[EvalPoint(round=rounds, which="validation", checkpoint="last", score=0.4, low=0.3, high=0.5)],
-    )
+def history(rounds: int) -> Curve:
+    last = EvalPoint(round=rounds, which="validation", checkpoint="last", score=0.4, low=0.3, high=0.5)
+    return curve([n / rounds for n in range(1, rounds + 1)], [last])
 
 
 def test_a_loaded_history_grows_round_by_round() -> None:
@@ -145,13 +137,6 @@ def test_a_base_scored_by_hand_that_comes_out_a_question_different_begins_no_lin
     curves.evals.append(score(9, 0.5, base=0.304))
     larger = curves.held_out()
     assert (larger.rounds.tolist(), larger.base) == ([0, 9], 0.304), "it was another model's after all"
-
-
-def test_a_gain_is_drawn_around_the_base() -> None:
-    curves = Curves()
-    curves.evals = [score(0, 0.3), score(5, 0.4, base=0.3)]
-    found = curves.held_out()
-    assert (found.low[1], found.high[1]) == (pytest.approx(0.35), pytest.approx(0.45))
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,8 @@ def test_what_strangers_wrote_is_plain_when_it_comes_in() -> None:
     assert view.answers[-1].completion == "<b>x</b>"
     assert view.notices[-1].text == view.swarm_reason == "<b>x</b>"
     assert isinstance(view.why, Failed) and view.why.text == "<b>x</b>"
+    view.take(StateChanged(state="working", reason="a\x1b[2J\n\u202eb", why=Training(round=1)))
+    assert view.reason == "a b"
 
 
 def test_the_swarms_reward_is_the_newest_rounds() -> None:

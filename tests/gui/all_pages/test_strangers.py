@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QSystemTrayIcon,
     QTextEdit,
     QWidget,
 )
@@ -25,6 +26,7 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import clean
+from sapo_desktop.core.why import Failed
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.tray import Tray
@@ -32,8 +34,10 @@ from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, as_tooltip, for_button, for_notification
 from sapo_desktop.view.link import Lost
-from tests.gui.all_pages.every_page import a_full_window, go_round, pages, staged, told_by_strangers, with_texts
+from sapo_desktop.worker.control.messages.events import StateChanged
+from tests.gui.all_pages.every_page import a_full_window, go_round, staged, told_by_strangers, with_texts
 from tests.gui.scenes import a_view
+from tests.gui.stage import StageBridge
 
 ROOT = Path(__file__).resolve().parents[3]
 CORPUS = {
@@ -128,13 +132,6 @@ def test_the_small_ways_out_are_safe_too(name: str) -> None:
 
 
 def test_the_tray_shows_it_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    from PySide6.QtWidgets import QSystemTrayIcon
-
-    from sapo_desktop.core.why import Failed
-    from sapo_desktop.gui.shell.actions import Actions
-    from sapo_desktop.worker.control.messages.events import StateChanged
-    from tests.gui.stage import StageBridge
-
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
     view = a_view()
     bridge = StageBridge(view)
@@ -195,9 +192,3 @@ def test_markup_has_no_way_in() -> None:
             if name in FORBIDDEN and here not in FORBIDDEN[name]:
                 found.append(f"{here}: {name}")
     assert found == []
-
-
-def test_a_window_of_strangers_texts_is_a_main_window(qtbot: QtBot) -> None:
-    window = a_full_window()
-    qtbot.addWidget(window)
-    assert isinstance(window, MainWindow) and [*window._pages] == pages()

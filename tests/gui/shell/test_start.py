@@ -187,11 +187,6 @@ def test_numbers_are_written_as_the_language_writes_them(qapp: QApplication) -> 
     language.speak("en")
 
 
-def test_english_has_its_plurals(qapp: QApplication) -> None:
-    assert tr("Linked to %n peer(s)", None, 1) == "Linked to 1 peer"
-    assert tr("Linked to %n peer(s)", None, 3) == "Linked to 3 peers"
-
-
 @pytest.mark.parametrize(("spoken", "written"), [("en", "1,240 questions"), ("de", "1.240 Fragen")])
 def test_counts_are_written_as_the_language_writes_them(qapp: QApplication, spoken: str, written: str) -> None:
     language.speak(spoken)

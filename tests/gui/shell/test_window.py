@@ -1,11 +1,13 @@
 """Window, Home, tray and wizard, driven without a worker."""
 
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 import pytest
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -25,7 +27,6 @@ from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layers import Line
 from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Reading
-from sapo_desktop.gui.words import language
 from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.link import Connecting, Ended, Lost, Mend
 from sapo_desktop.view.viewmodel import View
@@ -48,7 +49,7 @@ from tests.builders import eval_report
 from tests.gui import staged_try
 from tests.gui.driving import all_texts
 from tests.gui.late import LateBridge
-from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, empty_curve, silo_curve, swarm_curve
+from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
 
@@ -111,13 +112,8 @@ def test_the_first_point_is_drawn(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, view)
     card = home(window)._chart
     assert card._stack.currentWidget() is card._empty
-    curve = empty_curve()
-    for name, value in (("round", 1), ("reward", 0.4), ("solved", 0.4), ("silo", True)):
-        getattr(curve, name).append(value)
-    for name in ("swarm_reward", "swarm_low", "swarm_high", "swarm_peers"):
-        getattr(curve, name).append(None)
-    curve.evals.append(EvalPoint(round=0, which="validation", checkpoint="base", score=0.5, low=0.4, high=0.6))
-    view.curves.load(curve)
+    base = EvalPoint(round=0, which="validation", checkpoint="base", score=0.5, low=0.4, high=0.6)
+    view.curves.load(curve([0.4], [base]))
     bridge.changed.emit(frozenset({"curves", "rounds"}))
     assert card._stack.currentWidget() is card.chart
     qtbot.waitUntil(lambda: scores_drawn(card) == [0.5])
@@ -130,6 +126,10 @@ def test_what_it_can_do_stands_before_its_reward_where_it_is_measured(qtbot: QtB
     window, bridge = a_window(qtbot, view)
     card = home(window)._chart
     assert card.shown.current == "skill" and drawn(card, "chart_held_out") and not drawn(card, "chart_me")
+    scale = card.chart.scale()
+    assert scale.point(0, scale.y[0]).x() - scale.frame.left() >= 5, "the first point is not cut off"
+    hidden = [at for at in range(8) if card._tables["reward"].isColumnHidden(at)]
+    assert hidden == [3, 4, 5, 6], "no empty columns of a swarm that was never measured"
     view.settings = msgspec.structs.replace(view.settings, validate_every=0)
     bridge.changed.emit(frozenset({"curves", "settings"}))
     assert card.shown.current == "reward" and drawn(card, "chart_me") and not drawn(card, "chart_held_out")
@@ -153,28 +153,16 @@ def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None
     assert table.model().index(0, 0).data() == "200"
 
 
-def test_the_table_shows_no_empty_columns_of_a_swarm_that_was_never_measured(qtbot: QtBot) -> None:
-    window, _ = a_window(qtbot, a_view(silo_curve()))
-    table = home(window)._chart._tables["reward"]
-    assert [at for at in range(8) if table.isColumnHidden(at)] == [3, 4, 5, 6]
-
-
-def test_the_first_point_of_the_chart_is_not_cut_off(qtbot: QtBot) -> None:
-    window, _ = a_window(qtbot, a_view(silo_curve()))
-    scale = home(window)._chart.chart.scale()
-    assert scale.point(0, scale.y[0]).x() - scale.frame.left() >= 5
-
-
 def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
-    curve = silo_curve()
-    window, _ = a_window(qtbot, a_view(curve))
+    rounds = silo_curve()
+    window, _ = a_window(qtbot, a_view(rounds))
     window.resize(1180, 800)
     card = home(window)._chart
     card.chart.show_skill(False)
     for shown in (100, 300):
         card.chart.show_last(shown)
         (thin,) = [line for line in drawn(card, "chart_me") if line.width == 1]
-        assert [curve.reward[int(number) - 1] for number in thin.x] == pytest.approx(list(thin.y))
+        assert [rounds.reward[int(number) - 1] for number in thin.x] == pytest.approx(list(thin.y))
     long_one, _ = a_window(qtbot, a_view(swarm_curve(5000)))
     card = home(long_one)._chart
     card.chart.show_skill(False)
@@ -321,13 +309,7 @@ def test_a_hidden_window_draws_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyP
     assert drawn == [] and not page._clock.isActive()
 
 
-def test_an_invite_that_was_opened_is_asked_about_and_not_followed(qtbot: QtBot) -> None:
-    window, bridge = a_window(qtbot, a_view())
-    link = f"sapo://join?swarm={'ab' * 32}&peer=wss://relay.example:8765"
-    window.join_others(link)
-    (sheet,) = window.findChildren(Sheet)
-    assert window.page.name == "peers" and isinstance(sheet, JoinSheet) and sheet.link == link
-    assert sheet.ok.text() == "Join" and not bridge.asked_for(JoinSwarm)
+INVITES = tuple(f"sapo://join?swarm={key * 32}&peer=wss://relay.example:8765" for key in ("ab", "cd"))
 
 
 def open_ones(window: MainWindow) -> list[JoinSheet]:
@@ -335,20 +317,24 @@ def open_ones(window: MainWindow) -> list[JoinSheet]:
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_another_invite_is_asked_about_in_the_dialog_that_is_open(qtbot: QtBot, by_hand: bool) -> None:
-    window, _ = a_window(qtbot, a_view())
-    first, second = (f"sapo://join?swarm={key * 32}&peer=wss://relay.example:8765" for key in ("ab", "cd"))
-    window.join_others("" if by_hand else first)
-    if by_hand:
-        open_ones(window)[0]._way.buttons["lan"].click()
-    window.join_others(second)
+def test_an_invite_is_asked_about_and_not_followed_and_another_in_the_dialog_that_is_open(
+    qtbot: QtBot, by_hand: bool
+) -> None:
+    window, bridge = a_window(qtbot, a_view())
+    window.join_others("" if by_hand else INVITES[0])
     (sheet,) = open_ones(window)
-    assert sheet.link == second and sheet._way.current == "address" and "cdcdcdcd" in all_texts(sheet)
+    assert window.page.name == "peers" and sheet.link == ("" if by_hand else INVITES[0])
+    assert sheet.ok.text() == "Join" and not bridge.asked_for(JoinSwarm)
+    if by_hand:
+        sheet._way.buttons["lan"].click()
+    window.join_others(INVITES[1])
+    assert open_ones(window) == [sheet]
+    assert sheet.link == INVITES[1] and sheet._way.current == "address" and "cdcdcdcd" in all_texts(sheet)
 
 
 def test_an_invite_that_comes_while_another_is_followed_waits_for_its_end(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view())
-    first, second = (f"sapo://join?swarm={key * 32}&peer=wss://relay.example:8765" for key in ("ab", "cd"))
+    first, second = INVITES
     window.join_others(first)
     (sheet,) = open_ones(window)
     sheet.ok.click()
@@ -378,30 +364,42 @@ def a_tray(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return there
 
 
-def tray_of(view: View) -> tuple[Tray, StageBridge]:
-    bridge = StageBridge(view)
-    return Tray(view, bridge, Actions(view, bridge)), bridge
+TrayOf = Callable[[View], tuple[Tray, StageBridge]]
 
 
-def entry(tray: Tray, text: str) -> object:
+@pytest.fixture
+def tray_of(qtbot: QtBot, a_tray: list[bool]) -> Iterator[TrayOf]:
+    """Makes trays, and takes them away at the end."""
+    made: list[Tray] = []
+
+    def make(view: View) -> tuple[Tray, StageBridge]:
+        bridge = StageBridge(view)
+        made.append(Tray(view, bridge, Actions(view, bridge)))
+        return made[-1], bridge
+
+    yield make
+    for tray in made:
+        tray.close()
+
+
+def entry(tray: Tray, text: str) -> QAction:
     menus = [tray._menu, tray._pauses]
     return next(action for menu in menus for action in menu.actions() if action.text() == text)
 
 
-def test_the_tray_pauses_finishes_and_goes_silo(qtbot: QtBot, a_tray: list[bool]) -> None:
+def test_the_tray_pauses_finishes_and_goes_silo(qtbot: QtBot, tray_of: TrayOf) -> None:
     tray, bridge = tray_of(a_view(silo_curve()))
     texts = ("15 minutes", "1 hour", "3 hours", "Until tomorrow", "Finish this round, then pause")
     for text in (*texts, "Finish this round, then quit"):
-        entry(tray, text).trigger()  # type: ignore[attr-defined]
-    entry(tray, "Silo: no network at all").trigger()  # type: ignore[attr-defined]
+        entry(tray, text).trigger()
+    entry(tray, "Silo: no network at all").trigger()
     paused = [request.seconds for request in bridge.asked_for(Pause)]
     assert paused[:3] == [900, 3600, 10800] and 0 < paused[3] <= 86400
     assert bridge.asked_for(Finish) and bridge.asked_for(SetSilo) == [SetSilo(on=False)]
     assert bridge.asked_for(Quit) == [Quit(finish_round=True)]
-    tray.close()
 
 
-def test_the_tray_shows_each_state_and_its_reason(qtbot: QtBot, a_tray: list[bool]) -> None:
+def test_the_tray_shows_each_state_and_its_reason(qtbot: QtBot, tray_of: TrayOf) -> None:
     tray, bridge = tray_of(a_view(silo_curve()))
     assert tray._face == "silo" and tray._icon is not None
     assert tray._icon.toolTip() == f"SAPO Desktop, in silo\nTraining round {SILO_ROUNDS + 1}, alone"
@@ -410,10 +408,9 @@ def test_the_tray_shows_each_state_and_its_reason(qtbot: QtBot, a_tray: list[boo
     assert tray._clock.isActive(), "a countdown runs"
     bridge.tell(Lost(reason="Gone"))
     assert tray._face == "attention"
-    tray.close()
 
 
-def test_a_tray_that_comes_late_or_again_gets_its_icon(qtbot: QtBot, a_tray: list[bool]) -> None:
+def test_a_tray_that_comes_late_or_again_gets_its_icon(qtbot: QtBot, tray_of: TrayOf, a_tray: list[bool]) -> None:
     a_tray[0] = False
     tray, _ = tray_of(a_view())
     assert not tray.there
@@ -427,12 +424,11 @@ def test_a_tray_that_comes_late_or_again_gets_its_icon(qtbot: QtBot, a_tray: lis
     a_tray[0] = True
     tray.look()
     assert tray.there
-    tray.close()
 
 
 @pytest.mark.parametrize(("platform", "opens"), [("linux", True), ("win32", True), ("darwin", False)])
 def test_a_click_on_its_icon_opens_the_window_where_it_opens_no_menu(
-    qtbot: QtBot, a_tray: list[bool], monkeypatch: pytest.MonkeyPatch, platform: str, opens: bool
+    tray_of: TrayOf, monkeypatch: pytest.MonkeyPatch, platform: str, opens: bool
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     tray, _ = tray_of(a_view())
@@ -441,26 +437,15 @@ def test_a_click_on_its_icon_opens_the_window_where_it_opens_no_menu(
     assert tray._icon is not None
     tray._icon.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
     assert bool(wanted) is opens
-    tray.close()
 
 
-def test_a_tray_speaks_another_language(qtbot: QtBot, a_tray: list[bool]) -> None:
-    tray, _ = tray_of(a_view())
-    language.speak("de")
-    tray.retranslate()
-    assert entry(tray, "Beenden")
-    language.speak("en")
-    tray.close()
-
-
-def test_a_refused_switch_shows_what_holds(qtbot: QtBot, a_tray: list[bool]) -> None:
+def test_a_refused_switch_shows_what_holds(qtbot: QtBot, tray_of: TrayOf) -> None:
     tray, bridge = tray_of(a_view(silo=False))
     bridge.replies[SetSilo] = UsageError("A server elsewhere answers: that is no silo.")
-    silo: Any = entry(tray, "Silo: no network at all")
+    silo = entry(tray, "Silo: no network at all")
     with qtbot.waitSignal(bridge.trouble):
         silo.trigger()
     assert not silo.isChecked()
-    tray.close()
 
 
 # -- the first run -------------------------------------------------------------------------------------------
@@ -494,23 +479,16 @@ def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot, wizard
     for _ in range(3):
         qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
     assert wizard._next.text() == "Start learning"
-    with qtbot.waitSignal(wizard.finished_well):
-        qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
-        idle.tell(AT_WORK)
-    (asked,) = idle.asked_for(SetSettings)
-    settings = asked.values
-    assert asked.for_good and (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
-    assert idle.asked_for(StartRounds)
-
-
-def test_the_window_comes_once_the_node_is_at_work(wizard: Wizard, idle: StageBridge) -> None:
     ended: list[bool] = []
     wizard.finished_well.connect(ended.append)
-    go_on(wizard, 4)
-    assert idle.asked_for(StartRounds) and ended == [], "it would say that nothing was begun"
+    qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
+    assert idle.asked_for(StartRounds) and ended == [], "the window would say that nothing was begun"
     idle.tell(AT_WORK)
     idle.tell(AT_WORK)
     assert ended == [False]
+    (asked,) = idle.asked_for(SetSettings)
+    settings = asked.values
+    assert asked.for_good and (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
 
 
 def test_who_closes_the_questions_after_the_order_has_answered_them(wizard: Wizard, idle: StageBridge) -> None:
@@ -559,13 +537,6 @@ def test_whom_to_join_is_asked_after_the_first_run_and_until_then_it_is_silo(
     assert (asked.values["silo"], asked.values["share"]) == ("on", "off")
 
 
-def test_a_node_that_cannot_start_is_said_in_the_first_run(wizard: Wizard, idle: StageBridge) -> None:
-    idle.tell(Lost(reason="The disk is full"))
-    assert wizard._trouble.isVisible() and "The disk is full" in wizard._trouble._text.text()
-    wizard._trouble.button.click()
-    assert idle.tries == 1
-
-
 @pytest.mark.parametrize(
     ("link", "reason", "last"),
     [
@@ -583,6 +554,8 @@ def test_why_there_is_no_node_stands_on_every_step_of_the_first_run(
         assert wizard._trouble.isVisible() and reason in wizard._trouble._text.text()
         assert wizard._trouble.button.isVisible()
     assert wizard._next.text() == last and not wizard._next.isEnabled()
+    wizard._trouble.button.click()
+    assert idle.tries == 1
     idle.tell(Connecting(again=True))
     assert wizard._next.text() == "The node is starting" and not wizard._trouble.isVisible()
 
@@ -650,7 +623,7 @@ def test_ctrl_q_quits(qtbot: QtBot) -> None:
         qtbot.keyClick(window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
 
-def test_what_a_notification_offered_is_done_only_while_it_still_means_that(qtbot: QtBot, a_tray: list[bool]) -> None:
+def test_what_a_notification_offered_is_done_only_while_it_still_means_that(qtbot: QtBot, tray_of: TrayOf) -> None:
     tray, bridge = tray_of(a_view(silo_curve()))
     tray._act("pause")
     assert bridge.asked_for(Pause)
@@ -658,13 +631,12 @@ def test_what_a_notification_offered_is_done_only_while_it_still_means_that(qtbo
     with qtbot.waitSignal(tray.open_wanted):
         tray._act("pause")
     assert not bridge.asked_for(Resume)
-    tray.close()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere notifications come from the icon")
 @pytest.mark.allowed_skip("elsewhere notifications come from the icon")
 def test_where_there_is_no_tray_notifications_offer_what_its_menu_would(
-    qtbot: QtBot, a_tray: list[bool], monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, tray_of: TrayOf, a_tray: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered: list[dict[str, str]] = []
     monkeypatch.setattr(notification, "show", lambda title, text, actions: offered.append(actions) or "quit")
@@ -677,7 +649,6 @@ def test_where_there_is_no_tray_notifications_offer_what_its_menu_would(
     with qtbot.waitSignal(tray.quit_wanted):
         tray.tell("Without one", "")
     assert offered == [{"default": "Open SAPO Desktop", "pause": "Pause", "quit": "Quit"}]
-    tray.close()
 
 
 def test_what_takes_long_to_change_shows_a_wait_cursor_first(qtbot: QtBot) -> None:
@@ -706,6 +677,7 @@ def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, 
     bridge = StageBridge(view)
     window = MainWindow(view, bridge, Actions(view, bridge), page)
     qtbot.addWidget(window)
+    assert window.focusWidget() is window._side._buttons[made[0]]
     window.look_as({"page": page})
     assert list(window._pages) == made
 
@@ -715,11 +687,3 @@ def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
     assert all_texts(home(window)._hero).count("3 peers") == 1
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
     assert all_texts(home(window)._hero).count("3 peers") == 1
-
-
-def test_a_window_that_begins_elsewhere_has_its_focus_there(qtbot: QtBot) -> None:
-    view = a_view(state="idle")
-    bridge = StageBridge(view)
-    window = MainWindow(view, bridge, Actions(view, bridge), "log")
-    qtbot.addWidget(window)
-    assert window.focusWidget() is window._side._buttons["log"]

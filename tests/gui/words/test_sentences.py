@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.consent import WHAT_LEAVES
@@ -23,19 +23,18 @@ from sapo_desktop.gui.log.page import LogPage
 from sapo_desktop.gui.model.page import ModelPage
 from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import reason_sentence, state_sentence, swarm_sentence
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.plain import many_lines, plain
-from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages.events import StateChanged, SwarmChanged
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, GetNotices, Notice, Notices
 from sapo_desktop.worker.control.messages.models import FitIs, GetFit
 from sapo_desktop.worker.control.messages.replies import SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetSwarm
 from tests.gui import scenes, staged_log, staged_model, staged_peers
+from tests.gui.driving import all_texts, shown
 from tests.gui.stage import StageBridge
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -72,21 +71,6 @@ def _in_german(qapp: QApplication) -> Iterator[None]:
     language.speak("en")
 
 
-def shown(qtbot: QtBot, page: Page, bridge: StageBridge) -> Page:
-    bridge.changed.connect(page.refresh)
-    qtbot.addWidget(page)
-    page.resize(940, 900)
-    page.show()
-    page.opened()
-    page.refresh(ALL)
-    QCoreApplication.processEvents()
-    return page
-
-
-def texts(widget: QWidget) -> str:
-    return "\n".join(label.text().replace("\u200b", "") for label in widget.findChildren(QLabel))
-
-
 pytestmark = pytest.mark.usefixtures("_in_german")
 
 
@@ -101,8 +85,7 @@ def test_a_notice_is_german_and_is_found_and_counted_once(qtbot: QtBot) -> None:
     staged_log.stage(bridge)
     told = Notice(level="warning", text=river(), time=scenes.NOW)
     bridge.replies[GetNotices] = Notices(items=[told])
-    page = LogPage(bridge.view, bridge, Actions(bridge.view, bridge))
-    shown(qtbot, page, bridge)
+    page = shown(qtbot, LogPage(bridge.view, bridge, Actions(bridge.view, bridge)))
     bridge.tell(told)
     model = page._notices._table.model()
     assert [model.index(row, 2).data().replace("\n", " ") for row in range(model.rowCount())] == [IN_GERMAN]
@@ -144,9 +127,9 @@ def test_what_the_swarm_should_tell_is_german(qtbot: QtBot) -> None:
         bridge.view.swarm, notices=[river()], warnings=[sentence("it is {what}.", what="old")]
     )
     bridge.replies[GetSwarm] = SwarmIs(info)
-    page = shown(qtbot, PeersPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)
+    page = shown(qtbot, PeersPage(bridge.view, bridge, Actions(bridge.view, bridge)))
     bridge.changed.emit(bridge.view.take_swarm(info))
-    assert IN_GERMAN in texts(page) and "er ist old." in texts(page)
+    assert IN_GERMAN in all_texts(page) and "er ist old." in all_texts(page)
 
 
 def test_what_does_not_fit_is_german(qtbot: QtBot) -> None:
@@ -156,8 +139,9 @@ def test_what_does_not_fit_is_german(qtbot: QtBot) -> None:
     available = msgspec.structs.replace(fit.available, notes=(river(),))
     bigger: list[Text] = [sentence("it is {what}.", what="large")]
     bridge.replies[GetFit] = FitIs(fit=msgspec.structs.replace(fit, available=available, bigger=bigger))
-    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)
-    assert IN_GERMAN in texts(page) and "er ist large." in texts(page)
+    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)))
+    said = "\n".join(label.text() for label in page.findChildren(QLabel))  # those that are folded, too
+    assert IN_GERMAN in said and "er ist large." in said
 
 
 def test_what_strangers_put_into_a_sentence_is_made_plain() -> None:
