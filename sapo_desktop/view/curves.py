@@ -171,25 +171,21 @@ def smoothed(values: Column, window: int) -> Column:
     """Mean of the last `window` values up to each one, those that are NaN left out; fewer at the beginning."""
     if window <= 1 or not len(values):
         return values
-    known = ~np.isnan(values)
-    sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
-    counts = np.concatenate([[0], np.cumsum(known)])
+    sums, counts = _running(values)
     ends = np.arange(1, len(values) + 1)
     starts = np.maximum(0, ends - window)
-    total, count = sums[ends] - sums[starts], counts[ends] - counts[starts]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(known, total / count, np.nan)
+        means = (sums[ends] - sums[starts]) / (counts[ends] - counts[starts])
+    return np.where(np.isnan(values), np.nan, means)
 
 
 class Means:
     """The mean of any stretch of a column at once: sums from the beginning, NaN left out, computed when it is made."""
 
     def __init__(self, x: Column, values: Column) -> None:
-        known = ~np.isnan(values)
         self._x = x
         self.values = values
-        self._sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
-        self._counts = np.concatenate([[0], np.cumsum(known)])
+        self._sums, self._counts = _running(values)
 
     def glimpse(self, first: float, last: float, buckets: int) -> tuple[Column, Column]:
         """The values with first <= x <= last, and one neighbour on either side, in about `buckets` points: x and mean.
@@ -210,6 +206,13 @@ class Means:
             means = (self._sums[ends] - self._sums[starts]) / counts
         # A bucket without a value gives 0 / 0, which is NaN: a gap.
         return (self._x[starts] + self._x[ends - 1]) / 2, means
+
+
+def _running(values: Column) -> tuple[Column, Column]:
+    """Sum and count of the first n values for every n from 0 on, those that are NaN left out."""
+    known = ~np.isnan(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
+    return sums, np.concatenate([[0.0], np.cumsum(known)])
 
 
 def last_known(values: Column, window: int) -> float | None:

@@ -20,8 +20,6 @@ from PySide6.QtWidgets import QApplication
 from sapo_desktop.core.resources import resource
 from sapo_desktop.view.viewmodel import PHASES
 
-ThemeName = Literal["light", "dark"]
-
 GRID = 8
 """Every distance is a multiple of half of this."""
 SCALE = {"caption": 12, "body": 14, "strong": 14, "subtitle": 16, "title": 22, "display": 30}
@@ -32,7 +30,7 @@ SCALE = {"caption": 12, "body": 14, "strong": 14, "subtitle": 16, "title": 22, "
 class Theme:
     """One palette, as #rrggbb. `on_x` is text on x, `x_soft` a wash of it behind ordinary text."""
 
-    name: ThemeName
+    name: Literal["light", "dark"]
     page: str
     surface: str
     sunken: str

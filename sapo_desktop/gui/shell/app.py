@@ -435,11 +435,8 @@ class Desktop(QObject):
         try:
             self.bridge.link.stop()
         finally:
-            self._end()
-
-    def _end(self) -> None:
-        # Not quit(): that would ask every window first, and ours answers by hiding.
-        self._app.exit(0)
+            # Not quit(): that would ask every window first, and ours answers by hiding.
+            self._app.exit(0)
 
     def _keep_looks(self) -> None:
         if self._memory.welcomed >= WELCOME:

@@ -126,11 +126,6 @@ class Switch(QCheckBox):
     def hitButton(self, point: object) -> bool:  # noqa: N802
         return True
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self.updateGeometry()
-        super().changeEvent(event)
-
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         colours = theme.current()
         on = colours.silo if self._tone == "silo" else colours.accent

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
@@ -169,6 +169,7 @@ class Writing(QPlainTextEdit):
         self.setPlaceholderText(hint)
         self.setTabChangesFocus(True)
         self._fit()
+        theme.looks().changed.connect(self._fit)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
@@ -176,11 +177,6 @@ class Writing(QPlainTextEdit):
             self.sent.emit()
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
-        super().changeEvent(event)
 
     def _fit(self) -> None:
         height = QFontMetrics(theme.font("body")).lineSpacing() * _LINES + 28

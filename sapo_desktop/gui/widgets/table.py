@@ -146,12 +146,9 @@ class _Sorted(QSortFilterProxyModel):
         none, other_none = one is None or one != one, other is None or other != other
         if none or other_none:
             # Turned round, the order would begin with what has no value.
-            return (none, other_none) == ((True, False) if self._downwards else (False, True))
+            downwards = self.sortOrder() is Qt.SortOrder.DescendingOrder
+            return (none, other_none) == ((True, False) if downwards else (False, True))
         return bool(one < other)
-
-    @property
-    def _downwards(self) -> bool:
-        return self.sortOrder() is Qt.SortOrder.DescendingOrder
 
 
 class Table(QTableView):

@@ -10,7 +10,7 @@ import html
 import re
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -121,11 +121,6 @@ class Elided(QWidget):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.end()
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self.updateGeometry()
-        super().changeEvent(event)
-
     def _font(self) -> QFont:
         role = self._role if self._role in theme.SCALE else "body"
         return theme.fixed_font(role) if self._fixed else theme.font(role)
@@ -149,6 +144,7 @@ class Reading(QPlainTextEdit):
         self._found: list[QTextCursor] = []
         self.set_text(text)
         self._fit()
+        theme.looks().changed.connect(self._fit)
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().sizeHint().width(), self.minimumHeight())
@@ -178,11 +174,6 @@ class Reading(QPlainTextEdit):
         """Bring one of them into sight, and select it."""
         self.setTextCursor(self._found[at])
         self.centerCursor()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
-        super().changeEvent(event)
 
     def _fit(self) -> None:
         self.setFont(theme.fixed_font())
