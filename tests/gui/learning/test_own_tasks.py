@@ -41,10 +41,9 @@ def page(qtbot: QtBot) -> LearningPage:
 
 def tasks_page(qtbot: QtBot, bridge: StageBridge) -> LearningPage:
     """The tasks, of a node that takes what it is given."""
-    view = bridge.view
     staged.stage(bridge)
     bridge.replies |= {AddTasks: Ok(text="Taken up."), RemoveTasks: Ok(text="Removed.")}
-    page = LearningPage(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    page = LearningPage(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
     page.show_part("tasks")
     return shown(qtbot, page)
 
@@ -67,6 +66,11 @@ def has(page: LearningPage, *items: Any) -> None:
 def renewed(page: LearningPage) -> None:
     """Another node took the place of the one that was paused; its state is all that it says of itself."""
     page.bridge.tell(StateChanged(state="paused", reason="", why=Paused()))  # type: ignore[attr-defined]
+
+
+def add(page: LearningPage) -> None:
+    press(page.tasks.own, "Add your own questions")
+    press(sheet(page), "Add")
 
 
 def test_a_file_is_looked_at_and_added(page: LearningPage) -> None:
@@ -116,8 +120,7 @@ def test_an_own_family_is_removed_and_the_products_are_not(page: LearningPage) -
 
 
 def test_a_paused_node_takes_up_what_was_added_and_removed(page: LearningPage) -> None:
-    press(page.tasks.own, "Add your own questions")
-    press(sheet(page), "Add")
+    add(page)
     assert "Taken up." in all_texts(page.tasks.own)
     knows(page, staged.own_task())
     renewed(page)
@@ -130,17 +133,11 @@ def test_a_paused_node_takes_up_what_was_added_and_removed(page: LearningPage) -
     assert "Removed." not in said and "Roman numbers" not in said
 
 
-def test_a_node_that_took_the_file_up_at_once_is_asked_at_once(page: LearningPage) -> None:
+def test_a_file_that_is_taken_up_at_once_and_another_with_as_many_questions_are_seen(page: LearningPage) -> None:
     knows(page, staged.own_task())
-    press(page.tasks.own, "Add your own questions")
-    press(sheet(page), "Add")
+    add(page)
     assert "50 questions" in all_texts(page.tasks.own) and "Taken up." not in all_texts(page.tasks.own)
-
-
-def test_another_file_with_as_many_questions_is_seen(page: LearningPage) -> None:
-    has(page, staged.own_task())
-    press(page.tasks.own, "Add your own questions")
-    press(sheet(page), "Add")
+    add(page)
     assert "Taken up." in all_texts(page.tasks.own)
     knows(page, msgspec.structs.replace(staged.own_task(), config={"rows": 50, "sha256": "cd" * 32}))
     renewed(page)
@@ -148,10 +145,9 @@ def test_another_file_with_as_many_questions_is_seen(page: LearningPage) -> None
 
 
 def test_a_node_is_asked_by_its_state_only_while_something_is_to_be_taken_up(page: LearningPage) -> None:
-    bridge: Any = page.bridge
-    before = len(bridge.asked_for(ListTasks))
+    before = page.bridge.asked_for(ListTasks)  # type: ignore[attr-defined]
     renewed(page)
-    assert len(bridge.asked_for(ListTasks)) == before
+    assert page.bridge.asked_for(ListTasks) == before  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -161,8 +157,7 @@ def test_what_came_of_an_add_is_said_though_its_sheet_was_closed(qtbot: QtBot, r
     bridge = LateBridge(a_view(silo_curve()), AddTasks)
     page = tasks_page(qtbot, bridge)
     bridge.replies[AddTasks] = reply
-    press(page.tasks.own, "Add your own questions")
-    press(sheet(page), "Add")
+    add(page)
     press(sheet(page), "Close")
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not page.findChildren(AddSheet)

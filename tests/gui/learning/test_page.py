@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import answers as learning_answers
 from sapo_desktop.gui.learning.page import LearningPage
@@ -27,8 +28,6 @@ from tests.gui.late import LateBridge
 from tests.gui.scenes import a_view, report, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
-PARTS = ("rounds", "mix", "tasks", "answers")
-
 
 @pytest.fixture(autouse=True)
 def _nothing_left_over() -> Iterator[None]:
@@ -38,16 +37,11 @@ def _nothing_left_over() -> Iterator[None]:
 
 
 def a_page(
-    qtbot: QtBot,
-    view: View,
-    stage: Callable[[StageBridge], None] = staged.stage,
-    part: str = "rounds",
-    bridge: StageBridge | None = None,
+    qtbot: QtBot, bridge: StageBridge, part: str = "rounds", stage: Callable[[StageBridge], None] = staged.stage
 ) -> LearningPage:
     """The page as a window shows it."""
-    bridge = bridge or StageBridge(view)
     stage(bridge)
-    page = LearningPage(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    page = LearningPage(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
     page.show_part(part)
     return shown(qtbot, page, 960, 900)
 
@@ -56,8 +50,8 @@ def column(table: Table, at: int) -> list[str]:
     return [row[at] for row in cells(table)]
 
 
-def in_swarm(**settings: Any) -> View:
-    return a_view(swarm_curve(), silo=False, share=True, **settings)
+def in_swarm(**settings: Any) -> StageBridge:
+    return StageBridge(a_view(swarm_curve(), silo=False, share=True, **settings))
 
 
 def bridge_of(page: LearningPage) -> StageBridge:
@@ -69,19 +63,16 @@ def settings_asked(page: LearningPage) -> list[dict[str, str]]:
     return [request.values for request in bridge_of(page).asked_for(SetSettings)]
 
 
-def hold(page: LearningPage, **settings: Any) -> None:
-    """The worker took these."""
+def hold(page: LearningPage, *waiting: str, wanted: Settings | None = None, **settings: Any) -> None:
+    """The worker took these; those that wait hold once the round in hand is done."""
     held = msgspec.structs.replace(page.view.settings, **settings)
-    page.view.take_settings(SettingsAre(settings=held, changed=[], overridden=[]))
+    page.view.take_settings(SettingsAre(settings=held, changed=[], overridden=[], waiting=list(waiting), wanted=wanted))
     page.refresh(frozenset({"settings"}))
 
 
 def await_round(page: LearningPage, tasks: str) -> None:
     """The worker keeps this choice, and takes it up once the round in hand is done."""
-    held = page.view.settings
-    wanted = msgspec.structs.replace(held, tasks=tasks)
-    page.view.take_settings(SettingsAre(settings=held, changed=[], overridden=[], waiting=["tasks"], wanted=wanted))
-    page.refresh(frozenset({"settings"}))
+    hold(page, "tasks", wanted=msgspec.structs.replace(page.view.settings, tasks=tasks))
 
 
 # -- rounds --------------------------------------------------------------------------------------------------
@@ -109,16 +100,12 @@ def test_opening_asks_for_tasks_without_questions_and_for_nothing_else(page: Lea
     assert bridge_of(page).asked[0] == ListTasks(examples=False)
 
 
-def test_the_round_in_hand_stands_above_the_mean(qtbot: QtBot) -> None:
-    view = in_swarm()
-    page = a_page(qtbot, view)
+def test_the_round_in_hand_stands_above_the_mean(page: LearningPage) -> None:
     round_ = page.rounds.round
-    view.take(PhaseChanged(round=901, phase="generate"))
-    page.refresh(frozenset({"state"}))
+    bridge_of(page).tell(PhaseChanged(round=901, phase="generate"))
     assert round_.now.name.text() == "Round 901, now" and round_.mean.name.text().startswith("Mean of the last 20")
     assert round_._words.isVisible()
-    view.take(StateChanged(state="paused", reason="", why=Paused()))
-    page.refresh(frozenset({"state"}))
+    bridge_of(page).tell(StateChanged(state="paused", reason="", why=Paused()))
     assert round_.now.name.text() == "Round 900, the last one" and not round_._words.isVisible()
 
 
@@ -150,7 +137,7 @@ def test_answers_pass_by_as_they_are_marked(page: LearningPage) -> None:
 
 
 def test_a_new_node_says_what_will_stand_here(qtbot: QtBot) -> None:
-    page = a_page(qtbot, a_view(state="idle"), staged.stage_nothing)
+    page = a_page(qtbot, StageBridge(a_view(state="idle")), stage=staged.stage_nothing)
     assert page.rounds.round._empty.isVisible() and not page.rounds.round.now.isVisible()
     page.show_part("answers")
     assert page.answers._empty.title.text() == "No answers yet"
@@ -161,7 +148,7 @@ def test_a_new_node_says_what_will_stand_here(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize(("key", "value"), [("mix", "8/0"), ("weighting", "paper")])
 def test_a_choice_is_set_and_one_that_is_refused_goes_back(qtbot: QtBot, key: str, value: str) -> None:
-    page = a_page(qtbot, in_swarm(), part="mix")
+    page = a_page(qtbot, in_swarm(), "mix")
     assert not settings_asked(page), "showing what holds sets nothing"
     part = page.mix
     choose = part.mix.buttons[value] if key == "mix" else part.weightings[value].radio
@@ -175,7 +162,7 @@ def test_a_choice_is_set_and_one_that_is_refused_goes_back(qtbot: QtBot, key: st
 
 
 def test_in_silo_there_is_nothing_to_choose_and_it_is_said_why(qtbot: QtBot) -> None:
-    page = a_page(qtbot, a_view(silo_curve()), part="mix")
+    page = a_page(qtbot, StageBridge(a_view(silo_curve())), "mix")
     assert page.mix.alone.isVisible() and not page.mix.mix.isEnabled()
     assert not any(choice.isEnabled() for choice in page.mix.weightings.values())
     hold(page, silo=False)
@@ -215,9 +202,8 @@ def test_a_choice_that_waited_and_was_taken_back_elsewhere_is_gone(page: Learnin
 
 
 def test_a_second_switch_keeps_the_first_that_is_under_way(qtbot: QtBot) -> None:
-    view = in_swarm()
-    bridge = LateBridge(view, SetSettings)
-    page = a_page(qtbot, view, part="tasks", bridge=bridge)
+    bridge = LateBridge(in_swarm().view, SetSettings)
+    page = a_page(qtbot, bridge, "tasks")
     for family in ("gcd", "lcm"):
         page.tasks.table.select([family])
         page.tasks.pane.switch.click()
@@ -231,7 +217,7 @@ def test_a_second_switch_keeps_the_first_that_is_under_way(qtbot: QtBot) -> None
 
 
 def test_a_level_is_switched_on(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(tasks="gcd/easy,lcm"), part="tasks")
+    page = a_page(qtbot, in_swarm(tasks="gcd/easy,lcm"), "tasks")
     page.tasks.table.select(["gcd"])
     levels = [line.switch for line in page.tasks.pane._lines]
     assert [switch.isChecked() for switch in levels] == [True, False, False]
@@ -241,7 +227,7 @@ def test_a_level_is_switched_on(qtbot: QtBot) -> None:
 
 
 def test_the_last_task_cannot_be_switched_off(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(tasks="gcd/easy"), part="tasks")
+    page = a_page(qtbot, in_swarm(tasks="gcd/easy"), "tasks")
     page.tasks.table.select(["gcd"])
     assert not page.tasks.pane.switch.isEnabled() and not page.tasks.pane._lines[0].switch.isEnabled()
     assert page.tasks.pane._lines[1].switch.isEnabled()
@@ -253,13 +239,6 @@ def test_a_refused_choice_of_tasks_goes_back(page: LearningPage, tasks: Any) -> 
     tasks.pane.switch.click()
     assert tasks.pane.switch.isChecked() and tasks.banner.isVisible()
     assert tasks.waiting.isHidden()
-
-
-def test_another_choice_that_waits_is_told(qtbot: QtBot) -> None:
-    view = in_swarm()
-    view.take_settings(SettingsAre(settings=view.settings, changed=[], overridden=[], waiting=["tasks"]))
-    page = a_page(qtbot, view, part="tasks")
-    assert page.tasks.waiting.isVisible()
 
 
 def test_the_curriculum_has_a_switch(page: LearningPage, tasks: Any) -> None:
@@ -277,11 +256,9 @@ def test_trying_a_question_leads_to_its_page(qtbot: QtBot, page: LearningPage, t
 
 
 def test_tasks_that_do_not_come_are_said(qtbot: QtBot) -> None:
-    def broken(bridge: StageBridge) -> None:
-        staged.stage(bridge)
-        bridge.replies[ListTasks] = SapoError("The catalogue is broken.")
-
-    page = a_page(qtbot, in_swarm(), broken, part="tasks")
+    bridge = in_swarm()
+    bridge.replies[ListTasks] = SapoError("The catalogue is broken.")
+    page = a_page(qtbot, bridge, "tasks", lambda bridge: None)
     assert page.tasks.banner.accessibleName() == "The catalogue is broken."
     assert page.tasks._empty.title.text() == "The tasks could not be read"
 
@@ -361,9 +338,8 @@ def test_new_rounds_are_offered_and_do_not_push_what_one_reads(page: LearningPag
 
 
 def test_a_reply_to_an_earlier_filter_is_not_taken_and_one_page_is_asked_for_at_a_time(qtbot: QtBot) -> None:
-    view = in_swarm()
-    bridge = LateBridge(view, GetRollouts)
-    answers = a_page(qtbot, view, part="answers", bridge=bridge).answers
+    bridge = LateBridge(in_swarm().view, GetRollouts)
+    answers = a_page(qtbot, bridge, "answers").answers
     answers.verdict.show_choice("wrong")
     answers.load()
     bridge.replies[GetRollouts] = Rollouts(items=[staged.rollout(7)], more=True)
@@ -377,13 +353,11 @@ def test_a_reply_to_an_earlier_filter_is_not_taken_and_one_page_is_asked_for_at_
 
 
 def test_answers_that_do_not_come_can_be_asked_for_again(qtbot: QtBot) -> None:
-    def broken(bridge: StageBridge) -> None:
-        staged.stage(bridge)
-        bridge.replies[GetRollouts] = NotRunning("The node is not running just now.")
-
-    page = a_page(qtbot, in_swarm(), broken, part="answers")
+    bridge = in_swarm()
+    bridge.replies[GetRollouts] = NotRunning("The node is not running just now.")
+    page = a_page(qtbot, bridge, "answers", lambda bridge: None)
     assert page.answers.banner.isVisible() and page.answers._empty.title.text() == "Nothing to show"
-    staged.stage(bridge_of(page))
+    staged.stage(bridge)
     page.answers.banner.button.click()
     assert page.answers.banner.isHidden() and len(page.answers.table.rows) == 200
 
@@ -397,9 +371,8 @@ def test_ten_thousand_answers_are_no_trouble(page: LearningPage, answers: Any) -
 
 
 def test_a_reply_after_the_page_was_closed_does_no_harm(qtbot: QtBot) -> None:
-    view = in_swarm()
-    bridge = LateBridge(view)
-    page = a_page(qtbot, view, part="answers", bridge=bridge)
+    bridge = LateBridge(in_swarm().view)
+    page = a_page(qtbot, bridge, "answers")
     page.closed()
     bridge.deliver()
     assert len(page.answers.table.rows) == 200
@@ -411,64 +384,49 @@ def test_a_reply_after_the_page_was_closed_does_no_harm(qtbot: QtBot) -> None:
 # -- export --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def chosen(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """What the user takes in the file dialog; empty where he goes back."""
-
-    def choose(path: str) -> None:
-        monkeypatch.setattr(learning_answers, "ask_save_path", lambda *_: path)
-
-    return choose
-
-
-def test_an_export_says_where_it_went(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    page.answers.origin.show_choice("peer")
-    page.answers.load()
-    to = str(tmp_path / "mine.jsonl")
-    chosen(to)
+@pytest.mark.parametrize("there", [False, True])
+def test_an_export_says_where_it_went_and_replaces_a_file_only_if_asked(
+    qtbot: QtBot, answers: Any, page: LearningPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    to = tmp_path / "mine.jsonl"
+    if there:
+        to.write_text("mine")
+    monkeypatch.setattr(learning_answers, "ask_save_path", lambda *_: str(to))
+    answers.origin.show_choice("peer")
+    answers.load()
     with qtbot.waitSignal(page.bridge.said) as said:
-        page.answers.export.click()
+        answers.export.click()
     assert said.args == [f"Exported to {to}"]
-    assert bridge_of(page).asked_for(ExportRollouts) == [ExportRollouts(origin="peer", to=to, replace=False)]
+    assert bridge_of(page).asked_for(ExportRollouts) == [ExportRollouts(origin="peer", to=str(to), replace=there)]
 
 
-def test_a_file_is_replaced_only_if_asked(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    there = tmp_path / "there.jsonl"
-    there.write_text("mine")
-    chosen(str(there))
-    page.answers.export.click()
-    assert bridge_of(page).asked_for(ExportRollouts)[-1].replace is True
-
-
-def test_cancel_exports_nothing_a_failure_is_said(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    chosen("")
-    page.answers.export.click()
+def test_cancel_exports_nothing_a_failure_is_said(
+    qtbot: QtBot, answers: Any, page: LearningPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning_answers, "ask_save_path", lambda *_: "")
+    answers.export.click()
     assert not bridge_of(page).asked_for(ExportRollouts)
-    chosen(str(tmp_path / "x.jsonl"))
+    monkeypatch.setattr(learning_answers, "ask_save_path", lambda *_: "/full/x.jsonl")
     bridge_of(page).replies[ExportRollouts] = SapoError("No space left on device.")
     with qtbot.waitSignal(page.bridge.trouble) as trouble:
-        page.answers.export.click()
+        answers.export.click()
     assert trouble.args == ["Nothing was exported: No space left on device."]
-    assert page.answers.export.isEnabled() and page.answers.export.text() == "Export"
+    assert answers.export.isEnabled() and answers.export.text() == "Export"
 
 
 # -- for everyone --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_page_without_a_node_stands(qtbot: QtBot, part: str) -> None:
-    page = a_page(qtbot, View(), lambda bridge: None, part=part)
+def test_a_page_without_a_node_stands(qtbot: QtBot) -> None:
+    page = a_page(qtbot, StageBridge(View()), stage=lambda bridge: None)
+    for part in ("answers", "mix", "tasks", "rounds"):
+        page.show_part(part)
     assert not bridge_of(page).asked_for(SetSettings)
-    page.show_part("mix")
-    page.show_part("tasks")
     assert not page.mix.mix.isEnabled() and not page.tasks.curriculum.isEnabled()
 
 
 def test_what_takes_no_time_is_no_part_of_the_legend(qtbot: QtBot) -> None:
-    alone = a_page(qtbot, a_view(silo_curve()))
+    alone = a_page(qtbot, StageBridge(a_view(silo_curve())))
     legend = alone.rounds.round._cells
     assert legend["generate"].isVisible() and not legend["share"].isVisible() and not legend["draw"].isVisible()
     together = a_page(qtbot, in_swarm())
@@ -479,7 +437,7 @@ def test_in_the_first_round_the_legend_says_what_the_bar_shows(qtbot: QtBot) -> 
     view = a_view()
     now = view.clock()
     view.clock = lambda: now
-    page = a_page(qtbot, view)
+    page = a_page(qtbot, StageBridge(view))
     for phase, seconds in (("generate", 3.0), ("evaluate", 240.0)):
         view.take(PhaseChanged(round=1, phase=phase))
         now += seconds

@@ -56,11 +56,7 @@ def test_the_next_round_begins_anew(at_work: tuple[View, Clock]) -> None:
     view.take(PhaseChanged(round=8, phase="questions"))
     now = in_hand(view)
     assert now is not None and (now.number, now.total) == (8, 0.0)
-
-
-def test_without_work_there_is_no_round_in_hand() -> None:
-    assert in_hand(a_view(state="idle")) is None
-    assert in_hand(View()) is None
+    assert in_hand(a_view(state="idle")) is None and in_hand(View()) is None, "without work there is none"
 
 
 def test_what_a_report_does_not_name_was_setting_questions() -> None:
