@@ -47,9 +47,7 @@ FREE = {"answers": "8", "max_tokens": "0", "lora_rank": "8", "learning_rate": "0
 
 
 class Scene(PageScene):
-    def __init__(
-        self, qtbot: QtBot, bridge_kind: Callable[[View], StageBridge] = StageBridge, **settings: object
-    ) -> None:
+    def __init__(self, qtbot: QtBot, kind: Callable[[View], StageBridge] = StageBridge, **settings: object) -> None:
         self.view = scenes.a_view(scenes.swarm_curve(900), **({"silo": False} | settings))
         self.bridge = kind(self.view)
         staged_model.stage(self.bridge)
