@@ -117,6 +117,13 @@ async def client(worker: Worker) -> AsyncIterator[Client]:
         yield client
 
 
+async def evaluating(worker: Worker, client: Client) -> asyncio.Task[Reply]:
+    """A call that the worker has begun to answer."""
+    call = asyncio.create_task(client.call(Evaluate()))
+    await worker.waiting.wait()
+    return call
+
+
 # -- our own clients --------------------------------------------------------------------------------------------
 
 
@@ -133,8 +140,7 @@ async def test_a_sentence_arrives_as_it_was_raised(client: Client) -> None:
 
 
 async def test_pause_gets_through_while_an_evaluation_runs(worker: Worker, client: Client) -> None:
-    evaluation = asyncio.create_task(client.call(Evaluate()))
-    await worker.waiting.wait()
+    evaluation = await evaluating(worker, client)
     assert await client.call(Pause()) == Ok(text="paused")
     assert not evaluation.done()
     worker.go_on.set()
@@ -148,8 +154,7 @@ async def test_many_calls_at_once_find_their_answers(client: Client) -> None:
 
 async def test_a_client_that_leaves_takes_its_calls_with_it(worker: Worker, tmp_path: Path) -> None:
     client = await connect(tmp_path)
-    evaluation = asyncio.create_task(client.call(Evaluate()))
-    await worker.waiting.wait()
+    evaluation = await evaluating(worker, client)
     await client.close()
     await worker.cancelled.wait()
     await worker.gone.wait()
@@ -399,8 +404,7 @@ async def test_two_hundred_half_open_connections_do_not_keep_a_client_out(worker
 
 
 async def test_a_cancelled_call_is_given_up_and_the_client_goes_on(worker: Worker, client: Client) -> None:
-    evaluation = asyncio.create_task(client.call(Evaluate()))
-    await worker.waiting.wait()
+    evaluation = await evaluating(worker, client)
     evaluation.cancel()
     await asyncio.wait([evaluation])
     assert evaluation.cancelled()
@@ -409,8 +413,7 @@ async def test_a_cancelled_call_is_given_up_and_the_client_goes_on(worker: Worke
 
 
 async def test_only_the_call_that_was_given_up_ends(worker: Worker, client: Client) -> None:
-    kept = asyncio.create_task(client.call(Evaluate()))
-    await worker.waiting.wait()
+    kept = await evaluating(worker, client)
     await client._link.send(Cancel(id=99))
     assert await client.call(Pause()) == Ok(text="paused")
     assert not worker.cancelled.is_set()

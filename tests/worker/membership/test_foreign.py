@@ -285,72 +285,75 @@ async def take(intake: Intake, *entries: Entry) -> list[int]:
     return [one.entry.name.index for one in (await intake.take(entries, 8, strict=True)).fit]
 
 
+@dataclasses.dataclass
+class Table:
+    """An intake over an examiner that tests drive, and what it refused."""
+
+    examiner: Busy = dataclasses.field(default_factory=Busy)
+    refusals: Refusals = dataclasses.field(default_factory=Refusals)
+
+    def __post_init__(self) -> None:
+        self.intake = intake_with(self.examiner, self.refusals)
+
+    async def take(self, *entries: Entry) -> list[int]:
+        return await take(self.intake, *entries)
+
+
+MINE, THEIRS = training_indices(ALICE), training_indices(BOB)
+
+
 async def test_an_author_whose_answers_time_out_is_not_tried_again_in_that_task_for_an_hour() -> None:
-    examiner, refusals = Busy(), Refusals()
-    examiner.slow = SLOW
-    intake, (first, second, *_) = intake_with(examiner, refusals), training_indices(ALICE)
-    assert await take(intake, entry_of(ALICE, first, examiner.slow)) == []
-    assert await take(intake, entry_of(ALICE, second), entry_of(BOB, training_indices(BOB)[0])) == [
-        training_indices(BOB)[0]
-    ]
-    assert dict(refusals) == {Reason.TIMED_OUT: 2}
-    examiner.now += 3600
-    assert await take(intake, entry_of(ALICE, second)) == [second]
+    it = Table()
+    it.examiner.slow = SLOW
+    assert await it.take(entry_of(ALICE, MINE[0], SLOW)) == []
+    assert await it.take(entry_of(ALICE, MINE[1]), entry_of(BOB, THEIRS[0])) == [THEIRS[0]]
+    assert dict(it.refusals) == {Reason.TIMED_OUT: 2}
+    it.examiner.now += 3600
+    assert await it.take(entry_of(ALICE, MINE[1])) == [MINE[1]]
 
 
 async def test_who_uses_up_the_examiners_minute_waits_and_nobody_else_pays() -> None:
-    examiner, refusals = Busy(seconds=15.0), Refusals()
-    examiner.slow = SLOW
-    intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
-    link = b"l" * 32
-    hostile = entry_of(ALICE, mine[0], examiner.slow, link=link)
-    assert await take(intake, hostile, entry_of(BOB, theirs[0])) == [theirs[0]]
-    examiner.seconds = 0.0
+    it, link = Table(Busy(seconds=15.0)), b"l" * 32
+    it.examiner.slow = SLOW
+    hostile = entry_of(ALICE, MINE[0], SLOW, link=link)
+    assert await it.take(hostile, entry_of(BOB, THEIRS[0])) == [THEIRS[0]]
+    it.examiner.seconds = 0.0
     # 15 of the 10 seconds a minute that an identity has: what it did in another task would wait for half a minute.
-    assert intake._budget.refuses(_of_task(hostile, b"o" * 32), examiner.now) is Reason.BUSY
-    assert intake._budget.refuses(_of_task(hostile, b"o" * 32), examiner.now + 31) is None
-    assert await take(intake, entry_of(BOB, theirs[1])) == [theirs[1]]
+    other = hostile._replace(name=msgspec.structs.replace(hostile.name, task=b"o" * 32))
+    assert it.intake._budget.refuses(other, it.examiner.now) is Reason.BUSY
+    assert it.intake._budget.refuses(other, it.examiner.now + 31) is None
+    assert await it.take(entry_of(BOB, THEIRS[1])) == [THEIRS[1]]
     # And 15 of the 20 of its link: another identity over it still has five.
-    assert await take(intake, entry_of(BOB, theirs[2], link=link)) == [theirs[2]]
-
-
-def _of_task(entry: Entry, task: bytes) -> Entry:
-    return entry._replace(name=msgspec.structs.replace(entry.name, task=task))
+    assert await it.take(entry_of(BOB, THEIRS[2], link=link)) == [THEIRS[2]]
 
 
 async def test_a_link_has_one_budget_for_all_identities_over_it() -> None:
-    examiner, refusals = Busy(seconds=9.0), Refusals()
-    intake, link = intake_with(examiner, refusals), b"l" * 32
+    it, link = Table(Busy(seconds=9.0)), b"l" * 32
     signers = [Signer(bytes([n]) * 32) for n in range(8)]
-    came = [bool(await take(intake, entry_of(one, training_indices(one)[0], link=link))) for one in signers]
+    came = [bool(await it.take(entry_of(one, training_indices(one)[0], link=link))) for one in signers]
     # 9 s each, 3 s of which come back meanwhile: 20, 11, 5, -1 and nothing until it is paid back; no time passes.
     assert came == [True] * 3 + [False] * 5
-    assert dict(refusals) == {Reason.BUSY: 5}
+    assert dict(it.refusals) == {Reason.BUSY: 5}
 
 
 async def test_an_examiner_that_dies_of_one_group_leaves_its_author_alone_and_of_several_nobody() -> None:
-    examiner, refusals = Busy(), Refusals()
-    intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
-    examiner.dies = True
-    assert await take(intake, entry_of(ALICE, mine[0]), entry_of(BOB, theirs[0])) == []
-    assert await take(intake, entry_of(BOB, theirs[1])) == []
-    examiner.dies = False
-    assert await take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[2])) == [mine[1]]
-    assert dict(refusals) == {Reason.TIMED_OUT: 4}
+    it = Table()
+    it.examiner.dies = True
+    assert await it.take(entry_of(ALICE, MINE[0]), entry_of(BOB, THEIRS[0])) == []
+    assert await it.take(entry_of(BOB, THEIRS[1])) == []
+    it.examiner.dies = False
+    assert await it.take(entry_of(ALICE, MINE[1]), entry_of(BOB, THEIRS[2])) == [MINE[1]]
+    assert dict(it.refusals) == {Reason.TIMED_OUT: 4}
 
 
 async def test_of_a_draw_that_kills_the_examiner_only_the_culprit_is_left_out() -> None:
-    examiner, refusals = Busy(), Refusals()
-    intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
-    carol = Signer(b"c" * 32)
-    examiner.dies_of = question_seed(network=NETWORK, key=ALICE.key, slot=group_body().slot, task=GCD, index=mine[0])
-    came = await take(
-        intake, entry_of(BOB, theirs[0]), entry_of(ALICE, mine[0]), entry_of(carol, training_indices(carol)[0])
-    )
-    assert came == [theirs[0], training_indices(carol)[0]]
-    assert dict(refusals) == {Reason.TIMED_OUT: 1}
+    it, carol = Table(), Signer(b"c" * 32)
+    it.examiner.dies_of = question_seed(network=NETWORK, key=ALICE.key, slot=group_body().slot, task=GCD, index=MINE[0])
+    hers = training_indices(carol)[0]
+    came = await it.take(entry_of(BOB, THEIRS[0]), entry_of(ALICE, MINE[0]), entry_of(carol, hers))
+    assert came == [THEIRS[0], hers] and dict(it.refusals) == {Reason.TIMED_OUT: 1}
     # The culprit's author is left alone in that task, the others are not.
-    assert await take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[1])) == [theirs[1]]
+    assert await it.take(entry_of(ALICE, MINE[1]), entry_of(BOB, THEIRS[1])) == [THEIRS[1]]
 
 
 async def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
@@ -358,24 +361,18 @@ async def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
         async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
             raise HostError("There is no room for a process.")
 
-    examiner, refusals = Broken(), Refusals()
-    intake, entry = intake_with(examiner, refusals), entry_of(ALICE, training_indices(ALICE)[0])
-    assert await take(intake, entry) == []
-    assert intake._budget.refuses(entry, examiner.now) is None
+    it, entry = Table(Broken()), entry_of(ALICE, MINE[0])
+    assert await it.take(entry) == []
+    assert it.intake._budget.refuses(entry, it.examiner.now) is None
 
 
 async def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:
-    examiner = Busy()
-    taken = await intake_with(examiner, Refusals()).take(
-        [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, training_indices(BOB)[0], "no answer")], 8, strict=True
-    )
+    entries = [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, THEIRS[0], "no answer")]
+    taken = await Table().intake.take(entries, 8, strict=True)
     assert taken.fit == []
-    ((marked),) = taken.marked
-    assert (marked.entry.name.author, marked.task, [mark.solved for mark in marked.marks]) == (
-        ALICE.key,
-        "gcd/easy",
-        [True],
-    )
+    (marked,) = taken.marked
+    assert (marked.entry.name.author, marked.task) == (ALICE.key, "gcd/easy")
+    assert [mark.solved for mark in marked.marks] == [True]
 
 
 def test_what_is_not_fit_can_be_looked_at() -> None:

@@ -32,7 +32,7 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSilo,
 )
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
-from sapo_desktop.worker.membership.private import admission_link, founded, invite, joined, members_of, own_address
+from sapo_desktop.worker.membership.private import admission_link, invite, joined, members_of, own_address
 from sapo_desktop.worker.membership.settings import rejoins
 from tests.swarm.sockets.test_network import until
 from tests.system.test_identity import Memory, in_memory
@@ -47,21 +47,6 @@ ADMITTED = admit(FOUNDER, ALICE.key).hex()
 
 
 # -- what the settings become --------------------------------------------------------------------------------
-
-
-def test_the_way_from_founding_to_joining() -> None:
-    mine = msgspec.structs.replace(Settings(), **founded(Settings(), FOUNDER, BOB.key), announce=AT_HOME.announce)
-    assert members_of(mine.swarm, mine.admission, BOB.key, NOW) is not None
-    link = Invite.parse(str(admission_link(mine, FOUNDER, BOB.key, ALICE.key.hex(), 0, NOW)))
-    assert link.peers == (f"wss://relay.example:8765#{BOB.key.hex()}",)
-    values = joined(Settings(), link, ALICE.key, NOW)
-    members = members_of(values["swarm"], values["admission"], ALICE.key, NOW)
-    assert members is not None and members.network == network_of(FOUNDER.key)
-    assert values["peers"] == link.peers[0]
-
-
-def test_the_public_swarm_needs_nothing() -> None:
-    assert members_of("", "", ALICE.key, NOW) is None
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,9 @@ def swarm(state: str = "linked", *, links: int = 1, dialled: bool = True, **valu
     return SwarmInfo(state=state, reason="As it stands.", links=[one] * links, **values)  # type: ignore[arg-type]
 
 
+AT = Settings(listen="127.0.0.1:8765")
+
+
 class Line:
     """Dials addresses, of which some answer."""
 
@@ -88,15 +91,19 @@ def test_the_clock_beside_the_peers(info: SwarmInfo, state: str, words: str) -> 
     assert check.state == state and words in check.found and bool(check.advice) == (state != "good")
 
 
-def test_the_port_that_others_link_to() -> None:
-    at = Settings(listen="127.0.0.1:8765")
-    open_at = "wss://127.0.0.1:8765"
-    assert listening(Settings(), SILO).state == "good"
-    assert listening(at, swarm(address=open_at, dialled=False)).state == "good"
-    lonely = listening(at, swarm(address=open_at))
-    assert lonely.state == "limited" and "router" in lonely.advice
-    failed = listening(at, swarm("failed", links=0))
-    assert failed.state == "bad" and failed.found == "As it stands." and "settings set listen" in failed.advice
+@pytest.mark.parametrize(
+    ("settings", "info", "state", "advice"),
+    [
+        (Settings(), SILO, "good", ""),
+        (AT, swarm(address="wss://127.0.0.1:8765", dialled=False), "good", ""),
+        (AT, swarm(address="wss://127.0.0.1:8765"), "limited", "router"),
+        (AT, swarm("failed", links=0), "bad", "settings set listen"),
+    ],
+)
+def test_the_port_that_others_link_to(settings: Settings, info: SwarmInfo, state: str, advice: str) -> None:
+    check = listening(settings, info)
+    assert check.state == state and advice in check.advice
+    assert (check.found == "As it stands.") == (state == "bad")
 
 
 def test_in_silo_it_is_looked_whether_the_port_can_be_had() -> None:
