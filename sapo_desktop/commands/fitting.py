@@ -7,19 +7,20 @@ from argparse import Namespace
 import msgspec
 
 from sapo_desktop.commands import settings
-from sapo_desktop.commands.line.context import Context, ReplyType, call, expect
-from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
+from sapo_desktop.commands.line.context import Context
+from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import duration, size
-from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, GetCatalogue, GetFit
 
 _UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
 
 
 async def show(context: Context, args: Namespace) -> None:
-    reply = await _appraised(context, GetFit(ram=args.ram, vram=args.vram), FitIs)
+    # The running node's answer, where one runs: the memory that its own model takes another one could have.
+    reply = await context.ask_if_running(GetFit(ram=args.ram, vram=args.vram), FitIs)
     described = args.ram is not None or args.vram is not None
     if args.use and described:
         raise UsageError("--use is for this computer: leave out --ram and --vram.")
@@ -58,18 +59,8 @@ async def _use(context: Context, way: Way) -> None:
     context.out.say(f"\n{kept.text} The model is {way.model}.")
 
 
-async def _appraised(context: Context, request: FitRequest, kind: type[ReplyType]) -> ReplyType:
-    """The running node's answer: the memory that its own model takes another one could have. Else that of a short
-    process of its own."""
-    try:
-        async with context.running() as node:
-            return await call(node, request, kind)
-    except NotRunning:
-        return expect(await context.door.appraise(context.folder, request), kind)
-
-
 async def _catalogue(context: Context) -> list[ModelBadge]:
-    return (await _appraised(context, GetCatalogue(), CatalogueIs)).models
+    return (await context.ask_if_running(GetCatalogue(), CatalogueIs)).models
 
 
 def _emit_fit(context: Context, fit: Fit) -> None:

@@ -26,7 +26,6 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
@@ -90,12 +89,7 @@ async def cancel(context: Context, args: Namespace) -> None:
 
 
 async def show(context: Context, args: Namespace) -> None:
-    async with context.if_running() as node:
-        if node is None:
-            found = await unstarted.models(DataFolder.at(context.folder), context.kept())
-        else:
-            found = await call(node, GetModels(), ModelsAre)
-    _show(context.out, found)
+    _show(context.out, await context.ask_if_running(GetModels(), ModelsAre))
 
 
 async def token(context: Context, args: Namespace) -> None:

@@ -50,11 +50,7 @@ async def change(context: Context, args: Namespace) -> None:
 
 async def in_force(context: Context) -> Settings:
     """Those of the running node, else the kept ones."""
-    try:
-        async with context.running() as node:
-            return (await call(node, GetSettings(), SettingsAre)).settings
-    except NotRunning:
-        return context.kept()
+    return (await context.ask_if_running(GetSettings(), SettingsAre)).settings
 
 
 async def keep(context: Context, values: dict[str, str]) -> Ok:

@@ -128,6 +128,7 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("settings", "set", "seed", "-1"), "whole number"),
         (("settings", "reset"), "--all"),
         (("settings", "get", "seed", "--js"), "Unrecognized arguments: --js"),
+        (("settings", "text_size"), "Did you mean: sapo-desktop settings set text_size VALUE?"),
         (("--tray", "run"), "leave out --tray"),
         ((LINK, "settings", "get", "seed"), "leave out the link"),
         (("lab", "paper", "--out", "x", "--mix", ""), "--mix names none"),
@@ -415,17 +416,6 @@ def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDo
     assert door.node.requests == []
 
 
-@pytest.mark.parametrize("text", ["colour = 'red'\n", "no TOML ["])
-def test_a_file_that_is_refused_is_set_aside_when_all_is_reset(
-    gone: None, run: Words, tmp_path: Path, text: str
-) -> None:
-    (tmp_path / "settings.toml").write_text(text)
-    assert run("settings", "reset", "--all") == 0 and "settings.damaged-" in run.stdout
-    (aside,) = tmp_path.glob("settings.damaged-*.toml")
-    assert aside.read_text() == text
-    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
-
-
 def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
     gone: None, run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -469,16 +459,13 @@ def test_checkpoints_show_the_base_and_what_is_kept(run: Words) -> None:
     assert run("checkpoints", "back", "best") == 0
 
 
-def test_eval_gives_the_score_per_task(run: Words) -> None:
+def test_eval_gives_the_score_per_task_and_says_where_nothing_was_trained(run: Words, door: FakeDoor) -> None:
     assert run("eval") == 0
     assert "27% of 200 questions solved" in run.stdout and "untrained" not in run.stdout
     assert run("eval", "--checkpoint", "best", "--json") == 0
     line = run.lines[0]
     assert list(line)[:5] == ["event", "checkpoint", "score", "partial", "tasks"]
     assert (line["checkpoint"], line["score"], line["tasks"]) == ("best", 0.27, {"gcd/easy": 0.27})
-
-
-def test_eval_of_a_folder_without_a_round_says_that_it_is_the_untrained_model(run: Words, door: FakeDoor) -> None:
     door.node.evaluated_round = 0  # as where --data was mistyped
     assert run("eval") == 0
     assert "No round was finished here: this is the untrained model." in run.stdout
@@ -515,13 +502,14 @@ def test_history_shows_the_newest_rounds_and_writes_all(run: Words, tmp_path: Pa
     assert [answer["round"] for answer in answers] == list(range(1, 31))
 
 
-def test_a_file_in_the_home_folder_is_named_by_its_path(
+def test_a_file_in_the_home_folder_is_named_by_its_path_and_one_that_cannot_be_written_is_said(
     run: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     assert run("history", "--csv=~/h.csv", "--json") == 0
     assert run.lines == [{"event": "written", "file": str(tmp_path / "h.csv"), "what": "30 rounds"}]
+    assert run("history", "--csv", str(tmp_path / "no" / "h.csv")) == 1 and "could not be written" in run.stderr
 
 
 def test_the_engine_pack_is_of_an_installed_application(
@@ -548,11 +536,6 @@ def test_history_says_from_whom_was_learned(run: Words) -> None:
     assert "abababababababab   peer" in run.stdout
     assert run("history", "--sources", "--json") == 0
     assert [(line["origin"], line["groups"]) for line in run.lines] == [("own", 30), ("peer", 9)]
-
-
-def test_a_file_that_cannot_be_written_is_one_sentence(run: Words, tmp_path: Path) -> None:
-    assert run("history", "--csv", str(tmp_path / "no" / "h.csv")) == 1
-    assert "could not be written" in run.stderr
 
 
 @pytest.mark.usefixtures("computer")
@@ -632,11 +615,6 @@ def test_the_report_for_a_bug_names_nobody(
     assert "linked to wss://<address>" in text and "read <data folder>/cache" in text
     planted = ("peer.example", "abab", "anna", "wilma", "192.168", "sesame", "home.arpa", "a.example", str(tmp_path))
     assert not [private for private in planted if private in text]
-
-
-def test_a_setting_without_set_is_understood(run: Words) -> None:
-    assert run("settings", "text_size") == 2
-    assert "Did you mean: sapo-desktop settings set text_size VALUE?" in run.stderr
 
 
 def test_an_answer_is_shown_without_tags_on_a_line_of_its_own(

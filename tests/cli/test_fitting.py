@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.worker.control import unstarted
 from tests.cli.fake_node import FakeDoor
 from tests.cli.test_cli import Words
 
@@ -11,6 +12,12 @@ from tests.cli.test_cli import Words
 @pytest.fixture
 def door() -> FakeDoor:
     return FakeDoor()
+
+
+@pytest.fixture(autouse=True)
+def appraisal(monkeypatch: pytest.MonkeyPatch, door: FakeDoor) -> None:
+    """In the place of a process of its own."""
+    monkeypatch.setattr(unstarted, "appraise", door.appraise)
 
 
 def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -> None:

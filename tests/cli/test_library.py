@@ -154,11 +154,6 @@ def test_silo_switched_on_meanwhile_ends_the_download(alone: Words, hub: FakeHub
     assert "went into silo" in alone.stderr
 
 
-def test_a_new_node_is_in_silo(tmp_path: Path, hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
-    words = Words(tmp_path / "new", FakeDoor(), capsys)
-    assert words("models", "download", REPO) == 1 and "silo off" in words.stderr
-
-
 def test_a_file_is_imported(alone: Words, tmp_path: Path, hub: FakeHub) -> None:
     keep(alone.folder, hub, silo=True)  # no network is needed
     path = tmp_path / "tiny.gguf"

@@ -4,8 +4,9 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,18 @@ def test_the_local_network_is_joining_and_logins_are_secret(tmp_path: Path, caps
     assert "--lan" in capsys.readouterr().err
 
 
+def once_watched(node: FakeNode, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Have the node begin this as soon as a command looks at it."""
+    original = node.call
+
+    async def call(request: Request) -> Reply:
+        if isinstance(request, GetSettings):
+            node.playing = asyncio.create_task(begin())
+        return await original(request)
+
+    node.call = call  # type: ignore[method-assign]
+
+
 def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
     node = FakeNode(state="working", rounds=[scripted_round(1)])
     door = FakeDoor(node=node, there=True)
@@ -154,14 +167,7 @@ def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
             await asyncio.sleep(0)
         node._end()
 
-    original = node.call
-
-    async def call(request: Request) -> Reply:
-        if isinstance(request, GetSettings):
-            node.playing = asyncio.create_task(end_soon())
-        return await original(request)
-
-    node.call = call  # type: ignore[method-assign]
+    once_watched(node, end_soon)
     assert run(tmp_path, door) == 0
     assert not sent(node, StartRounds)
     assert not sent(node, Quit)
@@ -231,38 +237,28 @@ class Interrupted(FakeNode):
         await super()._play_one(number, solved)
 
 
-def test_ctrl_c_finishes_the_round_and_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    node = Interrupted([2])
+@pytest.mark.parametrize(
+    ("at", "number", "asked", "rounds"),
+    [
+        ([2], signal.SIGINT, [Quit(finish_round=True)], 2),
+        ([2, 2], signal.SIGINT, [Quit(finish_round=True), Quit()], 1),
+        ([2], signal.SIGTERM, [Quit()], 1),
+    ],
+    ids=["Ctrl-C", "twice", "SIGTERM"],
+)
+def test_ctrl_c_finishes_the_round_twice_or_sigterm_end_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], at: list[int], number: int, asked: list[Quit], rounds: int
+) -> None:
+    node = Interrupted(at, number)
     assert run(tmp_path, FakeDoor(node=node)) == 0
-    assert sent(node, Quit) == [Quit(finish_round=True)]
-    assert len(node.rounds) == 2
-    assert "2 rounds in" in capsys.readouterr().out
-
-
-def test_ctrl_c_twice_ends_without_the_half_round(tmp_path: Path) -> None:
-    node = Interrupted([2, 2])
-    assert run(tmp_path, FakeDoor(node=node)) == 0
-    assert sent(node, Quit) == [Quit(finish_round=True), Quit()]
-    assert len(node.rounds) == 1
-
-
-def test_sigterm_ends_at_once(tmp_path: Path) -> None:
-    node = Interrupted([2], signal.SIGTERM)
-    assert run(tmp_path, FakeDoor(node=node)) == 0
-    assert sent(node, Quit) == [Quit()]
+    assert sent(node, Quit) == asked and len(node.rounds) == rounds
+    assert f"{rounds} round" in capsys.readouterr().out
 
 
 def test_ctrl_c_leaves_a_node_that_is_only_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node = Interrupted([2])
     node.state = "working"
-    original = node.call
-
-    async def call(request: Request) -> Reply:
-        if isinstance(request, GetSettings):
-            node.playing = asyncio.create_task(node._play(None))
-        return await original(request)
-
-    node.call = call  # type: ignore[method-assign]
+    once_watched(node, lambda: node._play(None))
     assert run(tmp_path, FakeDoor(node=node, there=True)) == 0
     assert not sent(node, Quit)
     assert "the node goes on" in capsys.readouterr().err

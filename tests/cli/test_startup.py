@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -43,33 +44,23 @@ def test_status_without_a_node_imports_no_engine_and_no_view(tmp_path: Path) -> 
     )
 
 
+def printing_to(stdout: int | IO[str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sapo_desktop", *words]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+
+
 def test_a_closed_pipe_is_quiet() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "sapo_desktop", "--help"],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = printing_to(writer, "--help")
     os.close(writer)
     assert done.stderr == ""
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
 def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
-    words = ["settings", "get", "seed", "--data", str(tmp_path)]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "sapo_desktop", *words],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = printing_to(full, "settings", "get", "seed", "--data", str(tmp_path))
     assert (done.returncode, done.stderr) == (1, "What was printed could not be written: No space left on device.\n")
 
 

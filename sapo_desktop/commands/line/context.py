@@ -21,6 +21,7 @@ from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration
+from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed, Stopping
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
@@ -106,6 +107,13 @@ class Context:
         """One request to the running node or to an idle one."""
         async with self.any_node() as node:
             return await call(node, request, kind, self.out)
+
+    async def ask_if_running(self, request: Request, kind: type[ReplyType]) -> ReplyType:
+        """The running node's answer, else what can be said without one: none is started."""
+        async with self.if_running() as node:
+            if node is not None:
+                return await call(node, request, kind)
+        return expect(await unstarted.answer(DataFolder.at(self.folder), request), kind)
 
 
 async def call(node: Node, request: Request, kind: type[ReplyType], progress: Output | None = None) -> ReplyType:

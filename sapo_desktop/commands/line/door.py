@@ -11,7 +11,6 @@ import msgspec
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 from sapo_desktop.worker.control.messages.replies import Reply
 from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
@@ -58,7 +57,3 @@ class Door:
         """A fresh relay, with us as owner."""
         words = ["--options", msgspec.json.encode(options).decode()]
         return await client.start_and_connect(folder, words, module="sapo_desktop.worker.membership.relay")
-
-    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
-        """What fits this computer; no node is needed, and none is started."""
-        return await client.appraise(folder, request)
