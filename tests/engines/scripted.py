@@ -1,7 +1,6 @@
 """An engine without a model: answers come from a function, learning is a counter.
 
-For tests of everything around an engine, in this process or in a host (`--service
-tests.engines.scripted:create`): no torch, no model, the same requests and replies. Tokens are bytes.
+For tests of everything around an engine: no torch, no model, the same requests and replies. Tokens are bytes.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ Script = Callable[[str, int, int], str]
 """(question, number drawn from seed and place, steps taken) -> the answer's text."""
 
 STATE_FILE = "scripted.json"
-REQUEST, REPLY, PROGRESS = p.EngineRequest, p.EngineReply, p.EngineProgress
-"""What a host that runs it speaks (worker/hosts/protocol.py)."""
 _PIECE = 4
 """Characters told at once of a single answer."""
 
@@ -104,11 +101,6 @@ class ScriptedService:
             seconds=0.0,
             steps=self.steps,
         )
-
-
-def create() -> ScriptedService:
-    """Return the scripted engine for a host process."""
-    return ScriptedService()
 
 
 def _loaded(request: p.Load) -> p.Loaded:

@@ -197,19 +197,6 @@ all_settings = st.builds(
     when_in_use=st.sampled_from(["pause", "continue"]),
     away_after=st.integers(1, 30),
 )
-few = st.integers(0, 9)
-all_limits = st.builds(
-    Settings,
-    away_after=st.integers(1, 30),
-    threads=few,
-    threads_away=few,
-    processor_percent=st.integers(5, 100),
-    processor_percent_away=percent,
-    upload_kilobytes=few,
-    upload_kilobytes_away=few,
-    download_kilobytes=few,
-    download_kilobytes_away=few,
-)
 
 
 def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
@@ -246,26 +233,3 @@ def test_no_combination_computes_what_it_forbids_or_idles_without_a_reason(
     assert decision.computes == isinstance(decision.why, Working | Finishing)
     assert decision.changes_at is None or decision.changes_at > NOW
     assert not (decision.network and decision.state is NodeState.PAUSED and isinstance(decision.why, Metered))
-
-
-def allowed(rules: Settings, key: str, idle: float | None) -> float:
-    """The most that a limit allows at a computer without input for so long; infinite where 0 says so."""
-    value = getattr(rules, key)
-    if idle is not None and idle >= 60 * rules.away_after and getattr(rules, f"{key}_away") != 0:
-        value = getattr(rules, f"{key}_away")
-    return float(value or {"threads": 4}.get(key, "inf"))
-
-
-@given(wishes, presences, all_limits)
-def test_no_decision_takes_more_than_is_allowed_for_whoever_is_there(
-    wish: Wishes, here: Presence, rules: Settings
-) -> None:
-    decision = decide(situation(wish, here=here), rules, NOW)
-    most = {
-        key: allowed(rules, key, here.idle)
-        for key in ("threads", "processor_percent", "upload_kilobytes", "download_kilobytes")
-    }
-    assert 1 <= decision.threads <= most["threads"]
-    assert 0 < decision.cores <= most["threads"] * most["processor_percent"] / 100
-    assert (decision.upload or float("inf")) <= most["upload_kilobytes"]
-    assert (decision.download or float("inf")) <= most["download_kilobytes"]

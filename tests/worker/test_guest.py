@@ -158,30 +158,20 @@ async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_t
     assert it.guest.meter.now.card_memory == 7 and asked[0] is not threading.current_thread()
 
 
-@pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (11 * 10**9, True)])
-async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less(
+@pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (9 * 10**9, False), (11 * 10**9, True)])
+async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less_but_not_where_it_is_a_little_more(
     it: Looked, held: int, acts: bool
 ) -> None:
+    """What a card holds beside the tensors may be a little above the cap for ever."""
     it.patch.setattr(guest_module, "card_memory_of", lambda own: held)
     it.set(card_memory_most=8.0)
     it.scene.engine.on_card = True
     before = it.scene.engine.plan.trainer.micro_batch
-    for _ in range(2):
+    for _ in range(30):
         await it.guest._look()
     said = [text for text in it.scene.notices() if "card_memory_most" in text]
     assert len(said) == acts and it.scene.engine.running is not acts
     assert it.scene.engine.plan.trainer.micro_batch == (before // 2 if acts else before)
-
-
-async def test_what_a_card_holds_beside_the_tensors_may_be_a_little_above_the_cap_for_ever(it: Looked) -> None:
-    it.patch.setattr(guest_module, "card_memory_of", lambda own: 9 * 10**9)
-    it.set(card_memory_most=8.0)
-    it.scene.engine.on_card = True
-    for _ in range(30):
-        it.scene.engine.host.pid = os.getpid()  # loaded anew, where it was ended
-        await it.guest._look()
-    assert it.scene.gate.state is NodeState.WORKING
-    assert not [text for text in it.scene.notices() if "card_memory_most" in text]
 
 
 async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_hand(it: Looked) -> None:

@@ -15,7 +15,7 @@ from sapo_desktop.core.errors import (
     TaskError,
     UsageError,
 )
-from sapo_desktop.core.records import EvalReport, Question
+from sapo_desktop.core.records import EvalReport, Generated, Mark, Question
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
@@ -39,7 +39,7 @@ from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
 from tests.builders import run_manifest
 from tests.learning.test_plan import LEVELS
-from tests.worker.fakes import FakeEngine, FakeExaminer
+from tests.worker.fakes import FakeEngine, FakeExaminer, mark
 
 SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)
 
@@ -498,3 +498,25 @@ async def test_an_evaluation_that_is_given_up_ends_at_the_engine(tmp_path: Path)
         assert asked.cancelled() and it.node.show.phase == "waiting"
         it.engine.hold.set()
         assert not any(isinstance(event, EvalFinished) for event in it.events)
+
+
+async def test_a_node_knows_how_long_it_reasons_itself_before_it_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with playing(tmp_path, rounds=1) as it:
+        generate = it.engine.generate
+
+        async def at_length(*asked: Any, **more: Any) -> Generated:
+            made = await generate(*asked, **more)
+            text = "So. " * 200 + "<answer>6</answer>"
+            rows = [[msgspec.structs.replace(one, text=text) for one in row] for row in made.completions]
+            return msgspec.structs.replace(made, completions=rows)
+
+        async def read(questions: object, texts: Sequence[Sequence[str]], *, strict: bool) -> list[list[Mark]]:
+            return [[msgspec.structs.replace(mark(True), answer="6") for _ in row] for row in texts]
+
+        monkeypatch.setattr(it.engine, "generate", at_length)
+        monkeypatch.setattr(it.examiner, "mark", read)
+        await it.until(RoundFinished)
+        assert set(it.node.yardstick().lengths.values()) == {800.0}
+        assert it.keeper.newest is not None and it.keeper.newest.counters.reasoning == it.node.counters.reasoning

@@ -8,12 +8,11 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
-from sapo_desktop.core.records import Sampling, TrainingSequence
+from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.protocols import Done, Generate, Load, Restore, Save, Step, Stepped, TokenText
 from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, is_on_card
-from sapo_desktop.worker.hosts.hosting import Host
 from tests.builders import step_report
 from tests.worker.fakes import FakeHost, engine_plan, generated
 from tests.worker.hosts.test_split import LOADED
@@ -66,16 +65,12 @@ class BusyHost(CalledHost):
         self.asides = 0
         self.gives_up = False
 
-    async def call(
-        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
-    ) -> msgspec.Struct:
+    async def call(self, request: msgspec.Struct, *rest: Any, **more: Any) -> msgspec.Struct:
         if isinstance(request, Generate):
             await self.done.wait()
-        return await super().call(request, timeout, on_progress, loading=loading)
+        return await super().call(request, *rest, **more)
 
-    async def call_aside(
-        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None
-    ) -> msgspec.Struct:
+    async def call_aside(self, request: msgspec.Struct, *rest: Any) -> msgspec.Struct:
         assert isinstance(request, Generate) and self.state == "live"
         self.asides += 1
         if self.gives_up:
@@ -141,16 +136,14 @@ class BesideHost(CalledHost):
         self.answered: list[list[str]] = []
         self.beside: list[Generate | None] = []
 
-    async def call(
-        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
-    ) -> msgspec.Struct:
+    async def call(self, request: msgspec.Struct, *rest: Any, **more: Any) -> msgspec.Struct:
         if isinstance(request, Generate):
             self.answered.append(request.prompts)
         if isinstance(request, Step):
             self.beside.append(request.beside)
             made = generated(request.beside.prompts, 2, 1) if request.beside else None
             return Stepped(report=step_report(skipped=False), beside=made)
-        return await super().call(request, timeout, on_progress, loading=loading)
+        return await super().call(request, *rest, **more)
 
 
 async def overlapping(threads: int = 2, room: bool = True) -> tuple[Engine, BesideHost]:
@@ -261,32 +254,6 @@ async def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_r
     with pytest.raises(HostDied, match=r"The folder is gone\."):
         await answer(host)
     assert host.pid is None
-
-
-async def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
-    service = "tests.engines.scripted:create"
-    host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
-    try:
-        engine = engine_on(host)
-        await engine.load(None)
-        await engine.step([TrainingSequence(prompt=[1], tokens=[2], advantage=1.0)])
-        process, learned = host.pid, await answered(engine)
-        await engine.configure(threads=3)
-        assert engine.plan.threads == 3 and host.pid == process
-        assert await answered(engine) == learned, "nothing was loaded anew"
-    finally:
-        await host.stop()
-
-
-async def answered(engine: Engine) -> tuple[str, list[str]]:
-    """What it answers, and the text as it was told meanwhile."""
-    said: list[str] = []
-    made = await engine.generate_with(
-        None, ["1+1?"], Sampling(seed=1), live=True, spoken=lambda text, tokens: said.append(text)
-    )
-    text = made.completions[0][0].text
-    assert said[-1] == text and all(text.startswith(one) for one in said)
-    return text, said
 
 
 async def test_torch_computes_where_it_was_found_to_fit() -> None:

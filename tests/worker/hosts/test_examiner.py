@@ -76,13 +76,7 @@ def test_ids_that_cannot_be_read_are_made_anew(tmp_path: Path, caplog: pytest.Lo
     assert "They are made anew." in caplog.text
 
 
-def test_kept_ids_come_back(tmp_path: Path) -> None:
-    kept = KeptIds(tmp_path / "task-ids.json", "key")
-    kept.write(IDS)
-    assert kept.read() == IDS
-
-
-def test_ids_of_own_tasks_are_not_kept(tmp_path: Path) -> None:
+def test_kept_ids_come_back_but_for_those_of_own_tasks(tmp_path: Path) -> None:
     kept = KeptIds(tmp_path / "ids.json", "key", {"sums"})
     kept.write({"gcd/easy": b"g" * 32, "sums/easy": b"s" * 32})
     assert kept.read() == {"gcd/easy": b"g" * 32}

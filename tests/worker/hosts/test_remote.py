@@ -186,7 +186,8 @@ class Assembly:
         return asyncio.run(work())
 
 
-NO_ADAPTERS = pytest.mark.parametrize(
+@pytest.mark.parametrize("trainer", ["auto", "torch"])
+@pytest.mark.parametrize(
     ("learns", "fits", "error", "said"),
     [
         (False, True, AdapterRefused, "Until then this node only answers"),
@@ -195,24 +196,21 @@ NO_ADAPTERS = pytest.mark.parametrize(
     ],
     ids=["known from what it is", "found out with the first adapter", "memory was taken meanwhile"],
 )
-
-
-@NO_ADAPTERS
-def test_where_the_trainer_is_left_open_the_server_still_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, fits: bool, error: type[Exception], said: str
+def test_where_nothing_can_be_learned_the_server_still_answers_unless_torch_is_asked_for(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trainer: str,
+    learns: bool,
+    fits: bool,
+    error: type[Exception],
+    said: str,
 ) -> None:
-    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto", fits=fits)
-    engine = put.run()
-    assert isinstance(engine, AnswerEngine) and engine.plan.choice.note
-    assert sum(said in str(event.text) for event in put.events if isinstance(event, Notice)) == 1
-    assert put.remote.trainer.pid is None and put.remote.server.pid is None
-
-
-@NO_ADAPTERS
-def test_where_torch_is_asked_for_it_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, fits: bool, error: type[Exception], said: str
-) -> None:
-    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="torch", fits=fits)
-    with pytest.raises(error):
-        put.run()
+    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer=trainer, fits=fits)
+    if trainer == "torch":
+        with pytest.raises(error):
+            put.run()
+    else:
+        engine = put.run()
+        assert isinstance(engine, AnswerEngine) and engine.plan.choice.note
+        assert sum(said in str(event.text) for event in put.events if isinstance(event, Notice)) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
