@@ -23,6 +23,7 @@ from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, leve
 from sapo_desktop.lab.swarm import Room
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.heldout import Evaluator, HeldOutSet, Subject
+from sapo_desktop.learning.round import unwatched
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue
 from sapo_desktop.tasks.examiner import Examiner as Marker
@@ -197,11 +198,11 @@ class _Scorer:
     async def _score(self, node: Node, subject: Subject, temperatures: Sequence[float]) -> list[Score]:
         evaluator = Evaluator(node.engine, self._ground.examiner, b"")
         sampling = Sampling(max_tokens=node.max_tokens)
-        greedy = await evaluator.evaluate(subject, self._few, sampling, _nobody_watches)
+        greedy = await evaluator.evaluate(subject, self._few, sampling, unwatched)
         scores = []
         for temperature in temperatures:
             sampling = Sampling(max_tokens=node.max_tokens, temperature=temperature)
-            drawn = await evaluator.evaluate(subject, self._few, sampling, _nobody_watches, SAMPLES)
+            drawn = await evaluator.evaluate(subject, self._few, sampling, unwatched, SAMPLES)
             scores.append(
                 Score(
                     round=subject.round,
@@ -248,6 +249,3 @@ def _part(catalogue: Catalogue, levels: Levels) -> Catalogue:
             if family.name in levels
         )
     )
-
-
-def _nobody_watches(done: int, total: int) -> None: ...

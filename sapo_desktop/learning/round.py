@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sapo_desktop.core.records import (
-    Completion,
     Generated,
     Group,
     Mark,
@@ -193,7 +192,7 @@ async def run_round(
     def result(step: StepReport | None, swarm_reward: SwarmReward | None) -> RoundResult:
         report = RoundReport(
             round=plan.number,
-            **_means(own),
+            **_mark_means([mark for group in own for mark in group.marks]),
             swarm_reward=swarm_reward,
             local_groups=mixed.local,
             external_groups=mixed.external,
@@ -351,10 +350,6 @@ def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
     return [TaskMark(task=task, answers=len(marks), **_mark_means(marks)) for task, marks in by_task.items() if marks]
 
 
-def _means(groups: Sequence[Group]) -> dict[str, float]:
-    return _mark_means([mark for group in groups for mark in group.marks])
-
-
 def _mark_means(marks: Sequence[Mark]) -> dict[str, float]:
     count = max(len(marks), 1)
     return {
@@ -365,7 +360,7 @@ def _mark_means(marks: Sequence[Mark]) -> dict[str, float]:
 
 
 def _share_truncated(groups: Sequence[Group]) -> float:
-    completions: list[Completion] = [completion for group in groups for completion in group.completions]
+    completions = [completion for group in groups for completion in group.completions]
     return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
 
 

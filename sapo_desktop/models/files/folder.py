@@ -8,14 +8,15 @@ machine.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -68,22 +69,14 @@ def read_folder(path: Path) -> ModelFolder:
     """
     if not path.is_dir():
         raise ModelError("There is no model folder at {path}. Look whether the path is right.", path=str(path))
-    names = sorted(entry.name for entry in path.iterdir())
-    _refuse_code(path, names)
-    config = read_json(path / "config.json")
-    architecture = _architecture(config)
-    _check_tokenizer(path, names)
-    _check_small_files(path, names)
-    weights = _weight_files(path, names)
-    parameters = sum(count_numbers(file) for file in weights)
-    _check_size(config, architecture, parameters)
+    found = check_folder(path)
     return ModelFolder(
         path=path,
-        architecture=architecture,
-        parameters=parameters,
-        vocabulary=_positive(config, "vocab_size"),
-        context=_positive(config, "max_position_embeddings"),
-        hash=_hash([*(path / name for name in _NAMED_IN_HASH if name in names), *weights]),
+        architecture=_architecture(found.config),
+        parameters=found.numbers,
+        vocabulary=_positive(found.config, "vocab_size"),
+        context=_positive(found.config, "max_position_embeddings"),
+        hash=_hash([*(path / name for name in _NAMED_IN_HASH if (path / name).exists()), *found.weights]),
     )
 
 
@@ -98,12 +91,22 @@ def check_before_weights(path: Path, coming: Sequence[str]) -> None:
     _weight_files(path, [*names, *coming])
 
 
-def check_folder(path: Path) -> None:
-    """All checks of `read_folder`, without reading the weights for their hash. Raises ModelError."""
+class Checked(NamedTuple):
+    """What the checks read."""
+
+    config: dict[str, Any]
+    weights: list[Path]
+    numbers: int
+    """In the weights."""
+
+
+def check_folder(path: Path) -> Checked:
+    """All checks but of the sizes that only `read_folder` needs; weights are not read. Raises ModelError."""
     check_before_weights(path, [])
-    files = _weight_files(path, [entry.name for entry in path.iterdir()])
-    config = read_json(path / "config.json")
-    _check_size(config, _architecture(config), sum(count_numbers(file) for file in files))
+    weights = _weight_files(path, [entry.name for entry in path.iterdir()])
+    config, numbers = read_json(path / "config.json"), sum(map(count_numbers, weights))
+    _check_size(config, _architecture(config), numbers)
+    return Checked(config, weights, numbers)
 
 
 def _refuse_code(path: Path, names: Sequence[str]) -> None:
@@ -197,13 +200,13 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
         )
     tokenizer = path / "tokenizer.json"
     # Large, and what it says is the tokenizer's business, but for how long it makes a text.
-    members = _members(_read(tokenizer, _LONGEST_JSON), tokenizer)
-    try:
+    raw = _read(tokenizer, _LONGEST_JSON)
+    with _damage_of(tokenizer):
+        try:
+            members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])  # nothing is built of them
+        except msgspec.ValidationError as error:
+            raise _no_object(tokenizer) from error
         times = math.prod(_growth(members.get(name)) for name in ("normalizer", "decoder"))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(
-            "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(tokenizer)
-        ) from error
     if times > _MOST_GROWTH:
         raise ModelError(
             "{file} makes texts many times as long, which takes endless time and memory: no model of use does "
@@ -256,31 +259,26 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file of a model. Raises ModelError."""
     raw = _read(file, _LONGEST_PARSED)
-    try:
+    with _damage_of(file):
         value = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise ModelError(
-            "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file)
-        ) from error
     if not isinstance(value, dict):
-        raise ModelError(
-            "{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file)
-        )
+        raise _no_object(file)
     return value
 
 
-def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
-    """The members of a JSON object, each as it stands: nothing is built of it."""
+@contextlib.contextmanager
+def _damage_of(file: Path) -> Iterator[None]:
+    """Say of which file it is that JSON cannot be read inside."""
     try:
-        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    except msgspec.ValidationError as error:
-        raise ModelError(
-            "{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file)
-        ) from error
+        yield
     except (ValueError, RecursionError) as error:
         raise ModelError(
             "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file)
         ) from error
+
+
+def _no_object(file: Path) -> ModelError:
+    return ModelError("{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file))
 
 
 def _read(file: Path, longest: int) -> bytes:

@@ -54,12 +54,10 @@ class _Look:
         self.entry, self.here = entry, here
         found = ways(Model.of(entry), tier, hardware, settings, here)
         self.ways = [way for way in found if llama_cpp or way.generator != "llama.cpp"]
-        self.trains = any(way.fits and way.trainer == "torch" and way.generator != "remote" for way in self.ways)
+        learning = [way for way in _learning(self.ways) if way.fits]
+        self.trains = bool(learning)
         # A model that is left with stumps of answers learns less than a smaller one with whole ones.
-        self.whole = entry.shipped or any(
-            way.fits and way.trainer == "torch" and way.generator != "remote" and way.max_tokens >= tier.max_tokens // 2
-            for way in self.ways
-        )
+        self.whole = entry.shipped or any(way.max_tokens >= tier.max_tokens // 2 for way in learning)
         self._picked = entry.id in catalogue.picks(*_tier_key(here))
 
     @property
@@ -156,10 +154,14 @@ def _answer_only(
     raise AssertionError("the catalogue has a shipped model")
 
 
+def _learning(found: Sequence[Way]) -> list[Way]:
+    """The ways in which something learns here."""
+    return [way for way in found if way.trainer == "torch" and way.generator != "remote"]
+
+
 def _least_training(found: Sequence[Way]) -> Way:
-    """Of the ways in which something learns here the one that takes least."""
-    learn = [way for way in found if way.trainer == "torch" and way.generator != "remote"]
-    return min(learn, key=lambda way: way.estimate)
+    """Of these the one that takes least."""
+    return min(_learning(found), key=lambda way: way.estimate)
 
 
 def _badge(way: Way, here: Available) -> Badge:
