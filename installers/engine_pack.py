@@ -33,7 +33,7 @@ from installers.environment import alone, check_space
 from installers.flavour import Flavour, choose
 from installers.progress import Progress
 from installers.tool import without_foreign_paths
-from installers.trouble import DAMAGED, NOT_FOUND, CommandFailed, SetupError, explain
+from installers.trouble import DAMAGED, CommandFailed, SetupError, explain
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "packaging" / "requirements"
 LEARNS = ("torch", "peft", "accelerate")
@@ -53,23 +53,23 @@ def entries(lock: Path) -> dict[str, str]:
     return found
 
 
-def of_application(lock: str, folder: Path = REQUIREMENTS) -> dict[str, str]:
+def of_application(lock: str) -> dict[str, str]:
     """What an installed application has from the start: `lock`, of the CPU build, less what learns."""
-    return {name: lines for name, lines in entries(folder / f"{lock}.txt").items() if name not in LEARNS}
+    return {name: lines for name, lines in entries(REQUIREMENTS / f"{lock}.txt").items() if name not in LEARNS}
 
 
-def of_pack(flavour: Flavour, folder: Path = REQUIREMENTS) -> dict[str, str]:
+def of_pack(flavour: Flavour) -> dict[str, str]:
     """What its engine pack adds. torch stands first where it has a place of its own, by version and without hash."""
-    present = of_application(flavour.name.replace("-cuda", "-cpu"), folder)
+    present = of_application(flavour.name.replace("-cuda", "-cpu"))
     torch = {"torch": flavour.torch + "\n"} if flavour.torch else {}
     return torch | {
-        name: lines for name, lines in entries(folder / f"{flavour.name}.txt").items() if name not in present
+        name: lines for name, lines in entries(REQUIREMENTS / f"{flavour.name}.txt").items() if name not in present
     }
 
 
-def fingerprint(flavour: Flavour, folder: Path = REQUIREMENTS) -> str:
+def fingerprint(flavour: Flavour) -> str:
     """Hash of all that makes one pack another one."""
-    text = "".join([f"{sys.version_info[:2]}\n", *of_pack(flavour, folder).values()])
+    text = "".join([f"{sys.version_info[:2]}\n", *of_pack(flavour).values()])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -150,14 +150,8 @@ def _fetch(wanted: dict[str, str], into: Path, flavour: Flavour, progress: Progr
             command = [*_pip("download"), "--dest", str(into), "-r", str(one)]
             command += ["--require-hashes"] if "--hash" in lines else []
             command += ["--no-index", "--find-links", str(source)] if source else []
-            try:
-                progress.run(command, _environment(into))
-            except CommandFailed as error:
-                index = None if source or name != "torch" else flavour.torch_index
-                if index is None or explain(error.output) != NOT_FOUND:
-                    raise
-                progress.note("The configured package sources do not have this build: asking PyTorch's own index.")
-                progress.run([*command, "--extra-index-url", index], _environment(into))
+            index = None if source or name != "torch" else flavour.torch_index
+            progress.run_or_ask_pytorch(command, ["--extra-index-url", index] if index else [], _environment(into))
     (into / "wanted.txt").unlink(missing_ok=True)
 
 

@@ -23,7 +23,7 @@ from typing import IO, Literal, TextIO, TypeAlias
 from installers.flavour import FLAVOURS, RELAY, Flavour, choose
 from installers.progress import Progress
 from installers.tool import Tool, find_tool
-from installers.trouble import NOT_FOUND, CommandFailed, SetupError, explain
+from installers.trouble import SetupError
 
 Purpose: TypeAlias = Literal["relay", "run", "test", "slow"]
 PURPOSES: tuple[Purpose, ...] = ("run", "test", "slow")  # each has all that those before it have
@@ -131,7 +131,9 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
         _create(root, venv, tool, progress, keep_open)
     if flavour.torch:
         with progress.step(f"PyTorch ({flavour.torch})"):
-            _install_torch(root, flavour.torch, flavour.torch_index, tool, progress, keep_open)
+            asking = tool.extra_index(flavour.torch_index) if flavour.torch_index else []
+            command = [*tool.install(environment_python(root)), flavour.torch]
+            progress.run_or_ask_pytorch(command, asking, tool.environment(), keep_open)
     for path in locks:
         with progress.step(TITLES.get(path.stem, "Packages"), of=_count(path)):
             command = [*tool.install(environment_python(root)), "--require-hashes", "-r", str(path)]
@@ -167,20 +169,6 @@ def remove_half_installed(venv: Path) -> None:
     for info in _site_packages(venv).glob("*.dist-info"):
         if not (info / "INSTALLER").exists() or not (info / "RECORD").exists():
             shutil.rmtree(info)
-
-
-def _install_torch(
-    root: Path, torch: str, index: str | None, tool: Tool, progress: Progress, keep_open: list[int]
-) -> None:
-    """From the configured sources if they have the build, else from PyTorch's own index."""
-    command = [*tool.install(environment_python(root)), torch]
-    try:
-        progress.run(command, tool.environment(), keep_open)
-    except CommandFailed as error:
-        if index is None or explain(error.output) != NOT_FOUND:
-            raise
-        progress.note("The configured package sources do not have this build: asking PyTorch's own index.")
-        progress.run([*command, *tool.extra_index(index)], tool.environment(), keep_open)
 
 
 def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
