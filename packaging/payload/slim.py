@@ -15,26 +15,25 @@ UNUSED = (
     *("PySide6/Qt*Designer*", "PySide6/QtQml*", "PySide6/QtQuick*", "PySide6/QtTest*", "PySide6/QtSql*"),
     *("PySide6/QtHelp*", "PySide6/QtUiTools*", "PySide6/libpyside6qml*"),
     *(
-        f"PySide6/Qt/lib/libQt6{part}*"
-        for part in ("Qml", "Quick", "Designer", "Help", "Sql", "Test", "Labs", "UiTools")
+        f"PySide6/{place}{part}*"
+        for place in ("Qt/lib/libQt6", "Qt6", "Qt/lib/Qt")
+        for part in ("Qml", "Quick", "Designer", "Help", "Sql", "Test", "Labs", "UiTools", "Lottie")
     ),
-    *(f"PySide6/Qt/plugins/{part}" for part in ("designer", "qmltooling", "qmllint", "qmlls", "sqldrivers")),
+    *(
+        f"PySide6/{place}plugins/{part}"
+        for place in ("Qt/", "")
+        for part in ("designer", "qmltooling", "qmllint", "qmlls", "sqldrivers")
+    ),
     *("PySide6/Qt/plugins/platforms/libqvnc*", "PySide6/Qt/plugins/platforms/libqlinuxfb*"),
     *("PySide6/Qt/plugins/platforms/libqeglfs*", "PySide6/Qt/plugins/platforms/libqminimal*"),
     *("PySide6/Qt/plugins/platforms/libqvkkhr*", "PySide6/Qt/plugins/egldeviceintegrations"),
     # the same where Windows and macOS keep it; what draws OpenGL without a graphics card is not asked for
     *(f"PySide6/{part}" for part in ("metatypes", "modules", "resources", "translations", "*.exe", "opengl32sw.dll")),
-    *(f"PySide6/plugins/{part}" for part in ("designer", "qmltooling", "qmllint", "qmlls", "sqldrivers")),
     *("PySide6/plugins/platforms/qdirect2d*", "PySide6/plugins/platforms/qminimal*", "PySide6/*.app"),
-    *(
-        f"PySide6/{place}{part}*"
-        for place in ("Qt6", "Qt/lib/Qt")
-        for part in ("Qml", "Quick", "Designer", "Help", "Sql", "Test", "Labs", "UiTools", "Lottie")
-    ),
     # Qt: Wayland's and other displays' servers, animations
     *("PySide6/QtConcurrent*", "PySide6/Qt/lib/libQt6WaylandCompositor*"),
     *("PySide6/Qt/lib/libQt6WaylandEglCompositor*", "PySide6/Qt/plugins/wayland-graphics-integration-server"),
-    *("PySide6/Qt/lib/libQt6EglF*", "PySide6/Qt/lib/libQt6Lottie*", "PySide6/lib", "PySide6/support"),
+    *("PySide6/Qt/lib/libQt6EglF*", "PySide6/lib", "PySide6/support"),
     # tests and examples of libraries
     *("numpy/**/tests", "sympy/**/tests", "sympy/**/test-examples", "networkx/**/tests", "mpmath/tests"),
     *("psutil/tests", "llama_cpp/server"),
