@@ -19,26 +19,14 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.models import (
-    CancelModelWork,
-    DownloadModel,
-    GetModels,
-    ImportModel,
-    ModelFailed,
-    ModelInstalled,
-    ModelProgressed,
-    ModelRemoved,
-    ModelsAre,
-    RemoveModel,
-    SetHubToken,
-)
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
 log = logging.getLogger("sapo_desktop.worker")
 
-_Ended = ModelInstalled | ModelFailed
+_Ended = models.ModelInstalled | models.ModelFailed
 
 
 class ModelRequests:
@@ -53,41 +41,41 @@ class ModelRequests:
         self._settings = settings
         self._publish = publish
         self._task: asyncio.Task[_Ended] | None = None
-        self._working: ModelProgressed | None = None
+        self._working: models.ModelProgressed | None = None
         self._needs_network = False
         self._rate = 0
         """KB a second at which a download comes; 0: no limit."""
         self._rate_changed = asyncio.Event()
 
-    async def download(self, request: DownloadModel) -> Ok:
+    async def download(self, request: models.DownloadModel) -> Ok:
         librarian.check_network(self._settings())
         if self._working is not None and self._working.model == request.model:
             return Ok(text=sentence("{model} is being downloaded already.", model=request.model))
         self._begin(request.model, self._fetch(request), needs_network=True)
         return Ok(text=sentence("Downloading {model}.", model=request.model))
 
-    async def import_(self, request: ImportModel) -> Ok:
+    async def import_(self, request: models.ImportModel) -> Ok:
         taken = TakeIn(folder=self._folder(), path=request.path, name=request.name)
         self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
         return Ok(text=sentence("Importing {path}.", path=request.path))
 
-    async def cancel(self, request: CancelModelWork) -> Ok:
+    async def cancel(self, request: models.CancelModelWork) -> Ok:
         if self._working is None:
             return Ok(text=sentence("Nothing is being downloaded or imported."))
         name = self._working.model
         await self.close()
         return Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
 
-    async def remove(self, request: RemoveModel) -> ModelRemoved:
+    async def remove(self, request: models.RemoveModel) -> models.ModelRemoved:
         librarian.check_unused(self._settings(), request.name)
         removed = await librarian.ask(Remove(folder=self._folder(), name=request.name), Removed, self._data)
-        return ModelRemoved(name=removed.name, bytes=removed.bytes)
+        return models.ModelRemoved(name=removed.name, bytes=removed.bytes)
 
-    async def list(self, request: GetModels) -> ModelsAre:
+    async def list(self, request: models.GetModels) -> models.ModelsAre:
         contents = await librarian.ask(Look(folder=self._folder()), Contents, self._data)
-        return ModelsAre(folder=self._folder(), contents=contents, working=self._working)
+        return models.ModelsAre(folder=self._folder(), contents=contents, working=self._working)
 
-    async def set_token(self, request: SetHubToken) -> Ok:
+    async def set_token(self, request: models.SetHubToken) -> Ok:
         hub = librarian.endpoint(self._settings())
         if request.token is None:
             if await asyncio.to_thread(hub_token.forget, hub):
@@ -126,12 +114,12 @@ class ModelRequests:
                 in_terminal="sapo-desktop models cancel",
                 model=self._working.model,
             )
-        self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
+        self._working = models.ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network
         self._task = asyncio.create_task(_told(model, work))
         self._task.add_done_callback(functools.partial(self._over, model, work))
 
-    async def _fetch(self, request: DownloadModel) -> Kept:
+    async def _fetch(self, request: models.DownloadModel) -> Kept:
         """Download at the rate that holds now. The process that does it hears nothing meanwhile, so where the rate
         changes another one goes on with what has arrived."""
         while True:
@@ -152,14 +140,16 @@ class ModelRequests:
 
     def _moved(self, transfer: Transfer) -> None:
         if self._working is not None:
-            self._working = ModelProgressed(model=self._working.model, transfer=transfer)
+            self._working = models.ModelProgressed(model=self._working.model, transfer=transfer)
             self._publish(self._working)
 
     def _over(self, model: str, work: Coroutine[Any, Any, Kept], task: asyncio.Task[_Ended]) -> None:
         """Tell how it ended. Not done by the task itself, which may be cancelled before its first step."""
         work.close()
         self._working, self._task, self._needs_network = None, None, False
-        cancelled = ModelFailed(model=model, kind="HostCancelled", text=sentence("{model}: cancelled.", model=model))
+        cancelled = models.ModelFailed(
+            model=model, kind="HostCancelled", text=sentence("{model}: cancelled.", model=model)
+        )
         self._publish(cancelled if task.cancelled() else task.result())
 
 
@@ -168,8 +158,8 @@ async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
     try:
         kept = await work
     except SapoError as error:
-        return ModelFailed(model=model, kind=type(error).__name__, text=error.text)
+        return models.ModelFailed(model=model, kind=type(error).__name__, text=error.text)
     except Exception as error:
         log.exception("Work on a model met a bug.")
-        return ModelFailed(model=model, kind="SapoError", text=bug(f"{type(error).__name__}: {error}"))
-    return ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=list(kept.notes))
+        return models.ModelFailed(model=model, kind="SapoError", text=bug(f"{type(error).__name__}: {error}"))
+    return models.ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=list(kept.notes))

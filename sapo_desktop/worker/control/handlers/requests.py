@@ -35,52 +35,10 @@ from sapo_desktop.worker.control.handlers.preview import Preview
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.handlers.swarm import IdentityRequests, SwarmRequests
+from sapo_desktop.worker.control.messages import replies, requests
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import GetUsage, Notice, Usage
 from sapo_desktop.worker.control.messages.models import FitRequest
-from sapo_desktop.worker.control.messages.replies import (
-    Ahas,
-    CheckpointInfo,
-    Checkpoints,
-    Curve,
-    Evaluated,
-    Exported,
-    History,
-    Ok,
-    Reply,
-    Sources,
-    Status,
-    SwarmIs,
-    TaskInfo,
-    Tasks,
-)
-from sapo_desktop.worker.control.messages.requests import (
-    AddTasks,
-    ChangeIdentity,
-    CreateSwarm,
-    Evaluate,
-    ExportModel,
-    Finish,
-    GetAhas,
-    GetCurve,
-    GetHistory,
-    GetSources,
-    GetStatus,
-    GetSwarm,
-    JoinSwarm,
-    ListCheckpoints,
-    ListTasks,
-    Pause,
-    Quit,
-    RemoveTasks,
-    Request,
-    ResetSettings,
-    Resume,
-    RollBack,
-    SetSettings,
-    SetSilo,
-    StartRounds,
-)
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.updates import Updates
@@ -91,15 +49,15 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
 _TO_THE_END = (
-    SetSettings,
-    ResetSettings,
-    SetSilo,
-    CreateSwarm,
-    JoinSwarm,
-    ChangeIdentity,
-    AddTasks,
-    RemoveTasks,
-    RollBack,
+    requests.SetSettings,
+    requests.ResetSettings,
+    requests.SetSilo,
+    requests.CreateSwarm,
+    requests.JoinSwarm,
+    requests.ChangeIdentity,
+    requests.AddTasks,
+    requests.RemoveTasks,
+    requests.RollBack,
 )
 """Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
 MOMENT = 1.0
@@ -135,7 +93,7 @@ class Requests:
         self._memory = Steady()
         self._quit = quit
         self._started = time.monotonic()
-        self._changing: set[asyncio.Future[Reply]] = set()
+        self._changing: set[asyncio.Future[replies.Reply]] = set()
         self._asking: set[asyncio.Task[Any]] = set()
         """Those in which anything else is asked of this node."""
         self._given_up: set[asyncio.Task[Any]] = set()
@@ -164,7 +122,7 @@ class Requests:
         self._of_worker = frozenset(_by_request(models, updates))
         """What goes on whichever node there is."""
 
-    async def handle(self, asked: Request) -> Reply:
+    async def handle(self, asked: requests.Request) -> replies.Reply:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
         work = self._handlers[type(asked)](asked)
         if type(asked) in self._of_worker:
@@ -188,7 +146,7 @@ class Requests:
         if self._given_up:
             await asyncio.wait(self._given_up)
 
-    async def _while_it_lasts(self, work: Awaitable[Reply]) -> Reply:
+    async def _while_it_lasts(self, work: Awaitable[replies.Reply]) -> replies.Reply:
         # In the caller's own task: another one would let events overtake the answer that is in step with them.
         own = asyncio.current_task()
         assert own is not None
@@ -203,7 +161,7 @@ class Requests:
         finally:
             self._asking.discard(own)
 
-    def _changed(self, task: asyncio.Future[Reply]) -> None:
+    def _changed(self, task: asyncio.Future[replies.Reply]) -> None:
         self._changing.discard(task)
         if not task.cancelled():
             task.exception()  # looked at, for whoever asked may have gone
@@ -213,7 +171,7 @@ class Requests:
         """The settings in force."""
         return self._node.settings
 
-    async def appraise(self, request: FitRequest) -> Reply:
+    async def appraise(self, request: FitRequest) -> replies.Reply:
         node = self._node
         return await asyncio.to_thread(
             appraise, request, node.settings, self._folder.root, node.engine.held, self._memory
@@ -221,16 +179,16 @@ class Requests:
 
     # -- state ---------------------------------------------------------------------------------------------
 
-    async def get_status(self, request: GetStatus) -> Status:
+    async def get_status(self, request: requests.GetStatus) -> replies.Status:
         await self._look()
         return self.status()
 
-    def status(self) -> Status:
+    def status(self) -> replies.Status:
         """How things stand, in step with the events: nothing is waited for."""
         node = self._node
         keeper, latest = node.keeper, node.keeper.latest
         recent = node.round_seconds[-20:]
-        return Status(
+        return replies.Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
             why=node.gate.why,
@@ -264,34 +222,36 @@ class Requests:
     async def usage(self, request: GetUsage) -> Usage:
         return self._usage()
 
-    async def start_rounds(self, request: StartRounds) -> Ok:
+    async def start_rounds(self, request: requests.StartRounds) -> replies.Ok:
         self._node.orders.start(request.rounds)
-        return Ok(text=self._node.gate.reason)
+        return replies.Ok(text=self._node.gate.reason)
 
-    async def pause(self, request: Pause) -> Ok:
+    async def pause(self, request: requests.Pause) -> replies.Ok:
         self._node.orders.pause(request.seconds)
-        return Ok(text=self._node.gate.reason)
+        return replies.Ok(text=self._node.gate.reason)
 
-    async def resume(self, request: Resume) -> Ok:
+    async def resume(self, request: requests.Resume) -> replies.Ok:
         self._node.orders.resume(request.anyway)
-        return Ok(text=self._node.gate.reason)
+        return replies.Ok(text=self._node.gate.reason)
 
-    async def finish(self, request: Finish) -> Ok:
+    async def finish(self, request: requests.Finish) -> replies.Ok:
         self._node.orders.finish()
-        return Ok(text=self._node.gate.reason)
+        return replies.Ok(text=self._node.gate.reason)
 
-    async def end(self, request: Quit) -> Ok:
+    async def end(self, request: requests.Quit) -> replies.Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
-            return Ok(text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1)))
+            return replies.Ok(
+                text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1))
+            )
         self._quit()
-        return Ok(text=sentence("Ending."))
+        return replies.Ok(text=sentence("Ending."))
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
-    async def get_swarm(self, request: GetSwarm) -> SwarmIs:
+    async def get_swarm(self, request: requests.GetSwarm) -> replies.SwarmIs:
         await self._look()
-        return SwarmIs(info=self._swarm_info())
+        return replies.SwarmIs(info=self._swarm_info())
 
     async def _look(self) -> None:
         await self._side.look(self._interest())
@@ -308,11 +268,11 @@ class Requests:
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
 
-    async def checkpoints(self, request: ListCheckpoints) -> Checkpoints:
+    async def checkpoints(self, request: requests.ListCheckpoints) -> replies.Checkpoints:
         node = self._node
         scores = await node.keeper.call(node.keeper.history.checkpoint_scores)
         best = node.counters.guard.best_checkpoint
-        base = CheckpointInfo(
+        base = replies.CheckpointInfo(
             number=BASE_NUMBER,
             round=0,
             created=0.0,
@@ -323,7 +283,7 @@ class Requests:
         )
         found = await node.keeper.call(node.keeper.store.summaries)
         items = [
-            CheckpointInfo(
+            replies.CheckpointInfo(
                 number=checkpoint.number,
                 round=checkpoint.round,
                 created=checkpoint.created,
@@ -335,11 +295,11 @@ class Requests:
             )
             for checkpoint in found
         ]
-        return Checkpoints(items=[base, *items])
+        return replies.Checkpoints(items=[base, *items])
 
-    async def roll_back(self, request: RollBack) -> Ok:
+    async def roll_back(self, request: requests.RollBack) -> replies.Ok:
         written = await self._node.roll_back(request.to)
-        return Ok(
+        return replies.Ok(
             text=sentence(
                 "Back at {name}; kept as checkpoint {number}. Rounds count on.",
                 name=request.to,
@@ -347,11 +307,11 @@ class Requests:
             )
         )
 
-    async def evaluate(self, request: Evaluate) -> Evaluated:
+    async def evaluate(self, request: requests.Evaluate) -> replies.Evaluated:
         report = await self._node.evaluate(request.checkpoint, request.which, request.samples, request.temperature)
-        return Evaluated(report=report)
+        return replies.Evaluated(report=report)
 
-    async def export(self, request: ExportModel) -> Exported:
+    async def export(self, request: requests.ExportModel) -> replies.Exported:
         to = Path(request.to)
         if not to.is_absolute():
             raise UsageError(sentence("The folder to export to must be a full path."))
@@ -360,18 +320,18 @@ class Requests:
         checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
         async with node.awake():
             files = await node.engine.export(request.format, to, checkpoint.folder if checkpoint else None, live=live)
-        return Exported(folder=str(to), files=files)
+        return replies.Exported(folder=str(to), files=files)
 
     # -- tasks ---------------------------------------------------------------------------------------------
 
-    async def list_tasks(self, request: ListTasks) -> Tasks:
+    async def list_tasks(self, request: requests.ListTasks) -> replies.Tasks:
         node = self._node
         totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
         recent = {mark.task: mark for mark in totals}
         training = tasks_in_training(node.settings, node.counters, node.levels)
         keys = self._catalogue.tasks()
         examples = await self._examples(keys) if request.examples else {}
-        return Tasks(
+        return replies.Tasks(
             items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys],
             left_out=[*self._catalogue.left_out.values()],
         )
@@ -383,9 +343,9 @@ class Requests:
             questions = await self._node.examiner.set_questions(asked)
         return {question.task: question.text for question in questions if question is not None}
 
-    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> TaskInfo:
+    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> replies.TaskInfo:
         family, level = self._catalogue.find(key)
-        return TaskInfo(
+        return replies.TaskInfo(
             family=family.name,
             title=family.title,
             level=level.name,
@@ -402,26 +362,26 @@ class Requests:
 
     # -- history -------------------------------------------------------------------------------------------
 
-    async def history(self, request: GetHistory) -> History:
+    async def history(self, request: requests.GetHistory) -> replies.History:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
 
-    async def curve(self, request: GetCurve) -> Curve:
+    async def curve(self, request: requests.GetCurve) -> replies.Curve:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.curve, request.after, request.limit)
 
-    async def ahas(self, request: GetAhas) -> Ahas:
+    async def ahas(self, request: requests.GetAhas) -> replies.Ahas:
         keeper = self._node.keeper
-        return Ahas(items=await keeper.call(keeper.history.ahas))
+        return replies.Ahas(items=await keeper.call(keeper.history.ahas))
 
-    async def sources(self, request: GetSources) -> Sources:
+    async def sources(self, request: requests.GetSources) -> replies.Sources:
         keeper = self._node.keeper
-        return Sources(items=await keeper.call(keeper.history.sources))
+        return replies.Sources(items=await keeper.call(keeper.history.sources))
 
 
-def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[Reply]]]:
+def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[replies.Reply]]]:
     """The public methods of these that take a `request`, by its type: a method more is a request more."""
-    found: dict[type, Callable[[Any], Awaitable[Reply]]] = {}
+    found: dict[type, Callable[[Any], Awaitable[replies.Reply]]] = {}
     for part in parts:
         for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction):
             kind = get_type_hints(method).get("request")
