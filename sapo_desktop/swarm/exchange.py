@@ -20,7 +20,7 @@ from sapo_desktop.swarm.clock import Clock, Now
 from sapo_desktop.swarm.giving import Giving
 from sapo_desktop.swarm.link import Link, Traffic
 from sapo_desktop.swarm.pool import held_filter
-from sapo_desktop.swarm.pool.draw import LINK_SHARE, Drawn, draw
+from sapo_desktop.swarm.pool.draw import LINK_SHARE, draw
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol import events, limits
@@ -94,8 +94,8 @@ class Exchange:
         self.giving = Giving(own_key, rng)
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
-        self.passes_on: PassOn = _to_nobody
-        """Told of each group that its author published to us: what a relay has for others."""
+        self.passes_on: PassOn = lambda group, tag: None
+        """Told of each group that its author published to us: what one of several relays has for the others."""
         self._own_key = own_key
         self._draws = draws
         self._network = network
@@ -155,6 +155,11 @@ class Exchange:
         """Count a fault of the link, found by whoever looked at what came over it; returns the same as `receive`."""
         return self._told(link, link.session.fault(reason, now.monotonic, detail), now)
 
+    def count(self, link: Link, reason: Reason) -> None:
+        """Count what came over the link and was refused, without blame."""
+        self.refusals.add(reason)
+        link.refused.add(reason)
+
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
         self.pool.expire(now.monotonic)
@@ -202,7 +207,7 @@ class Exchange:
         """
         self.pool.expire(now.monotonic)
         elsewhere = any(link.session.is_open and not link.lan for link in self.links)
-        drawn: Drawn = draw(
+        names, one_source = draw(
             self.pool,
             n,
             set(self._interest),
@@ -212,7 +217,7 @@ class Exchange:
             most_lan=most_lan if elsewhere else None,
             before=before,
         )
-        return self.pool.take(drawn.names), drawn.one_source
+        return self.pool.take(names), one_source
 
     # -- what sessions tell ------------------------------------------------------------------------------------
 
@@ -251,8 +256,7 @@ class Exchange:
             case m.Want():
                 self.giving.serve(link, event, now)
             case events.RefusedMessage(reason):
-                self.refusals.add(reason)
-                link.refused.add(reason)
+                self.count(link, reason)
             case events.Closed():
                 link.goodbye = event
                 self._bar(link, event, now)
@@ -279,8 +283,7 @@ class Exchange:
         try:
             old = rotation.old_key(hello.rotation, hello.key, self._network, now.unix + self.clock.offset)
         except Refused as refused:
-            self.refusals.add(refused.reason)
-            link.refused.add(refused.reason)
+            self.count(link, refused.reason)
             return
         self.standing.join(old, hello.key, now.monotonic, now.unix)
 
@@ -372,8 +375,7 @@ class Exchange:
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
-            self.refusals.add(refused.reason)
-            link.refused.add(refused.reason)
+            self.count(link, refused.reason)
             if refused.reason is Reason.FLOODING:
                 return  # each of its links may have kept to its own credit, and each message may have waited here
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
@@ -418,10 +420,6 @@ class Exchange:
 
     def _open_sources(self) -> set[bytes]:
         return {link.source for link in self.links if link.session.is_open}
-
-
-def _to_nobody(group: Opened[GroupBody], tag: bytes) -> None:
-    """What a node that is no relay of several does."""
 
 
 def _remember(digests: OrderedDict[bytes, None], envelope: bytes) -> bytes:

@@ -132,10 +132,11 @@ def cpu_quota(root: Path = _CGROUP, membership: Path = _SELF) -> float | None:
     """Cores that the control groups above this process grant it (version 2, or version 1's), None: no
     limit."""
     quotas = []
-    for text in _values("cpu.max", root, membership):
-        quota, _, period = text.partition(" ")
-        if quota != "max":
-            quotas.append(int(quota) / int(period))
+    for folder in _folders(root, membership):
+        if (folder / "cpu.max").exists():
+            quota, _, period = (folder / "cpu.max").read_text().partition(" ")
+            if quota != "max":
+                quotas.append(int(quota) / int(period))
     old = root / "cpu"
     if (old / "cpu.cfs_quota_us").exists():
         granted = int((old / "cpu.cfs_quota_us").read_text())
@@ -147,31 +148,26 @@ def cpu_quota(root: Path = _CGROUP, membership: Path = _SELF) -> float | None:
 def memory_quota(root: Path = _CGROUP, membership: Path = _SELF) -> int | None:
     """Bytes of memory that the control groups above this process grant it (version 2, or version 1's), None: no
     limit."""
-    return min((group.limit for group in _memory_groups(root, membership)), default=None)
+    return min((limit for limit, _ in _memory_groups(root, membership)), default=None)
 
 
 def memory_left(root: Path = _CGROUP, membership: Path = _SELF) -> int | None:
     """Bytes that those groups have left, file pages that can be dropped counted as free; None: no limit."""
-    return min((max(0, group.limit - group.used) for group in _memory_groups(root, membership)), default=None)
+    return min((max(0, limit - used) for limit, used in _memory_groups(root, membership)), default=None)
 
 
-class _MemoryGroup(msgspec.Struct, frozen=True):
-    limit: int
-    used: int
-
-
-def _memory_groups(root: Path, membership: Path) -> list[_MemoryGroup]:
-    """Control groups that limit this process's memory."""
+def _memory_groups(root: Path, membership: Path) -> list[tuple[int, int]]:
+    """Limit and use, in bytes, of the control groups that limit this process's memory."""
     groups = []
     for folder in _folders(root, membership):
         limit = folder / "memory.max"
         if limit.exists() and (text := limit.read_text().strip()) != "max":
             used = _number(folder / "memory.current") - _file_pages(folder / "memory.stat", "")
-            groups.append(_MemoryGroup(int(text), used))
+            groups.append((int(text), used))
     old = root / "memory"
     if (old / "memory.limit_in_bytes").exists() and (granted := _number(old / "memory.limit_in_bytes")) < _NO_LIMIT:
         used = _number(old / "memory.usage_in_bytes") - _file_pages(old / "memory.stat", "total_")
-        groups.append(_MemoryGroup(granted, used))
+        groups.append((granted, used))
     return groups
 
 
@@ -320,12 +316,6 @@ def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:
     if len(cards) < 2 or "CUDA_VISIBLE_DEVICES" in os.environ:
         return {}
     return {"CUDA_VISIBLE_DEVICES": max(cards, key=lambda card: card.free).uuid}
-
-
-def _values(name: str, root: Path, membership: Path) -> list[str]:
-    """A version 2 setting of this process's own control group and of all above it."""
-    found = [folder / name for folder in _folders(root, membership)]
-    return [path.read_text().strip() for path in found if path.exists()]
 
 
 def _folders(root: Path, membership: Path) -> list[Path]:

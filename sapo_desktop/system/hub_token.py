@@ -28,11 +28,4 @@ def load(endpoint: str) -> str | None:
     return TOKENS.load(endpoint)
 
 
-def keep(endpoint: str, token: str) -> None:
-    """Keep the token for that endpoint. Raises as KeptSecrets.keep."""
-    TOKENS.keep(endpoint, token)
-
-
-def forget(endpoint: str) -> bool:
-    """Forget the token for that endpoint; False where there was none. Raises IdentityError."""
-    return TOKENS.forget(endpoint)
+keep, forget = TOKENS.keep, TOKENS.forget

@@ -35,8 +35,7 @@ MAX_SIDE = 32
 
 _INTEGER = re.compile(r"([+-]?)([0-9]{1,40}|[0-9]{1,3}(?:,[0-9]{3}){1,12})(?:\.0{1,20})?")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
-_DIGITS = re.compile(r"[0-9A-Za-z]{1,64}")
-_WORD = re.compile(r"[0-9A-Za-z]{1,64}")
+_LETTERS_AND_DIGITS = re.compile(r"[0-9A-Za-z]{1,64}")
 _CAPITALS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){0,63}")
 _PLAIN_FRACTION = re.compile(r"([0-9]{1,20}) ?/ ?([0-9]{1,20})")
 _LATEX_FRACTION = re.compile(r"\\d?frac ?\{ ?([0-9]{1,20}) ?\} ?\{ ?([0-9]{1,20}) ?\}")
@@ -66,12 +65,12 @@ def decimal(text: str) -> str | None:
 
 def digits(text: str) -> str | None:
     """A numeral in a base up to 36, in lower case and without leading zeros."""
-    return (text.lower().lstrip("0") or "0") if _DIGITS.fullmatch(text) else None
+    return (text.lower().lstrip("0") or "0") if _LETTERS_AND_DIGITS.fullmatch(text) else None
 
 
 def word(text: str) -> str | None:
     """One word of ASCII letters and digits, as written."""
-    return text if _WORD.fullmatch(text) else None
+    return text if _LETTERS_AND_DIGITS.fullmatch(text) else None
 
 
 def capitals(text: str) -> str | None:

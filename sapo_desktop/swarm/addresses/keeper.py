@@ -69,7 +69,7 @@ class Links:
         members: Members | None = None,
     ) -> None:
         self.announcement: Announcement | None = None
-        self.tell_claims: Callable[[Now], None] = _tell_nothing
+        self.tell_claims: Callable[[Now], None] = lambda at: None
         """Called now and then: tells peers what this node says of itself."""
         self._network = network
         self._book = book
@@ -330,8 +330,7 @@ class Links:
         if reason is Reason.BAD_SIGNATURE:
             self._network.exchange.charge(link, reason, at)
         else:
-            self._network.exchange.refusals.add(reason)
-            link.refused.add(reason)
+            self._network.exchange.count(link, reason)
 
     async def close(self) -> None:
         """Give up every link that was made here, and keep what was learned."""
@@ -342,7 +341,3 @@ class Links:
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(result, Exception):  # one that failed must not keep the rest from ending
                 log.error("A link's task failed.", exc_info=result)
-
-
-def _tell_nothing(at: Now) -> None:
-    """Until somebody has something to say."""

@@ -16,8 +16,7 @@ signature says only who had the groups from their authors, and under which tag; 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Sized
+from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -82,22 +81,17 @@ def open_batch(message: bytes, relay: bytes, network: bytes, members: Members | 
     return body
 
 
-T = TypeVar("T", bound=Sized)
-
-
-@dataclass
-class _Queue(Generic[T]):
-    items: deque[T] = field(default_factory=deque)
-    size: int = 0
+T = TypeVar("T")
 
 
 class Waiting(Generic[T]):
-    """Items by source. `most_of_one`, `most`: of one source and of all, in what `len` says of the items."""
+    """Items by source. `most_of_one`, `most`: of one source and of all, in what is said of the items' size."""
 
     def __init__(self, most_of_one: int, most: int) -> None:
         self._most_of_one = most_of_one
         self._most = most
-        self._queues: OrderedDict[bytes, _Queue[T]] = OrderedDict()
+        self._queues: OrderedDict[bytes, deque[tuple[T, int]]] = OrderedDict()
+        self._sizes: Counter[bytes] = Counter()
         self.size = 0
         self.lost = 0
         """Items, since the start."""
@@ -105,37 +99,30 @@ class Waiting(Generic[T]):
     def __bool__(self) -> bool:
         return bool(self._queues)
 
-    def put(self, source: bytes, item: T) -> None:
+    def put(self, source: bytes, item: T, size: int) -> None:
         """Stand in line, in the place of whatever there is no room for any more."""
-        queue = self._queues.setdefault(source, _Queue())
-        queue.items.append(item)
-        queue.size += len(item)
-        self.size += len(item)
-        while queue.size > self._most_of_one:
-            self._drop(source, queue)
+        self._queues.setdefault(source, deque()).append((item, size))
+        self._sizes[source] += size
+        self.size += size
+        while self._sizes[source] > self._most_of_one:
+            self._first(source)
+            self.lost += 1
         while self.size > self._most:
-            first = next(iter(self._queues))
-            self._queues.move_to_end(first)
-            self._drop(first, self._queues[first])
+            self.take()
+            self.lost += 1
 
     def take(self) -> tuple[bytes, T]:
-        """The oldest of the source whose turn it is. KeyError: nothing waits."""
-        source, queue = next(iter(self._queues.items()), (b"", None))
-        if queue is None:
-            raise KeyError("nothing waits")
+        """The oldest of the source whose turn it is; something must wait."""
+        source = next(iter(self._queues))
         self._queues.move_to_end(source)
-        return source, self._first(source, queue)
+        return source, self._first(source)
 
-    def _drop(self, source: bytes, queue: _Queue[T]) -> None:
-        self._first(source, queue)
-        self.lost += 1
-
-    def _first(self, source: bytes, queue: _Queue[T]) -> T:
-        item = queue.items.popleft()
-        queue.size -= len(item)
-        self.size -= len(item)
-        if not queue.items:
-            del self._queues[source]
+    def _first(self, source: bytes) -> T:
+        item, size = self._queues[source].popleft()
+        self._sizes[source] -= size
+        self.size -= size
+        if not self._queues[source]:
+            del self._queues[source], self._sizes[source]
         return item
 
 
@@ -179,16 +166,6 @@ class Tally:
     """Of messages, and of groups for what no author is to blame for."""
 
 
-class _Sized:
-    """A group with a length, for what waits."""
-
-    def __init__(self, group: m.Sourced) -> None:
-        self.group = group
-
-    def __len__(self) -> int:
-        return len(self.group.envelope)
-
-
 class Federation:
     """One relay's part in a backbone.
 
@@ -218,7 +195,7 @@ class Federation:
         self._relays: OrderedDict[bytes, _Relay] = OrderedDict()
         """Those whose signature was seen, the one heard last at the end."""
         self._unknown = _Relay(now.monotonic)
-        self._out: Waiting[_Sized] = Waiting(IDENTITY_BYTES, OUT_BYTES)
+        self._out: Waiting[m.Sourced] = Waiting(IDENTITY_BYTES, OUT_BYTES)
         self._in: Waiting[bytes] = Waiting(IN_BYTES_OF_ONE, IN_BYTES)
         exchange.passes_on = self._pass_on
 
@@ -244,7 +221,7 @@ class Federation:
 
     def _pass_on(self, group: Opened[GroupBody], tag: bytes) -> None:
         if group.body.home in (b"", self.key):
-            self._out.put(group.body.key, _Sized(m.Sourced(envelope=group.envelope, tag=tag)))
+            self._out.put(group.body.key, m.Sourced(envelope=group.envelope, tag=tag), len(group.envelope))
 
     def due(self, now: Now) -> list[bytes]:
         """Messages for the others, as far as the budget goes."""
@@ -254,7 +231,7 @@ class Federation:
             return []
         groups: list[m.Sourced] = []
         while self._out and len(groups) < room:
-            groups.append(self._out.take()[1].group)
+            groups.append(self._out.take()[1])
         messages = seal_batch(self._signer, self._network, groups, self._corrected(now), self._admission)
         mine.groups.take(len(groups), at)
         mine.batches.take(len(messages), at, slack=limits.MAX_BATCH)
@@ -303,7 +280,8 @@ class Federation:
             raise Refused(Reason.TOO_OFTEN)
         budget.bytes.take(len(message), now.monotonic)
         # All names without a signature are one source: they cost nothing.
-        self._in.put(relay if known else b"", message if known else relay + message)
+        waits = message if known else relay + message
+        self._in.put(relay if known else b"", waits, len(waits))
 
     def _open(self, name: bytes, message: bytes, now: Now) -> None:
         if name in self._exchange.blocked:

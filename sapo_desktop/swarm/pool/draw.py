@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
@@ -21,8 +20,7 @@ LINK_SHARE = 0.5
 NEW_SHARE = 0.25
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Names of the entries, in the order drawn, and what should be said about them."""
 
     names: list[Name]

@@ -205,8 +205,6 @@ class Pool:
         if not tags:
             del self._by_relay[entry.path.relay]
         self._tasks[entry.name.task] -= 1
-        if not self._tasks[entry.name.task]:
-            del self._tasks[entry.name.task]
 
     def _make_room(self, now: float) -> None:
         """Push out down to a little below the budget, so that a full pool is not sorted for every group."""

@@ -145,7 +145,7 @@ class Network:
         self._me = me
         self.upload, self.download = Pace(), Pace()
         """Of the frames of all links."""
-        self.heard: Heard = heard or _nobody_listens
+        self.heard: Heard = heard or (lambda link, event: None)
         self._most_links = most_links
         self._proxy = proxy
         self._wires: dict[Link, Wire] = {}
@@ -265,7 +265,7 @@ class Network:
 
     async def in_turn(self, part: bytes, work: Callable[[], None]) -> None:
         """Do something for a peer that comes over no link, when it is its turn among those that do."""
-        await self._gate.turn(part, _never, is_new=False)
+        await self._gate.turn(part, asyncio.Event().wait, is_new=False)
         began = time.thread_time()
         work()
         self._gate.spent(time.thread_time() - began)
@@ -432,8 +432,10 @@ class Network:
                 frame = await connection.recv()
                 if not await self._may_come(connection, session, len(frame)):
                     break
-                if (overdue := session.overdue(time.monotonic())) and await _ended(connection, overdue):
-                    break
+                if overdue := session.overdue(time.monotonic()):
+                    delay = asyncio.sleep(min(overdue, _LONGEST_WAIT))
+                    if not await done_before(delay, connection.wait_closed()):
+                        break
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
                 if not await self._gate.turn(part, connection.wait_closed, is_new=is_new):
                     break
@@ -554,24 +556,6 @@ class Network:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _nobody_listens(link: Link, event: Event) -> None:
-    """Until somebody is to be told."""
-
-
-async def _ended(connection: Connection, seconds: float) -> bool:
-    """Wait so long; whether the connection ended meanwhile."""
-    try:
-        async with asyncio.timeout(min(seconds, _LONGEST_WAIT)):
-            await connection.wait_closed()
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _never() -> None:
-    await asyncio.Event().wait()
 
 
 def now() -> Now:
