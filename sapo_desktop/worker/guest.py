@@ -37,12 +37,25 @@ from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.history import DAY
 from sapo_desktop.worker.store.keeper import bytes_in
 
+log = logging.getLogger("sapo_desktop.worker")
+
+LOOK_SECONDS = 2.0
+"""Between looks; no event tells of it all on every system."""
+ASLEEP_SECONDS = 20.0
+"""More than that in the wait for the next look, and the computer slept: its links are dead, whatever their sockets say.
+A clock that was put forward looks the same, and costs a new link."""
+DISK_SECONDS = 300.0
+"""Between looks at what is on disk."""
 KEEP_SECONDS = 60.0
 """Between writes of what was added up."""
 OTHERS_SECONDS = 10.0
 """Over which the share of other programs is measured: less would be a moment's burst."""
 _OTHERS_STEP = 0.1
 """A share that has changed by less is not said anew."""
+TICK_SECONDS = 0.1
+"""Between looks, while something may compute."""
+SLACK_SECONDS = 0.2
+"""Of processor time that may be taken ahead, for each core."""
 
 
 class Taken(NamedTuple):
@@ -154,12 +167,6 @@ class Others:
         )
 
 
-TICK_SECONDS = 0.1
-"""Between looks, while something may compute."""
-SLACK_SECONDS = 0.2
-"""Of processor time that may be taken ahead, for each core."""
-
-
 class Throttle:
     """A bucket of processor time.
 
@@ -185,17 +192,6 @@ class Throttle:
         self._time, self._seen = now, seen
         self._left = min(SLACK_SECONDS * cores, self._left + passed * cores - used)
         self._hold(self._left < 0)
-
-
-log = logging.getLogger("sapo_desktop.worker")
-
-LOOK_SECONDS = 2.0
-"""Between looks; no event tells of it all on every system."""
-ASLEEP_SECONDS = 20.0
-"""More than that in the wait for the next look, and the computer slept: its links are dead, whatever their sockets say.
-A clock that was put forward looks the same, and costs a new link."""
-DISK_SECONDS = 300.0
-"""Between looks at what is on disk."""
 
 
 class Guest:

@@ -98,6 +98,7 @@ class RoundWatcher:
         self._gate = gate
         self._training = training
         self._marking: asyncio.Task[None] | None = None
+        self.progress, self.answered, self.clock = showing.progress, showing.answers, gate.clock
 
     def leave(self) -> None:
         """The round is over or left out: an answer that is being marked yet is not shown. Who marks it would start an
@@ -111,16 +112,7 @@ class RoundWatcher:
             self._training()
         self._show.enter(phase)
 
-    def clock(self) -> float:
-        return self._gate.clock()
-
-    def progress(self, phase: Phase, done: int, total: int) -> None:
-        self._show.progress(phase, done, total)
-
     def ended(self, question: Question, text: str) -> None:
         """Show this answer, unless the one before it is still being marked."""
         if self._marking is None or self._marking.done():
             self._marking = asyncio.get_running_loop().create_task(self._show.ended(question, text))
-
-    def answered(self, groups: Sequence[Group]) -> None:
-        self._show.answers(groups)

@@ -139,7 +139,9 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
         )
     llama_cpp = importlib.util.find_spec("llama_cpp") is not None
     if trains and not can_learn():
-        return _without_engine_pack(settings, llama_cpp)
+        if settings.generator == "torch" or not llama_cpp:
+            raise NoEnginePack(NO_ENGINE_PACK)
+        return _without_engine_pack(settings, "llama.cpp")
     if not llama_cpp and (settings.generator == "llama.cpp" or not trains):
         raise UsageError(
             sentence(
@@ -152,11 +154,11 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
     return _fitting_choice(settings, model, look, llama_cpp)
 
 
-def _without_engine_pack(settings: Settings, llama_cpp: bool) -> EngineChoice:
-    """An installed application before its engine pack: llama.cpp answers, unless learning is insisted on."""
-    if settings.trainer == "torch" or settings.generator == "torch" or not llama_cpp:
+def _without_engine_pack(settings: Settings, generator: Literal["llama.cpp", "remote"]) -> EngineChoice:
+    """An installed application before its engine pack only answers, unless learning is insisted on."""
+    if settings.trainer == "torch":
         raise NoEnginePack(NO_ENGINE_PACK)
-    return EngineChoice(generator="llama.cpp", trains=False, note=ANSWERS_UNTIL_PACK)
+    return EngineChoice(generator=generator, trains=False, note=ANSWERS_UNTIL_PACK)
 
 
 def _fitting_choice(
@@ -206,9 +208,7 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Callable[[Path], 
         )
     trains = settings.trainer != "none" and bool(settings.remote_adapters)
     if trains and not can_learn():
-        if settings.trainer == "torch":
-            raise NoEnginePack(NO_ENGINE_PACK)
-        return EngineChoice(generator="remote", trains=False, note=ANSWERS_UNTIL_PACK)
+        return _without_engine_pack(settings, "remote")
     if trains and settings.method == "full":
         raise UsageError(
             sentence("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")

@@ -24,12 +24,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
-from sapo_desktop.core.files.durable import (
-    disk_errors_as,
-    remove_tree,
-    sync_folder,
-    sync_tree,
-)
+from sapo_desktop.core.files.durable import disk_errors_as, remove_tree, sync_folder, sync_tree
 from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
@@ -38,13 +33,7 @@ from sapo_desktop.worker.store.sealed import FORMAT, MANIFEST, Contents, Unsound
 
 STATE, DAMAGED = "state.msgpack", "damaged"
 _NEW, _GONE = ".new-", ".gone-"
-_BROKEN = (
-    *UNREADABLE,
-    UnfitFile,
-    FileNotFoundError,
-    NotADirectoryError,
-    IsADirectoryError,
-)
+_BROKEN = (*UNREADABLE, UnfitFile, FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class Checkpoint(Record, frozen=True):
@@ -53,7 +42,6 @@ class Checkpoint(Record, frozen=True):
     number: int
     """Its round, or one more than the newest where that number is taken (after a roll-back by hand)."""
     round: int
-    created: float
     bytes: int
     folder: Path
     counters: Counters
@@ -123,12 +111,11 @@ class CheckpointStore:
                 CheckpointError, sentence("Checkpoint {number} could not be written", number=str(number))
             ):
                 (path / STATE).write_bytes(msgspec.msgpack.encode(counters))
-                created = self._clock()
                 body = Contents(
                     format=FORMAT,
                     number=number,
                     round=counters.round,
-                    created=created,
+                    created=self._clock(),
                     files=fingerprints(path),
                 )
                 (path / MANIFEST).write_bytes(seal(body))
@@ -139,14 +126,7 @@ class CheckpointStore:
         except CheckpointError:
             remove_tree(path)
             raise
-        return Checkpoint(
-            number=number,
-            round=counters.round,
-            created=created,
-            bytes=body.size,
-            folder=final,
-            counters=counters,
-        )
+        return self._checkpoint(body, counters)
 
     def next_number(self, round_number: int) -> int:
         """The number that a checkpoint of that round would get now."""
@@ -298,11 +278,8 @@ class CheckpointStore:
                 number=str(number),
                 error=str(error),
             ) from error
-        return Checkpoint(
-            number=number,
-            round=body.round,
-            created=body.created,
-            bytes=body.size,
-            folder=folder,
-            counters=counters,
-        )
+        return self._checkpoint(body, counters)
+
+    def _checkpoint(self, body: Contents, counters: Counters) -> Checkpoint:
+        folder = self._path(body.number)
+        return Checkpoint(number=body.number, round=body.round, bytes=body.size, folder=folder, counters=counters)

@@ -35,6 +35,20 @@ from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
 from sapo_desktop.worker.store.history import DAY, MOST_PEERS, History, Latest, Written
 
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_FIRST_GUESS = 2**20
+"""Bytes of a checkpoint before the first one is written."""
+RETRY_SECONDS = 5.0
+"""Between two tries to write what waits."""
+MOST_AT_ONCE = 10_000
+"""That one claim may add; they come once a minute."""
+KEEP_SECONDS = 30.0
+"""Between writes of what peers told: each of them tells once a minute."""
+
 
 def bytes_in(places: Sequence[Path]) -> int:
     """Bytes of the files below these folders, one inside another counted once; of one that others are deleting from, or
@@ -62,23 +76,6 @@ def tidy(store: CheckpointStore, history: History, keep: int, most: int, places:
     if held > most and history.shrink(held - most):
         held = bytes_in(places)
     return held
-
-
-log = logging.getLogger(__name__)
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-_FIRST_GUESS = 2**20
-"""Bytes of a checkpoint before the first one is written."""
-
-
-RETRY_SECONDS = 5.0
-"""Between two tries to write what waits."""
-MOST_AT_ONCE = 10_000
-"""That one claim may add; they come once a minute."""
-KEEP_SECONDS = 30.0
-"""Between writes of what peers told: each of them tells once a minute."""
 
 
 class WriteBudget:

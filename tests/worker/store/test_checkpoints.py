@@ -36,9 +36,10 @@ def test_what_was_committed_is_read_back(store: CheckpointStore) -> None:
     found = store.newest_valid()
     assert found.damaged == []
     assert found.checkpoint.counters == counters(25)
-    assert (found.checkpoint.number, found.checkpoint.round, found.checkpoint.created) == (25, 25, 1000.0)
+    assert (found.checkpoint.number, found.checkpoint.round) == (25, 25)
     assert (found.checkpoint.folder / "adapter.safetensors").read_bytes() == FILES["adapter.safetensors"] + b"25"
-    assert store.summaries()[0].bytes == found.checkpoint.bytes > 500
+    (summary,) = store.summaries()
+    assert summary.bytes == found.checkpoint.bytes > 500 and summary.created == 1000.0
 
 
 def test_an_empty_store_starts_from_the_base(store: CheckpointStore) -> None:
