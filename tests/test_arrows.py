@@ -264,29 +264,26 @@ def test_a_folder_that_grew_too_full_is_found(tmp_path: Path) -> None:
     assert full_folders(tmp_path) == {"tests/full": MOST_MODULES + 1}
 
 
-def test_a_client_of_the_worker_never_loads_what_the_worker_works_with() -> None:
-    clients = [module for module in modules(ROOT) if is_within(module, "cli") or is_within(module, "commands")]
-    loaded = {module for client in clients for module in reached(ROOT, client)}
-    heavy = [module for module in loaded if module.split(".")[0] in {"engines", "tasks", "models", "swarm"}]
-    assert heavy == []
-
-
-def test_the_host_of_llama_cpp_never_loads_torch() -> None:
+@pytest.mark.parametrize(
+    ("starts", "passed", "never"),
+    [
+        (("cli", "commands"), "worker.control.client", {"engines", "tasks", "models", "swarm"}),
+        (("engines.llama_cpp.service",), "engines.drawing", {"torch", "transformers", "peft", "safetensors"}),
+        (("view.viewmodel", "gui.link.attachment"), "view.curves", {"PySide6", "shiboken6"}),
+    ],
+    ids=["clients do without what the worker works with", "llama.cpp's host without torch", "the view without Qt"],
+)
+def test_what_starts_there_never_loads_that(starts: tuple[str, ...], passed: str, never: set[str]) -> None:
     known = modules(ROOT)
-    loaded = reached(ROOT, "engines.llama_cpp.service")
-    heavy = {"torch", "transformers", "peft", "safetensors"}
-    assert "engines.drawing" in loaded
+    entries = [module for module in known if any(is_within(module, start) for start in starts)]
+    loaded = {module for entry in entries for module in reached(ROOT, entry)}
+    assert passed in loaded
+    assert [module for module in loaded if module.split(".")[0] in never] == []
     assert [
-        name for name in loaded if heavy & {top.partition(".")[0] for top in imports(known[name], name, known)}
+        module
+        for module in loaded
+        if never & {name.partition(".")[0] for name in imports(known[module], module, known)}
     ] == []
-
-
-def test_what_is_shown_is_decided_without_qt() -> None:
-    known = modules(ROOT)
-    loaded = {name for start in ("view.viewmodel", "gui.link.attachment") for name in reached(ROOT, start)}
-    assert "view.curves" in loaded
-    qt = {"PySide6", "shiboken6"}
-    assert [name for name in loaded if qt & {top.partition(".")[0] for top in imports(known[name], name, known)}] == []
 
 
 def declared(root: Path) -> set[str]:
