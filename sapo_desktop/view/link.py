@@ -6,6 +6,7 @@ from typing import Literal
 
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.why import Starting
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre, Status
 
@@ -14,12 +15,8 @@ class Connecting(Record, frozen=True, kw_only=True):
     """A worker is looked for, or started."""
 
     again: bool = False
-    step: Text = ""
-    """What is done now, as the worker says it."""
-    busy: Text = ""
-    """That it takes longer because the computer is busy, where it is."""
-    silo: bool | None = None
-    """Whether the node that is put together will be in silo; None: not known yet."""
+    why: Starting = Starting()
+    """What the worker says of its start; nothing before it does."""
 
 
 class Attached(Record, frozen=True, kw_only=True):

@@ -118,9 +118,9 @@ class View:
         match arrival:
             case Attached():
                 return self._attached(arrival)
-            case Connecting(silo=silo):
-                if silo is not None:
-                    self.settings = msgspec.structs.replace(self.settings, silo=silo)
+            case Connecting(why=why):
+                if why.silo is not None:
+                    self.settings = msgspec.structs.replace(self.settings, silo=why.silo)
                 self.link = plain(arrival)
                 return frozenset({"link", "state"})
             case Lost() | Ended():
@@ -290,7 +290,7 @@ class View:
     @property
     def surely_silo(self) -> bool:
         """Whether the worker that runs, or is starting, has said that it is in silo."""
-        told = self.attached or (isinstance(self.link, Connecting) and self.link.silo is not None)
+        told = self.attached or (isinstance(self.link, Connecting) and self.link.why.silo is not None)
         return told and self.silo
 
     @property

@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sapo_desktop.core.errors import (
     ControlError,
@@ -32,7 +32,7 @@ from sapo_desktop.core.errors import (
     UsageError,
     error_class,
 )
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Starting
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
@@ -57,13 +57,6 @@ log = logging.getLogger("sapo_desktop.gui")
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0
 """A worker that lived so long before it died is started again without the pauses of those before it."""
-
-
-class _Failure(NamedTuple):
-    """Why there is no worker, or none any more."""
-
-    reason: Text
-    kind: type[SapoError] = SapoError
 
 
 _LAST_SECONDS = 2.0
@@ -201,7 +194,7 @@ class Attachment:
             else:
                 if time.monotonic() - began > STEADY_SECONDS:
                     pause = FIRST_PAUSE
-                lost = Lost(reason=failure.reason, mend=self._mend)
+                lost = Lost(reason=failure.text, mend=self._mend)
                 if lost != told:  # a quiet try that fails as the one before is no news
                     self._deliver(lost)
                     if kept is not None:
@@ -213,19 +206,21 @@ class Attachment:
                     self._mend = ""  # whoever called sees how it starts
             self._is_again = True
 
-    def _mended_by(self, failure: _Failure | None) -> Mend:
+    def _mended_by(self, failure: SapoError | None) -> Mend:
         """What a person has to change before the node can start; nothing where it had started."""
         if failure is None or self._met:
             return ""
-        return next((mend for mend, kinds in _MENDED_BY if issubclass(failure.kind, kinds)), "")
+        return next((mend for mend, kinds in _MENDED_BY if isinstance(failure, kinds)), "")
 
-    async def _attend(self) -> _Failure | None:
+    async def _attend(self) -> SapoError | None:
         """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
         self._met = False
         try:
             self._worker = await self._open()
-        except (SapoError, OSError) as error:
-            return _failure(error)
+        except SapoError as error:
+            return error
+        except OSError as error:
+            return SapoError(str(error))
         worker = self._worker
         greeting = asyncio.create_task(self._greet(worker))
         hearing = asyncio.create_task(self._hear(worker, greeting))
@@ -236,9 +231,9 @@ class Attachment:
                 await asyncio.wait({hearing}, timeout=_LAST_SECONDS)
                 await greeting
             await hearing
-            failure = _Failure(await worker.end_reason())
+            failure = SapoError(await worker.end_reason())
         except SapoError as error:
-            failure = _failure(error)
+            failure = error
         finally:
             for task in (greeting, hearing):
                 task.cancel()
@@ -247,7 +242,7 @@ class Attachment:
             await worker.close()
         if self._last is None:
             return failure
-        return _Failure(self._last.reason, error_class(self._last.kind)) if self._last.failed else None
+        return error_class(self._last.kind)(self._last.reason) if self._last.failed else None
 
     async def _hear(self, worker: Client, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
         """Hand on what the worker tells, to its end."""
@@ -268,7 +263,7 @@ class Attachment:
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
             elif isinstance(event, StateChanged) and not attached:
                 if isinstance(why := event.why, Starting) and not self._mend:  # the next state comes with the snapshot
-                    self._deliver(Connecting(again=self._is_again, step=why.step, busy=why.busy, silo=why.silo))
+                    self._deliver(Connecting(again=self._is_again, why=why))
             else:
                 self._deliver(event)
 
@@ -353,7 +348,3 @@ class Attachment:
         if self._keeper is not None:
             self._keeper.cancel()  # it leaves the worker, or ends one that it has only begun to start
             await asyncio.wait({self._keeper})
-
-
-def _failure(error: SapoError | OSError) -> _Failure:
-    return _Failure(error.text, type(error)) if isinstance(error, SapoError) else _Failure(str(error))

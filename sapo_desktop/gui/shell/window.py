@@ -43,12 +43,6 @@ class Entry(NamedTuple):
     where: str
     """`module:class` within gui."""
 
-    def make(self, view: View, bridge: Bridge, actions: Actions) -> Page:
-        module, _, kind = self.where.partition(":")
-        page = getattr(importlib.import_module(f"sapo_desktop.gui.{module}"), kind)(view, bridge, actions)
-        assert isinstance(page, Page)
-        return page
-
 
 def entries() -> list[Entry]:
     """All pages, in their order."""
@@ -197,7 +191,9 @@ class MainWindow(QMainWindow):
             page.take_over(self._kept.pop(name, None))
 
     def _make(self, name: str) -> Page:
-        page = self._entries[name].make(self._view, self._bridge, self._actions)
+        module, _, kind = self._entries[name].where.partition(":")
+        made = getattr(importlib.import_module(f"sapo_desktop.gui.{module}"), kind)
+        page: Page = made(self._view, self._bridge, self._actions)
         page.wanted.connect(self.go)
         if name in self._kept:
             page.take_over(self._kept.pop(name))

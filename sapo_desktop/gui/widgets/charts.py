@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
-from sapo_desktop.gui.widgets.layers import Band, Layer, Level, Line
+from sapo_desktop.gui.widgets.layers import Band, Layer, Level, Line, Scale
 from sapo_desktop.gui.widgets.plot import Plot
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
@@ -237,22 +237,10 @@ class SmallChart(QWidget):
         for y in (frame.top(), frame.bottom()):
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
         if self._values:
-            self._paint_line(painter, frame)
+            mean = smoothed(np.array(self._values, dtype=np.float64), max(1, min(10, len(self._values) // 4)))
+            line = Line(np.arange(len(mean), dtype=np.float64), mean, "chart_me", width=2, mark="dot")
+            line.paint(painter, Scale(frame, (0, max(1, len(mean) - 1)), (0, 1)), smooth=True)
         painter.end()
-
-    def _paint_line(self, painter: QPainter, frame: QRectF) -> None:
-        colours = theme.current()
-        mean = smoothed(np.array(self._values, dtype=np.float64), max(1, min(10, len(self._values) // 4)))
-        step = frame.width() / max(1, len(mean) - 1)
-        points = [QPointF(frame.left() + at * step, frame.bottom() - y * frame.height()) for at, y in enumerate(mean)]
-        line = QPainterPath(points[0])
-        for point in points[1:]:
-            line.lineTo(point)
-        painter.setPen(QPen(QColor(colours.chart_me), 2))
-        painter.drawPath(line)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.chart_me))
-        painter.drawEllipse(points[-1], 3, 3)
 
 
 class LineSample(QWidget):

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.look import theme
-from sapo_desktop.gui.widgets.notes import Picture
+from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.timers import timer
 
-_BESIDE_LENS = 10
-"""Pixels at the left of the magnifier, and between it and the text."""
 _LINES = 3
 """Of a text that is written."""
 
@@ -64,12 +61,9 @@ class SearchLine(QLineEdit):
         self.setAccessibleName(name)
         self.setPlaceholderText(name)
         self.setClearButtonEnabled(True)
-        # Not an action of the field: Qt draws those in one size, whatever the text's.
-        self._lens = Picture("search", 16)
-        self._lens.setParent(self)
-        self._lens.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._make_room()
-        theme.looks().changed.connect(self._make_room)
+        self._lens = self.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
+        self._paint_lens()
+        theme.looks().changed.connect(self._paint_lens)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.key() == Qt.Key.Key_Escape and self.text():
@@ -77,13 +71,8 @@ class SearchLine(QLineEdit):
         else:
             super().keyPressEvent(event)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        self._lens.move(_BESIDE_LENS, (self.height() - self._lens.height()) // 2)
-
-    def _make_room(self) -> None:
-        self._lens.adjustSize()
-        self.setTextMargins(self._lens.width() + _BESIDE_LENS, 0, 0, 0)
+    def _paint_lens(self) -> None:
+        self._lens.setIcon(icons.icon("search", 16, theme.current().muted))
 
 
 class Choice(QComboBox):

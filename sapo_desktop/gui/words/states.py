@@ -38,8 +38,8 @@ from sapo_desktop.view.viewmodel import PHASE_WORDS, MainAction, View
 def state_sentence(view: View) -> str:
     """One sentence: what the node does, and why."""
     match view.link:
-        case Connecting(again=again, step=step, busy=busy):
-            return _starting(step, busy) or (tr("Starting the node again") if again else tr("Starting the node"))
+        case Connecting(again=again, why=why):
+            return _starting(why) or (tr("Starting the node again") if again else tr("Starting the node"))
         case Lost(reason=reason, mend="model" | "pack" | "settings" | "file"):
             return tr("The node cannot start: {reason}").format(reason=_ended(reason))
         case Lost(reason=reason):
@@ -68,8 +68,8 @@ def timed_sentence(view: View) -> str:
 def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> str:
     """A state's reason in one sentence."""
     match why:
-        case Starting(step=step, busy=busy):
-            return _starting(step, busy) or tr("Loading the model")
+        case Starting():
+            return _starting(why) or tr("Loading the model")
         case Ready():
             return tr("Ready. Nothing is computed until you say so.")
         case Training(round=number):
@@ -106,10 +106,10 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
             return in_words(said_alike(why))
 
 
-def _starting(step: Text, busy: Text) -> str:
+def _starting(why: Starting) -> str:
     """Where a start is, and why it takes long; empty where nobody has said."""
-    where = tr("Starting: {step}").format(step=in_words(step)) if step else ""
-    return ". ".join(part for part in (where, in_words(busy) if busy else "") if part)
+    where = tr("Starting: {step}").format(step=in_words(why.step)) if why.step else ""
+    return ". ".join(part for part in (where, in_words(why.busy)) if part)
 
 
 def _bounded(why: Working, said: str, now: float) -> str:

@@ -260,7 +260,7 @@ def test_a_busy_computer_is_told_while_the_node_starts(tmp_path: Path) -> None:
             return self.workers[-1]
 
     with Place(tmp_path).playing() as stage:
-        assert stage.next() == Connecting(again=False, step="2 of 4", busy="The computer is busy.")
+        assert stage.next() == Connecting(why=busy.why)
         stage.link._loop.call_soon_threadsafe(stage.workers[0].answers.set)
         stage.attached()
 

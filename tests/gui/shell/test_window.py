@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Gain
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.core.why import Paused, Ready, Training
+from sapo_desktop.core.why import Paused, Ready, Starting, Training
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import ChartCard, HomePage
 from sapo_desktop.gui.peers.join import JoinSheet
@@ -187,16 +187,16 @@ def test_what_it_learned_stands_beside_the_chart_with_both_answers(qtbot: QtBot)
 
 def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, View(clock=lambda: NOW))
-    bridge.tell(Connecting(step=sentence("reading the model {model}, step 3 of 4", model="starter")))
+    bridge.tell(Connecting(why=Starting(step=sentence("reading the model {model}, step 3 of 4", model="starter"))))
     said = home(window)._hero._sentence.text()
     assert said == "Starting: reading the model Starter, step 3 of 4" == home(window)._hero._bar.accessibleName()
     assert not window._strip.isVisible(), "nobody has said yet whether it is in silo"
-    bridge.tell(Connecting(step="step 3 of 4", busy="The computer is busy.", silo=True))
+    bridge.tell(Connecting(why=Starting(step="step 3 of 4", busy="The computer is busy.", silo=True)))
     assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."
     assert window._strip.isVisible()
     figures = home(window)._counts.findChildren(Figure)
     assert figures and all("known after the start" in figure.accessibleName() for figure in figures)
-    bridge.tell(Connecting(step="step 4 of 4", silo=False))
+    bridge.tell(Connecting(why=Starting(step="step 4 of 4", silo=False)))
     assert not window._strip.isVisible()
 
 

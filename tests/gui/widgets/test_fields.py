@@ -7,7 +7,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.widgets.fields import Choice, Line, Number, SearchLine, Writing
 
 
@@ -122,12 +121,3 @@ def test_a_writing_is_sent_by_control_enter_and_tab_goes_on(qtbot: QtBot) -> Non
     assert writing.toPlainText() == "a\nb" and sent == [True]
     QTest.keyClick(writing, Qt.Key.Key_Tab)
     assert after.hasFocus()
-
-
-def test_the_magnifier_grows_with_the_text(qtbot: QtBot) -> None:
-    line = shown(qtbot, SearchLine("Search"))
-    before = line._lens.width()
-    theme.wear(theme.LIGHT, 200)
-    line.adjustSize()
-    assert line._lens.width() == 2 * before and line.textMargins().left() > line._lens.width()
-    assert line.rect().contains(line._lens.geometry())
