@@ -95,17 +95,27 @@ def test_fast_bfloat16_is_read_from_the_processors_flags(tmp_path: Path, flags: 
     assert hardware.fast_bfloat16(tmp_path / "none") is False
 
 
-def a_driver(version: str, *capabilities: tuple[int, int]) -> SimpleNamespace:
+def a_driver(version: str, *capabilities: tuple[int, int], **more: object) -> SimpleNamespace:
     """NVIDIA's library with so many cards."""
-    return SimpleNamespace(
-        NVMLError=RuntimeError,
-        nvmlInit=lambda: None,
-        nvmlShutdown=lambda: None,
-        nvmlSystemGetDriverVersion=lambda: version,
-        nvmlDeviceGetCount=lambda: len(capabilities),
-        nvmlDeviceGetHandleByIndex=lambda index: index,
-        nvmlDeviceGetCudaComputeCapability=lambda handle: capabilities[handle],
-    )
+    plain = {
+        "NVMLError": RuntimeError,
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlSystemGetDriverVersion": lambda: version,
+        "nvmlDeviceGetCount": lambda: len(capabilities),
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetCudaComputeCapability": lambda handle: capabilities[handle],
+    }
+    return SimpleNamespace(**(plain | more))
+
+
+@pytest.fixture
+def from_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program as an installer set it up, with the pack for cards."""
+    engines = {"linux-cpu": "f00", "linux-cuda": "f01"}
+    marked = installation.Payload(python="p", launcher="l", engines=engines, least_driver=580, least_capability=7.5)
+    monkeypatch.setattr(installation, "payload", lambda: marked)
+    monkeypatch.setattr(installation, "engine_kind", lambda: "linux-cuda")
 
 
 @pytest.mark.parametrize(
@@ -136,12 +146,10 @@ def test_a_card_counts_where_its_driver_and_generation_are_new_enough(
         (None, True, None),
     ],
 )
+@pytest.mark.usefixtures("from_installer")
 def test_the_other_engine_pack_is_named_once_the_card_changed(
     monkeypatch: pytest.MonkeyPatch, here: str | None, usable: bool, other: str | None
 ) -> None:
-    engines = {"linux-cpu": "f00", "linux-cuda": "f01"}
-    marked = installation.Payload(python="p", launcher="l", engines=engines, least_driver=580, least_capability=7.5)
-    monkeypatch.setattr(installation, "payload", lambda: marked)
     monkeypatch.setattr(installation, "engine_kind", lambda: here)
     monkeypatch.setattr(hardware, "has_usable_card", lambda driver, capability: usable)
     assert hardware.other_engine() == other
@@ -158,6 +166,7 @@ class _NoDriver(_Mute): ...
 
 
 @pytest.mark.parametrize(("error", "other"), [(_NoLibrary, "linux-cpu"), (_NoDriver, "linux-cpu"), (_Mute, None)])
+@pytest.mark.usefixtures("from_installer")
 def test_a_driver_that_cannot_be_asked_before_the_next_start_is_no_card_that_went(
     monkeypatch: pytest.MonkeyPatch, error: type[_Mute], other: str | None
 ) -> None:
@@ -167,11 +176,7 @@ def test_a_driver_that_cannot_be_asked_before_the_next_start_is_no_card_that_wen
     driver = SimpleNamespace(
         NVMLError=_Mute, NVMLError_LibraryNotFound=_NoLibrary, NVMLError_DriverNotLoaded=_NoDriver, nvmlInit=begin
     )
-    engines = {"linux-cpu": "f00", "linux-cuda": "f01"}
-    marked = installation.Payload(python="p", launcher="l", engines=engines, least_driver=580, least_capability=7.5)
     monkeypatch.setitem(sys.modules, "pynvml", driver)
-    monkeypatch.setattr(installation, "payload", lambda: marked)
-    monkeypatch.setattr(installation, "engine_kind", lambda: "linux-cuda")
     assert hardware.other_engine() == other
 
 
@@ -193,12 +198,9 @@ def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.Monkey
     def memory(handle: int) -> SimpleNamespace:
         return SimpleNamespace(total=10**10, free=10**9 * (handle + 1))
 
-    driver = SimpleNamespace(
-        NVMLError=RuntimeError,
-        nvmlInit=lambda: None,
-        nvmlShutdown=lambda: None,
-        nvmlDeviceGetCount=lambda: 2,
-        nvmlDeviceGetHandleByIndex=lambda index: index,
+    driver = a_driver(
+        "580",
+        *[(7, 5)] * 2,
         nvmlDeviceGetName=lambda handle: f"card {handle}",
         nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}",
         nvmlDeviceGetMemoryInfo=memory,

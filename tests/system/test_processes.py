@@ -204,11 +204,6 @@ def test_on_windows_the_rest_of_a_tree_is_reached_where_a_child_just_ended(
     assert reached == [os.getpid(), 13]
 
 
-def test_a_process_that_ends_between_two_looks_has_done_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(psutil, "pid_exists", lambda pid: True)
-    assert processes.effort(2**22 - 1) == (0.0, 0)
-
-
 def test_what_a_process_has_done_grows_while_it_computes() -> None:
     before = processes.effort(os.getpid())
     used = processes.processors()

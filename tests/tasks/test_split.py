@@ -9,13 +9,9 @@ from tests.tasks.examiner.twins import TWINS
 
 GCD = "Find the Greatest Common Divisor (GCD) of these numbers: {}. Give only the GCD as your final answer."
 
-ARC = "Example 1:\nInput:  {}\nOutput: {}\n\nExample 2:\nInput:  {}\nOutput: {}\n\nBelow is a grid.\n\nInput:\n3 0"
-
-SAME = [
-    ("gcd", GCD.format("48, 18"), GCD.format("18, 48")),
+SAME = [  # what tests/tasks/examiner/twins.py does not turn
     ("basic_arithmetic", "What is 3 + -( 4 * 5 )?", "Evaluate: 3 + -( 4 * 5 )."),
     ("basic_arithmetic", "Calculate 3 - 4.", "Compute 3 - 4."),
-    ("simple_equations", "Solve for q: 3*q + 4 = 10", "Find the value of z in the equation: 3*z + 4 = 10"),
     (
         "calendar_arithmetic",
         "What day of the week was March 5, 2023? Give the weekday name in full.",
@@ -33,36 +29,8 @@ SAME = [
         "Count the occurrences of Monday from Sunday, May 7 to Friday, June 2, 2023 "
         "(including both start and end dates). Write the total number.",
     ),
-    (
-        "caesar_cipher",
-        "Decrypt this Caesar cipher text: BCD EF. Provide only the decrypted text as your final answer.",
-        "Decrypt this Caesar cipher text: YZA BC. Provide only the decrypted text as your final answer.",
-    ),
-    (
-        "leg_counting",
-        "Now, how many legs are there in total if you have 3 dogs, 1 ant?\n",
-        "Now, how many legs are there in total if you have 1 ant, 3 dogs?\n",
-    ),
-    (
-        "products",
-        "Solve the following multiplication: 12 * 7. Give",
-        "Solve the following multiplication: 7 * 12. Give",
-    ),
-    (
-        "chain_sum",
-        "State the final answer to the following arithmetic problem: 56 - 7 + 12 =",
-        "State the final answer to the following arithmetic problem: 12 + 56 - 7 =",
-    ),
     ("basic_arithmetic", "Solve -( 7 / 1 ) + 3.", "Calculate 3 - ( 7 / 1 )."),
     ("simple_equations", "Solve for q: 3*q + 4 = 10", "Solve for q: 4 + q*3 = 10"),
-    ("letter_counting", 'letter "a" in the text: "banana and pear"?', 'letter "a" in the text: "pear and Banana"?'),
-    (
-        "propositional_logic",
-        "the question: Given:\n1. (R ↔ P)\n.2. ¬(R → Q)\n.What can we conclude?",
-        "the question: Given:\n1. ¬(P → R)\n.2. (Q ↔ P)\n.What can we conclude?",
-    ),
-    ("arc_1d", ARC.format("1 0", "0 1", "2 0", "0 2"), ARC.format("2 0", "0 2", "1 0", "0 1")),
-    ("spell_backward", "Spell this word backward (example: sun -> nus): Turd", "Spell this word backward: turd"),
 ]
 
 DIFFERENT = [

@@ -115,13 +115,7 @@ def test_a_filter_that_hides_everything_does_not_cost_a_hash_of_everything(monke
     monkeypatch.setattr(serve, "_MOST_HELD", 8)
     monkeypatch.setattr(serve, "_HELD_OF_ONE", 4)
     asked: list[bytes] = []
-
-    def holds(bits: bytes, digest: bytes, ticket: bytes) -> bool:
-        asked.append(digest)
-        return True
-
-    monkeypatch.setattr(held_filter, "holds", holds)
+    monkeypatch.setattr(held_filter, "holds", lambda bits, digest, ticket: asked.append(digest) or True)
     want = Want(ticket=bytes(16), n=16, tasks=[TASKS[0]], held=b"\xff" * 64)
-
     assert serve.sample(pool, want, Random(1)) == []
     assert len(asked) == 8
