@@ -79,6 +79,14 @@ class Looked:
         patch.setattr(guest_module, "models_folder", lambda settings: folder / "models")
         self.scene.node.orders.start(None)
 
+    async def look(self, times: int = 1) -> None:
+        for _ in range(times):
+            await self.guest._look()
+
+    def said(self, word: str) -> list[str]:
+        """The notices with that word."""
+        return [text for text in self.scene.notices() if word in text]
+
     def set(self, **changes: object) -> None:
         self.scene.node.settings = msgspec.structs.replace(SETTINGS, **changes)
 
@@ -114,10 +122,10 @@ async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(it: Looked) -> 
     await it.guest.begin()
     assert it.scene.gate.state is NodeState.WORKING
     it.here = Presence(on_battery=True)
-    await it.guest._look()
+    await it.look()
     assert it.scene.gate.why == OnBattery() and not it.side.barred
     it.here = Presence(metered=True)
-    await it.guest._look()
+    await it.look()
     assert it.side.barred and it.scene.gate.state is NodeState.PAUSED
 
 
@@ -127,20 +135,17 @@ async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(
     it.set(**there, **{f"{key}_away": value for key, value in away.items()})
     it.here = Presence(idle=6000.0)
     await it.guest.begin()
-    await it.guest._look()
+    await it.look()
     assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (4.0, 500, 600)
     it.here = Presence(idle=0.5)
-    await it.guest._look()
+    await it.look()
     assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (0.5, 30, 40)
 
 
 async def test_who_cannot_tell_is_said_once(it: Looked) -> None:
     it.here = Presence(idle_unknown="No desktop.")
-    for _ in range(2):
-        await it.guest._look()
-    assert [text for text in it.scene.notices() if "No desktop." in text] == [
-        "No desktop. Settings that depend on it do nothing."
-    ]
+    await it.look(2)
+    assert it.said("No desktop.") == ["No desktop. Settings that depend on it do nothing."]
 
 
 async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_the_node_up(it: Looked) -> None:
@@ -151,10 +156,10 @@ async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_t
         return 7
 
     it.patch.setattr(guest_module, "card_memory_of", card_memory_of)
-    await it.guest._look()
+    await it.look()
     assert not asked and it.guest.meter.now.card_memory == 0
     it.scene.engine.on_card = True
-    await it.guest._look()
+    await it.look()
     assert it.guest.meter.now.card_memory == 7 and asked[0] is not threading.current_thread()
 
 
@@ -167,10 +172,8 @@ async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less_b
     it.set(card_memory_most=8.0)
     it.scene.engine.on_card = True
     before = it.scene.engine.plan.trainer.micro_batch
-    for _ in range(30):
-        await it.guest._look()
-    said = [text for text in it.scene.notices() if "card_memory_most" in text]
-    assert len(said) == acts and it.scene.engine.running is not acts
+    await it.look(30)
+    assert len(it.said("card_memory_most")) == acts and it.scene.engine.running is not acts
     assert it.scene.engine.plan.trainer.micro_batch == (before // 2 if acts else before)
 
 
@@ -179,7 +182,7 @@ async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_
     it.scene.engine.on_card = True
     for gigabytes, expected in ((0.0, 0), (8.0, 0), (6.0, 1)):
         it.wanted = msgspec.structs.replace(SETTINGS, card_memory_most=gigabytes)
-        await it.guest._look()
+        await it.look()
         assert it.renewed_at_once == expected
     said = it.scene.notices()[-1]
     assert "holds 7.0 GB of the graphics card's memory, and card_memory_most allows 6.0 GB." in said
@@ -189,24 +192,21 @@ async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_
 async def test_a_long_pause_gives_memory_back(it: Looked) -> None:
     it.set(memory_back_after=1)
     it.scene.node.orders.pause(None)
-    await it.guest._look()
+    await it.look()
     assert it.scene.engine.running
     it.scene.gate._asleep_since -= 61  # type: ignore[operator]
-    await it.guest._look()
+    await it.look()
     assert not it.scene.engine.running
     it.scene.examiner.host.pid = os.getpid()  # somebody asked for a question meanwhile
     it.scene.gate._asleep_since -= 61  # type: ignore[operator]
-    await it.guest._look()
+    await it.look()
     assert it.scene.examiner.host.pid is None
 
 
 async def test_too_little_memory_and_disk_are_said_with_what_would_do(it: Looked) -> None:
     it.set(memory_most=0.001, disk_gigabytes=1e-6)
-    for _ in range(2):
-        await it.guest._look()
-    said = it.scene.notices()
-    assert sum("loaded anew, with less at once" in text for text in said) == 1
-    assert sum("raise it, or remove a model" in text for text in said) == 1
+    await it.look(2)
+    assert len(it.said("loaded anew, with less at once")) == len(it.said("raise it, or remove a model")) == 1
     assert it.guest.meter.disk > 0
 
 
@@ -221,32 +221,27 @@ async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_late
         return await tidy(most, places)
 
     it.patch.setattr(it.scene.keeper, "tidy", fails_twice)
-    await it.guest._look()
-    await it.guest._look()
+    await it.look(2)
     assert len(tries) == 1 and it.guest.meter.disk > 0
     for _ in range(2):
         it.guest._counted = None
-        await it.guest._look()
-    said = it.scene.notices()
-    assert [text for text in said if text.startswith("The history")] == [
+        await it.look()
+    assert it.said("The history") == [
         "The history cannot be written. Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes."
     ]
-    assert len(tries) == 3 and "raise it, or remove a model" in said[-1]
+    assert len(tries) == 3 and "raise it, or remove a model" in it.scene.notices()[-1]
 
 
 async def test_a_ceiling_that_the_system_takes_up_begins_with_new_processes_and_one_that_it_refuses_is_said_once(
     it: Looked,
 ) -> None:
     it.set(memory_most=4000)
-    for _ in range(2):
-        await it.guest._look()
-    assert it.renewed == 1 and not [text for text in it.scene.notices() if "memory_most" in text]
+    await it.look(2)
+    assert it.renewed == 1 and not it.said("memory_most")
     it.set(memory_most=0.001)
     it.scene.engine.host.pid = None  # nothing is held that the other watch could complain of
-    for _ in range(2):
-        await it.guest._look()
-    said = [text for text in it.scene.notices() if "memory_most" in text]
-    assert said == ["No bus here. So memory_most is watched here, not held."] and it.renewed == 1
+    await it.look(2)
+    assert it.said("memory_most") == ["No bus here. So memory_most is watched here, not held."] and it.renewed == 1
 
 
 async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(it: Looked) -> None:
@@ -261,32 +256,32 @@ async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(it:
         (asked, Presence()),
     ):
         it.scene.node.settings, it.here = settings, here
-        await it.guest._look()
+        await it.look()
     it.scene.node.orders.pause(None)
-    await it.guest._look()
+    await it.look()
     assert held == [False, True, False, True, False]
 
 
 async def test_what_checkpoints_wrote_in_a_day_is_measured(it: Looked) -> None:
     it.wall = time.time()
-    await it.guest._look()
+    await it.look()
     assert it.guest.meter.written == 0
     written = await it.scene.keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
-    await it.guest._look()
+    await it.look()
     assert it.guest.meter.written == written.bytes > 0
     it.wall += 90_000
     it.guest._counted = None
-    await it.guest._look()
+    await it.look()
     assert it.guest.meter.written == 0
 
 
 async def test_a_changed_allowance_of_writes_holds_for_the_next_round(it: Looked) -> None:
     keeper = it.scene.keeper
-    await it.guest._look()
+    await it.look()
     await keeper.write(it.scene.node.counters, it.scene.engine)  # type: ignore[arg-type]
     assert keeper._budget.allows(10**6, time.time())
     it.set(write_gigabytes_a_day=1e-7)
-    await it.guest._look()
+    await it.look()
     assert not keeper._budget.allows(60, time.time()), "what was written before counts"
 
 

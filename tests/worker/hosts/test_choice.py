@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system import kept_secrets, remote_key
-from sapo_desktop.system.hardware import Gpu, Hardware
+from sapo_desktop.system.hardware import Gpu
 from sapo_desktop.worker.hosts import choice
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
 from sapo_desktop.worker.hosts.generator import GeneratorHost
@@ -34,9 +35,13 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
 
 
-def way(model: BaseModel, free: float = 6000, **settings: str) -> EngineChoice:
+REMOTE = {"generator": "remote", "silo": False, "remote_url": "http://gpu:8000"}
+LEARNS = REMOTE | {"remote_adapters": "/shared"}
+
+
+def way(model: BaseModel, free: float = 6000, cards: Sequence[Gpu] = (), **settings: object) -> EngineChoice:
     """`free`: megabytes of memory."""
-    machine = msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6))
+    machine = msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6), gpus=[*cards])
     return choose_engine(msgspec.convert(settings, Settings), model, lambda path: machine)
 
 
@@ -94,9 +99,14 @@ def test_a_gguf_file_only_answers() -> None:
         (FILE, {"generator": "torch"}, "llama.cpp answers"),
         (FOLDER, {"trainer": "none", "generator": "torch"}, "llama.cpp answers"),
         (FOLDER, {"method": "full", "generator": "llama.cpp"}, "Set method to lora"),
+        (FOLDER, REMOTE | {"silo": True}, "In silo nothing leaves this computer"),
+        (FOLDER, REMOTE | {"remote_url": ""}, "set remote_url"),
+        (FOLDER, REMOTE | {"trainer": "torch"}, "Set remote_adapters"),
+        (FOLDER, LEARNS | {"method": "full"}, "LoRA adapter, not all weights"),
+        (FILE, REMOTE, "model folder"),
     ],
 )
-def test_what_does_not_go_together_is_refused(model: BaseModel, settings: dict[str, str], reason: str) -> None:
+def test_what_does_not_go_together_is_refused(model: BaseModel, settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         way(model, **settings)
 
@@ -160,69 +170,28 @@ def test_a_clone_that_was_set_up_for_a_relay_says_what_a_node_needs(monkeypatch:
             way(FOLDER, generator=generator)
 
 
-MODEL = BaseModel(path=resource("starter"), hash="00", parameters=1000)
-REMOTE = Settings(generator="remote", silo=False, remote_url="http://gpu:8000")
-
-
-def settings(**changes: Any) -> Settings:
-    return msgspec.structs.replace(REMOTE, **changes)
-
-
-def chosen(free: float = 6000, cards: list[Gpu] | None = None, **changes: Any) -> EngineChoice:
-    """`free`: megabytes of memory."""
-
-    def look(folder: Path) -> Hardware:
-        return msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6), gpus=cards or [])
-
-    return choose_engine(settings(**changes), MODEL, look)
-
-
 def test_without_a_shared_folder_it_only_answers_and_with_one_it_learns() -> None:
-    assert chosen() == EngineChoice(generator="remote", trains=False)
-    assert chosen(remote_adapters="/shared") == EngineChoice(generator="remote", trains=True)
-    assert chosen(remote_adapters="/shared", trainer="none") == EngineChoice(generator="remote", trains=False)
+    assert way(FOLDER, **REMOTE) == EngineChoice(generator="remote", trains=False)
+    assert way(FOLDER, **LEARNS) == EngineChoice(generator="remote", trains=True)
+    assert way(FOLDER, **LEARNS, trainer="none") == EngineChoice(generator="remote", trains=False)
 
 
 def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said() -> None:
-    way = chosen(5, remote_adapters="/shared")
-    assert (way.generator, way.trains) == ("remote", False)
-    assert "starter does not fit: it answers through a server, learns with PyTorch" in str(
-        way.note
-    ) and "only answers" in str(way.note)
+    found = way(FOLDER, 5, **LEARNS)
+    assert (found.generator, found.trains) == ("remote", False)
+    assert "starter does not fit: it answers through a server, learns with PyTorch" in str(found.note)
+    assert "only answers" in str(found.note)
     # Who insists on learning is told by the loader, which refuses.
-    assert chosen(5, remote_adapters="/shared", trainer="torch") == EngineChoice(generator="remote", trains=True)
+    assert way(FOLDER, 5, **LEARNS, trainer="torch") == EngineChoice(generator="remote", trains=True)
     # The reserve is given up before learning is.
-    assert chosen(900, remote_adapters="/shared", memory_reserve=0.9) == EngineChoice(generator="remote", trains=True)
+    assert way(FOLDER, 900, **LEARNS, memory_reserve=0.9) == EngineChoice(generator="remote", trains=True)
 
 
 def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:
     full = Gpu("card", 8 * 2**30, 2**20)
     free = Gpu("card", 8 * 2**30, 8 * 2**30)
-    assert chosen(cards=[full], remote_adapters="/shared") == EngineChoice(
-        generator="remote", trains=True, device="cpu"
-    )
-    assert chosen(cards=[free], remote_adapters="/shared") == EngineChoice(
-        generator="remote", trains=True, device="cuda"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"silo": True}, "In silo nothing leaves this computer"),
-        ({"remote_url": ""}, "set remote_url"),
-        ({"trainer": "torch"}, "Set remote_adapters"),
-        ({"remote_adapters": "/shared", "method": "full"}, "LoRA adapter, not all weights"),
-    ],
-)
-def test_what_does_not_go_together_is_refused_with_the_reason(changes: dict[str, Any], reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        choose_engine(settings(**changes), MODEL)
-
-
-def test_a_gguf_file_has_no_tokens_to_answer_in() -> None:
-    with pytest.raises(UsageError, match="model folder"):
-        choose_engine(settings(), BaseModel(path=Path("m.gguf"), hash="00", parameters=0))
+    assert way(FOLDER, cards=[full], **LEARNS) == EngineChoice(generator="remote", trains=True, device="cpu")
+    assert way(FOLDER, cards=[free], **LEARNS) == EngineChoice(generator="remote", trains=True, device="cuda")
 
 
 async def test_threads_are_no_business_of_a_server() -> None:

@@ -68,6 +68,13 @@ async def until_working(host: Host, request: Any, **kwargs: Any) -> asyncio.Task
     return task
 
 
+async def give_up(host: Host, task: asyncio.Task[Any], grace: float = GRACE) -> None:
+    """Cancel the request in hand, which `task` waits for."""
+    await host.cancel(grace)
+    with pytest.raises(HostCancelled):
+        await task
+
+
 async def test_on_windows_the_process_that_works_is_the_launchers_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,9 +104,7 @@ async def test_calls_at_the_same_time_take_turns(host: Host) -> None:
 async def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(host: Host) -> None:
     task = await until_working(host, tiny().Work())
     process = host.pid
-    await host.cancel(grace=30)
-    with pytest.raises(HostCancelled):
-        await task
+    await give_up(host, task, 30)
     assert host.pid == process
     assert (await host.call(tiny().Say("still here"), timeout=30)).text == "still here"
 
@@ -147,9 +152,7 @@ async def test_a_host_that_is_closed_while_its_process_is_made_leaves_none(
 
 async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(host: Host) -> None:
     task = await until_working(host, tiny().Work(deaf=True))
-    await host.cancel(grace=0.1)
-    with pytest.raises(HostCancelled):
-        await task
+    await give_up(host, task, 0.1)
     assert host.pid is None
     with pytest.raises(HostDied, match="not running"):
         await host.call(tiny().Say("?"), timeout=30)
@@ -321,17 +324,13 @@ async def test_suspended_time_counts_for_no_time_out(host: Host) -> None:
     assert not task.done() and host.pid is not None
     await until_stopped(host)
     host.resume()
-    await host.cancel()
-    with pytest.raises(HostCancelled):
-        await task
+    await give_up(host, task)
 
 
 async def test_a_suspended_host_can_be_cancelled_and_stopped(host: Host) -> None:
     task = await until_working(host, tiny().Work())
     host.suspend()
-    await host.cancel()
-    with pytest.raises(HostCancelled):
-        await task
+    await give_up(host, task)
     host.suspend()
 
 
@@ -445,9 +444,7 @@ async def test_what_is_asked_aside_is_answered_while_other_work_goes_on(host: Ho
     working = await until_working(host, tiny().Work())
     said = await asyncio.gather(*(host.call_aside(tiny().Say(str(n)), timeout=30) for n in range(3)))
     assert [one.text for one in said] == ["0", "1", "2"] and not working.done()
-    await host.cancel()
-    with pytest.raises(HostCancelled):
-        await working
+    await give_up(host, working)
     assert (await host.call_aside(tiny().Say("idle"), timeout=30)).text == "idle"
 
 
@@ -461,9 +458,7 @@ async def test_what_is_asked_aside_can_be_given_up_alone(host: Host) -> None:
         await asked
     assert (await host.call_aside(tiny().Say("next"), timeout=30)).text == "next"
     assert not working.done() and host.pid is not None
-    await host.cancel()
-    await asyncio.wait([working])
-    assert isinstance(working.exception(), HostCancelled)
+    await give_up(host, working)
 
 
 async def test_the_end_of_a_host_is_told_to_who_asked_aside(host: Host) -> None:
