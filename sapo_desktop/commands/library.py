@@ -26,19 +26,8 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
+from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.models import (
-    CancelModelWork,
-    DownloadModel,
-    GetModels,
-    ImportModel,
-    ModelFailed,
-    ModelInstalled,
-    ModelProgressed,
-    ModelRemoved,
-    ModelsAre,
-    RemoveModel,
-)
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
@@ -54,7 +43,7 @@ async def download(context: Context, args: Namespace) -> None:
         work = librarian.fetch(settings, data, args.model, args.file, show)
         return await while_out_of_silo(work, data.settings)
 
-    await _install(context, args.model, DownloadModel(model=args.model, files=args.file), alone)
+    await _install(context, args.model, models.DownloadModel(model=args.model, files=args.file), alone)
 
 
 async def import_(context: Context, args: Namespace) -> None:
@@ -65,11 +54,11 @@ async def import_(context: Context, args: Namespace) -> None:
         request = TakeIn(folder=folder, path=path, name=args.name)
         return await librarian.ask(request, Kept, DataFolder.open(context.folder), show)
 
-    await _install(context, path, ImportModel(path=path, name=args.name), alone)
+    await _install(context, path, models.ImportModel(path=path, name=args.name), alone)
 
 
 async def remove(context: Context, args: Namespace) -> None:
-    removed: Removed | ModelRemoved
+    removed: Removed | models.ModelRemoved
     async with context.if_running() as node:
         if node is None:
             settings = context.kept()
@@ -77,19 +66,19 @@ async def remove(context: Context, args: Namespace) -> None:
             request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
             removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
         else:
-            removed = await call(node, RemoveModel(name=args.name), ModelRemoved)
+            removed = await call(node, models.RemoveModel(name=args.name), models.ModelRemoved)
     context.out.emit("removed", name=removed.name, bytes=removed.bytes)
     context.out.say(f"Removed {removed.name} ({size(removed.bytes)}).")
 
 
 async def cancel(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        text = str((await call(node, CancelModelWork(), Ok)).text)
+        text = str((await call(node, models.CancelModelWork(), Ok)).text)
     context.out.done(text)
 
 
 async def show(context: Context, args: Namespace) -> None:
-    _show(context.out, await context.ask_if_running(GetModels(), ModelsAre))
+    _show(context.out, await context.ask_if_running(models.GetModels(), models.ModelsAre))
 
 
 async def token(context: Context, args: Namespace) -> None:
@@ -111,7 +100,7 @@ async def token(context: Context, args: Namespace) -> None:
 async def _install(
     context: Context,
     model: str,
-    request: DownloadModel | ImportModel,
+    request: models.DownloadModel | models.ImportModel,
     alone: Callable[[Settings, Show], Awaitable[Kept]],
 ) -> None:
     """Have it done by the running node, or here; show how it goes and what came of it."""
@@ -126,24 +115,26 @@ async def _install(
     _told(context, installed, path, notes)
 
 
-async def _followed(node: Node, model: str, request: DownloadModel | ImportModel, show: Show) -> ModelInstalled:
+async def _followed(
+    node: Node, model: str, request: models.DownloadModel | models.ImportModel, show: Show
+) -> models.ModelInstalled:
     """The node's work to its end. Ctrl-C here ends it there."""
     await call(node, request, Ok)
     try:
         async for event in node.events():
             match event:
-                case ModelProgressed(transfer=transfer) if event.model == model:
+                case models.ModelProgressed(transfer=transfer) if event.model == model:
                     show(transfer)
-                case ModelInstalled() if event.model == model:
+                case models.ModelInstalled() if event.model == model:
                     return event
-                case ModelFailed(kind=kind, text=text) if event.model == model:
+                case models.ModelFailed(kind=kind, text=text) if event.model == model:
                     raise error_class(kind)(text)
                 case Stopping(reason=reason):
                     raise SapoError(f"The node ended meanwhile: {reason} {_KEPT}")
                 case _:
                     pass
     except asyncio.CancelledError:
-        await asyncio.shield(call(node, CancelModelWork(), Ok))
+        await asyncio.shield(call(node, models.CancelModelWork(), Ok))
         raise
     raise NotRunning(f"The node ended meanwhile. {_KEPT}")
 
@@ -178,7 +169,7 @@ def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) 
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def _show(out: Output, found: ModelsAre) -> None:
+def _show(out: Output, found: models.ModelsAre) -> None:
     for model in found.contents.models:
         out.emit("model", **_fields(model), path=str(Path(found.folder) / model.name))
     for part in found.contents.unfinished:

@@ -15,23 +15,14 @@ from sapo_desktop.core.sentences import joined
 from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
+from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.replies import InviteIs, Ok, PeerAnswered, RelayStatus, SettingsAre, Status
-from sapo_desktop.worker.control.messages.requests import (
-    AdmitPeer,
-    CreateSwarm,
-    GetInvite,
-    GetSettings,
-    GetStatus,
-    JoinSwarm,
-    SetSettings,
-    TestPeer,
-)
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 
 async def show(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        reply = await node.call(GetStatus())
+        reply = await node.call(requests.GetStatus())
     swarm = reply.swarm if isinstance(reply, RelayStatus) else expect(reply, Status).swarm
     context.out.emit("swarm", **swarm_line(swarm))
     for link in swarm.links:
@@ -85,7 +76,7 @@ async def remove(context: Context, args: Namespace) -> None:
 async def block(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
         kept = await _kept(node, "blocked")
-        links = (await call(node, GetStatus(), Status)).swarm.links
+        links = (await call(node, requests.GetStatus(), Status)).swarm.links
         key = _whole_key(args.key, [link.key for link in links])
         await _keep(context, node, {"blocked": with_item(kept, key)})
 
@@ -101,20 +92,20 @@ async def unblock(context: Context, args: Namespace) -> None:
 
 async def test(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        found = await call(node, TestPeer(address=args.address), PeerAnswered)
+        found = await call(node, requests.TestPeer(address=args.address), PeerAnswered)
     program = one_line(found.program, 60)
     context.out.emit("peer", key=found.key, program=program, milliseconds=round(found.milliseconds, 1))
     context.out.say(f"{program} answers there with key {found.key}, in {found.milliseconds:,.0f} ms.")
 
 
 async def found(context: Context, args: Namespace) -> None:
-    reply = await ask_with_passphrase(context, CreateSwarm(), Ok, twice=True)
+    reply = await ask_with_passphrase(context, requests.CreateSwarm(), Ok, twice=True)
     context.out.done(str(reply.text))
     context.out.say("To let somebody in: sapo-desktop peers admit KEY, with the key that `identity show` tells there.")
 
 
 async def admit(context: Context, args: Namespace) -> None:
-    reply = await ask_with_passphrase(context, AdmitPeer(key=args.key, days=args.days), InviteIs)
+    reply = await ask_with_passphrase(context, requests.AdmitPeer(key=args.key, days=args.days), InviteIs)
     _print_link(context, reply.link, key=args.key.strip().lower())
     context.out.say(
         "The link admits only that key, so it is no secret. On the other computer: sapo-desktop peers join 'LINK'"
@@ -122,7 +113,7 @@ async def admit(context: Context, args: Namespace) -> None:
 
 
 async def invite(context: Context, args: Namespace) -> None:
-    reply = await context.ask(GetInvite(), InviteIs)
+    reply = await context.ask(requests.GetInvite(), InviteIs)
     _print_link(context, reply.link)
     context.out.say(
         "Whoever follows this link is shown a key. The founder then admits it: sapo-desktop peers admit KEY"
@@ -133,7 +124,7 @@ async def join(context: Context, args: Namespace) -> None:
     link = Invite.parse(args.link)  # refused before a node is started for it
     if link.nearby and not args.nearby:
         raise UsageError(joined([asks_first(link), "Then: sapo-desktop peers join --nearby 'LINK'"]))
-    reply = await ask_with_passphrase(context, JoinSwarm(link=args.link, nearby=args.nearby), Ok)
+    reply = await ask_with_passphrase(context, requests.JoinSwarm(link=args.link, nearby=args.nearby), Ok)
     context.out.done(str(reply.text))
 
 
@@ -143,13 +134,13 @@ def _print_link(context: Context, link: str, **more: str) -> None:
 
 
 async def _kept(node: Node, key: str) -> str:
-    settings = (await call(node, GetSettings(), SettingsAre)).settings
+    settings = (await call(node, requests.GetSettings(), SettingsAre)).settings
     return str(getattr(settings, key))
 
 
 async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
-    said = str((await call(node, SetSettings(values=values), Ok)).text)
-    silo = (await call(node, GetStatus(), Status)).silo
+    said = str((await call(node, requests.SetSettings(values=values), Ok)).text)
+    silo = (await call(node, requests.GetStatus(), Status)).silo
     context.out.done(f"{said} The node is in silo until `sapo-desktop silo off`." if silo else said)
 
 

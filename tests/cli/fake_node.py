@@ -19,6 +19,7 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.hardware import Hardware
+from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, Tried, TryTask
 from sapo_desktop.worker.control.messages.events import (
     Answered,
@@ -32,26 +33,6 @@ from sapo_desktop.worker.control.messages.events import (
 )
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
 from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
-from sapo_desktop.worker.control.messages.replies import (
-    CheckpointInfo,
-    Checkpoints,
-    Evaluated,
-    Exported,
-    History,
-    HumanMarked,
-    IdentityIs,
-    InviteIs,
-    Ok,
-    PosedQuestion,
-    Reply,
-    SettingsAre,
-    Source,
-    Sources,
-    Status,
-    TaskInfo,
-    Tasks,
-    Unsupported,
-)
 from sapo_desktop.worker.control.messages.requests import (
     AddTasks,
     AdmitPeer,
@@ -132,7 +113,9 @@ class FakeNode:
     playing: asyncio.Task[None] | None = None
     finishing: bool = False
     without_keyring: bool = False
-    identity: IdentityIs = field(default_factory=lambda: IdentityIs(key="ab" * 32, kept="keyring", created=True))
+    identity: replies.IdentityIs = field(
+        default_factory=lambda: replies.IdentityIs(key="ab" * 32, kept="keyring", created=True)
+    )
     ended: bool = False
     why: Text = "It ended without a word."
     closed: int = 0
@@ -141,7 +124,7 @@ class FakeNode:
     machine: Hardware = MACHINE
     listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> replies.Reply:
         self.requests.append(request)
         await asyncio.sleep(0)
         if self.fail is not None:
@@ -153,44 +136,44 @@ class FakeNode:
                 self._change("working", f"Training round {len(self.rounds) + 1}")
                 if self.playing is None:
                     self.playing = asyncio.create_task(self._play(rounds))
-                return Ok()
+                return replies.Ok()
             case Quit(finish_round=finish) if finish and self.playing is not None:
                 self.finishing = True
                 self._change("finishing", "Finishing this round, then ending")
-                return Ok()
+                return replies.Ok()
             case Quit():
                 self._end()
-                return Ok()
+                return replies.Ok()
             case GetSettings():
-                return SettingsAre(
+                return replies.SettingsAre(
                     settings=self.settings,
                     changed=settings_file.changed_keys(self.settings),
                     overridden=self.overridden,
                 )
             case GetUnsupported():
-                return Unsupported(reasons=self.unsupported)
+                return replies.Unsupported(reasons=self.unsupported)
             case SetSettings(values=values):
                 self.settings = settings_file.apply(self.settings, values)
-                return Ok(text="Saved.")
+                return replies.Ok(text="Saved.")
             case ResetSettings(keys=keys):
                 self.settings = settings_file.reset(self.settings, keys)
-                return Ok(text="Saved.")
+                return replies.Ok(text="Saved.")
             case GetFit():
                 machine = described(request.ram, request.vram, self.machine)
                 return FitIs(fit=fit(machine, model_catalogue(), self.settings))
             case GetHistory(after=after, limit=limit):
                 found = [report for report in self.rounds if report.round > after]
-                return History(rounds=found[:limit], more=len(found) > limit)
+                return replies.History(rounds=found[:limit], more=len(found) > limit)
             case GetRollouts(after=after):
                 return self._rollouts(after)
             case RollBack(to=to):
                 if to == "99":
                     raise CheckpointError("There is no checkpoint 99; the newest is 12.")
-                return Ok(text=f"Back at {to}.")
+                return replies.Ok(text=f"Back at {to}.")
             case Evaluate(checkpoint=checkpoint, which=which):
-                return Evaluated(report=eval_report(checkpoint, self.evaluated_round, 0.27, which))
+                return replies.Evaluated(report=eval_report(checkpoint, self.evaluated_round, 0.27, which))
             case ExportModel(to=to):
-                return Exported(folder=to, files=["adapter.safetensors"])
+                return replies.Exported(folder=to, files=["adapter.safetensors"])
             case TryTask():
                 return _tried(request)
             case AskForQuestion(task=task):
@@ -204,7 +187,7 @@ class FakeNode:
             case CreateSwarm(passphrase=None) if self.without_keyring:
                 raise PassphraseNeeded("The admission key needs a passphrase.")
             case _:
-                return _FIXED.get(type(request), Ok())
+                return _FIXED.get(type(request), replies.Ok())
 
     async def events(self) -> AsyncIterator[Event]:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -268,12 +251,12 @@ class FakeNode:
         if number % 5 == 0 or number == 1:
             self.publish(EvalFinished(report=eval_report(str(number), number, min(0.9, 0.21 + 0.003 * number))))
 
-    def _change_identity(self, request: ChangeIdentity) -> IdentityIs:
+    def _change_identity(self, request: ChangeIdentity) -> replies.IdentityIs:
         closed = self.identity.kept and not self.identity.key
         if closed and (request.action != "unlock" or request.passphrase != "open sesame"):
             raise PassphraseNeeded("The identity is closed. Give its passphrase.")
         kept = "file" if request.action == "protect" else self.identity.kept
-        self.identity = IdentityIs(key="ab" * 32, kept=kept)
+        self.identity = replies.IdentityIs(key="ab" * 32, kept=kept)
         return msgspec.structs.replace(self.identity, sealed=b"sealed" if request.action == "export" else b"")
 
     def _end(self) -> None:
@@ -288,7 +271,7 @@ class FakeNode:
         self.state = state
         self.publish(StateChanged(state=state, reason=reason, why=Ready()))
 
-    def _status(self) -> Status:
+    def _status(self) -> replies.Status:
         return builders.status(
             state=self.state,
             reason="Ready" if self.state == "idle" else "Training round 13",
@@ -350,15 +333,15 @@ class FakeDoor(Door):
         return CatalogueIs(models=badges(self.machine, model_catalogue(), self.node.settings, frozenset()))
 
 
-def _checkpoints() -> list[CheckpointInfo]:
-    base = CheckpointInfo(number=0, round=0, created=0.0, bytes=0, validation=0.21, best=False, last=False)
+def _checkpoints() -> list[replies.CheckpointInfo]:
+    base = replies.CheckpointInfo(number=0, round=0, created=0.0, bytes=0, validation=0.21, best=False, last=False)
     last = msgspec.structs.replace(
         base, number=12, round=12, created=1_700_000_000.0, bytes=3_600_000, validation=0.27, best=True, last=True
     )
     return [base, last]
 
 
-def _tasks() -> list[TaskInfo]:
+def _tasks() -> list[replies.TaskInfo]:
     return [
         builders.task_info(
             family,
@@ -374,8 +357,8 @@ def _tasks() -> list[TaskInfo]:
     ]
 
 
-def _posed(task: str, shared: bool) -> PosedQuestion:
-    return PosedQuestion(
+def _posed(task: str, shared: bool) -> replies.PosedQuestion:
+    return replies.PosedQuestion(
         id="0123456789abcdef",
         task=task,
         title="Title of gcd",
@@ -387,9 +370,9 @@ def _posed(task: str, shared: bool) -> PosedQuestion:
     )
 
 
-def _human_marked(request: GiveAnswer, shared: bool) -> HumanMarked:
+def _human_marked(request: GiveAnswer, shared: bool) -> replies.HumanMarked:
     solved = request.answer.strip() == "12"
-    return HumanMarked(
+    return replies.HumanMarked(
         task="gcd/easy",
         question="Find the greatest common divisor of 48 and 36.",
         completion=f"<answer>{request.answer.strip()}</answer>",
@@ -420,21 +403,21 @@ def _tried(request: TryTask) -> Tried:
     )
 
 
-_FIXED: dict[type, Reply] = {
-    GetSources: Sources(
+_FIXED: dict[type, replies.Reply] = {
+    GetSources: replies.Sources(
         items=[
-            Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0),
-            Source(task="lcm/easy", origin="peer", author="ab" * 32, groups=9, answers=72, weight=10.0),
+            replies.Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0),
+            replies.Source(task="lcm/easy", origin="peer", author="ab" * 32, groups=9, answers=72, weight=10.0),
         ]
     ),
-    ListCheckpoints: Checkpoints(items=_checkpoints()),
+    ListCheckpoints: replies.Checkpoints(items=_checkpoints()),
     Ask: Asked(text=HOSTILE, tokens=12, seconds=0.2),
-    ListTasks: Tasks(items=_tasks(), left_out=["bad.csv: It is bad."]),
-    AddTasks: Ok(text="Done."),
-    RemoveTasks: Ok(text="Done."),
-    AdmitPeer: InviteIs(link=LINK),
-    GetInvite: InviteIs(link=LINK),
-    JoinSwarm: Ok(text="This node goes to the private swarm."),
+    ListTasks: replies.Tasks(items=_tasks(), left_out=["bad.csv: It is bad."]),
+    AddTasks: replies.Ok(text="Done."),
+    RemoveTasks: replies.Ok(text="Done."),
+    AdmitPeer: replies.InviteIs(link=LINK),
+    GetInvite: replies.InviteIs(link=LINK),
+    JoinSwarm: replies.Ok(text="This node goes to the private swarm."),
     Examine: Facts(values={"torch": "2.13.0", "device": "cpu"}),
 }
 """What it always says to some requests."""

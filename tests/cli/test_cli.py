@@ -22,23 +22,10 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis, remote_key
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence import sensors
+from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.replies import IdentityIs, Reply, Sources
-from sapo_desktop.worker.control.messages.requests import (
-    AddTasks,
-    AdmitPeer,
-    ChangeIdentity,
-    CreateSwarm,
-    Evaluate,
-    ExportModel,
-    GetSources,
-    GetUnsupported,
-    Pause,
-    Quit,
-    RemoveTasks,
-    Request,
-)
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
@@ -196,7 +183,7 @@ def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> N
     assert run("peers", "found") == 0 and "peers admit KEY" in run.stdout
     assert run("peers", "admit", "AB" * 32, "--days", "30", "--json") == 0
     assert run.lines == [{"event": "invite", "link": LINK, "key": "ab" * 32}]
-    assert door.node.requests[-1] == AdmitPeer(key="AB" * 32, days=30)
+    assert door.node.requests[-1] == requests.AdmitPeer(key="AB" * 32, days=30)
     assert run("peers", "invite") == 0 and run.stdout.splitlines()[0] == LINK
     assert run("peers", "join", LINK, "--json") == 0
     assert run.lines == [{"event": "ok", "text": "This node goes to the private swarm."}]
@@ -208,10 +195,10 @@ def test_a_passphrase_is_asked_for_where_needed(run: Words, door: FakeDoor, monk
     monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse")
     assert run("peers", "found") == 0
     assert "needs a passphrase" in run.stderr
-    assert door.node.requests[-1] == CreateSwarm(passphrase="correct horse")
+    assert door.node.requests[-1] == requests.CreateSwarm(passphrase="correct horse")
     monkeypatch.setenv("SAPO_PASSPHRASE", "battery staple")
     assert run("peers", "found") == 0 and run.stderr == ""
-    assert door.node.requests[-1] == CreateSwarm(passphrase="battery staple")
+    assert door.node.requests[-1] == requests.CreateSwarm(passphrase="battery staple")
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
@@ -229,7 +216,7 @@ def typing(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
 
 
 def changes(door: FakeDoor) -> list[tuple[str, str | None]]:
-    return [(one.action, one.passphrase) for one in door.node.requests if isinstance(one, ChangeIdentity)]
+    return [(one.action, one.passphrase) for one in door.node.requests if isinstance(one, requests.ChangeIdentity)]
 
 
 @pytest.mark.parametrize("command", ["protect", "export"])
@@ -331,12 +318,12 @@ def test_status_for_people_and_for_machines(run: Words) -> None:
 
 def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
     assert run("pause", "--for", "1h30m") == 0
-    assert door.node.requests[-1] == Pause(seconds=5400)
+    assert door.node.requests[-1] == requests.Pause(seconds=5400)
     assert "until" in run.stdout
     assert run("pause", "--until", "tomorrow") == 0
     assert "00:00" in run.stdout
     assert run("pause") == 0
-    assert door.node.requests[-1] == Pause(seconds=None)
+    assert door.node.requests[-1] == requests.Pause(seconds=None)
 
 
 @pytest.mark.parametrize(("words", "code"), [(("ask", "What is 17 + 25?"), 0), (("checkpoints", "back", "99"), 1)])
@@ -344,7 +331,7 @@ def test_what_one_question_starts_ends(
     gone: None, run: Words, door: FakeDoor, words: tuple[str, ...], code: int
 ) -> None:
     assert run(*words) == code
-    assert isinstance(door.node.requests[-1], Quit) and door.node.closed == 1
+    assert isinstance(door.node.requests[-1], requests.Quit) and door.node.closed == 1
 
 
 @pytest.mark.parametrize(("there", "state"), [(True, "idle"), (False, "working")])
@@ -353,7 +340,7 @@ def test_a_node_that_runs_or_was_given_rounds_meanwhile_goes_on(
 ) -> None:
     door.there, door.node.state = there, state
     assert run("ask", "What is 17 + 25?") == 0
-    assert not [request for request in door.node.requests if isinstance(request, Quit)]
+    assert not [request for request in door.node.requests if isinstance(request, requests.Quit)]
 
 
 def test_hostile_answers_are_plain_on_a_terminal_and_escaped_in_json(run: Words) -> None:
@@ -394,7 +381,7 @@ def test_what_the_nodes_computer_cannot_keep_stands_beside_the_setting_with_the_
     assert run("settings", "get", "hottest", "--json") == 0
     assert run.lines[-1]["unsupported"] == "No sensors."
     assert run("settings", "get", "seed") == 0
-    assert not isinstance(door.node.requests[-1], GetUnsupported) and "not here" not in run.stdout
+    assert not isinstance(door.node.requests[-1], requests.GetUnsupported) and "not here" not in run.stdout
 
 
 @pytest.mark.usefixtures("computer")
@@ -446,10 +433,10 @@ def test_tasks_are_listed_shown_and_tried(run: Words, door: FakeDoor) -> None:
 
 def test_own_tasks_are_added_and_removed(run: Words, door: FakeDoor) -> None:
     assert run("tasks", "add", "sums.csv", "--json") == 0
-    assert door.node.requests[-1] == AddTasks(path=str(Path("sums.csv").absolute()))
+    assert door.node.requests[-1] == requests.AddTasks(path=str(Path("sums.csv").absolute()))
     assert run.lines == [{"event": "added", "family": "sums", "text": "Done."}]
     assert run("tasks", "remove", "sums") == 0
-    assert (door.node.requests[-1], "Done." in run.stdout) == (RemoveTasks(name="sums"), True)
+    assert (door.node.requests[-1], "Done." in run.stdout) == (requests.RemoveTasks(name="sums"), True)
 
 
 def test_checkpoints_show_the_base_and_what_is_kept(run: Words) -> None:
@@ -474,7 +461,7 @@ def test_eval_gives_the_score_per_task_and_says_where_nothing_was_trained(run: W
 def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None:
     assert run("eval", "--samples", "4", "--temperature", "0.5") == 0
     asked = door.node.requests[-1]
-    assert isinstance(asked, Evaluate) and (asked.samples, asked.temperature) == (4, 0.5)
+    assert isinstance(asked, requests.Evaluate) and (asked.samples, asked.temperature) == (4, 0.5)
     assert run("eval", "--temperature", "0.5") == 2
     assert "say how many with --samples" in run.stderr
     for text in ("3", "0", "0.0", "2.1", "hot"):
@@ -486,7 +473,7 @@ def test_export_is_to_a_folder_here(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("export", "--format", "gguf", "--to", "out") == 0
-    assert door.node.requests[-1] == ExportModel(format="gguf", to=str(tmp_path / "out"), checkpoint="last")
+    assert door.node.requests[-1] == requests.ExportModel(format="gguf", to=str(tmp_path / "out"), checkpoint="last")
 
 
 def test_history_shows_the_newest_rounds_and_writes_all(run: Words, tmp_path: Path) -> None:
@@ -642,8 +629,8 @@ def test_history_in_the_first_round_says_that_it_runs(
     door.there, door.node.rounds = True, []
     real = door.node.call
 
-    async def call(request: Request) -> Reply:
-        return Sources(items=[]) if isinstance(request, GetSources) else await real(request)
+    async def call(request: requests.Request) -> Reply:
+        return Sources(items=[]) if isinstance(request, requests.GetSources) else await real(request)
 
     monkeypatch.setattr(door.node, "call", call)
     assert run("history", *option) == 0 and "No rounds yet. Start with: sapo-desktop run" in run.stdout
@@ -658,8 +645,8 @@ def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
     monkeypatch.setattr(context_module, "TOLD_AFTER", -1.0)
     real = door.node.call
 
-    async def call(request: Request) -> Reply:
-        if isinstance(request, Evaluate):
+    async def call(request: requests.Request) -> Reply:
+        if isinstance(request, requests.Evaluate):
             await asyncio.sleep(0)  # who listens begins
             door.node.publish(PhaseChanged(round=0, phase="evaluate"))
             for done in (0, 100, 200, 300):

@@ -18,20 +18,8 @@ from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Un
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.processes import python_environment
+from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.models import (
-    CancelModelWork,
-    DownloadModel,
-    GetModels,
-    ImportModel,
-    ModelEvent,
-    ModelFailed,
-    ModelInstalled,
-    ModelProgressed,
-    ModelRemoved,
-    ModelsAre,
-    RemoveModel,
-)
 from sapo_desktop.worker.control.messages.replies import Reply
 from sapo_desktop.worker.control.messages.requests import Request
 from tests.cli.fake_node import FakeDoor, FakeNode
@@ -54,27 +42,27 @@ MODEL = Installed(
 class LibraryNode(FakeNode):
     """A node that installs what it is told to, or fails as `ends_with` says."""
 
-    ends_with: ModelEvent | None = None
+    ends_with: models.ModelEvent | None = None
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def call(self, request: Request) -> Reply:
         match request:
-            case GetModels():
+            case models.GetModels():
                 contents = Contents(models=[MODEL], unfinished=[Unfinished(name="half", bytes=7)], damaged={"x": "cut"})
-                return ModelsAre(folder="/models", contents=contents)
-            case RemoveModel(name=name):
+                return models.ModelsAre(folder="/models", contents=contents)
+            case models.RemoveModel(name=name):
                 self.requests.append(request)
-                return ModelRemoved(name=name, bytes=1_500_000)
-            case DownloadModel() | ImportModel():
+                return models.ModelRemoved(name=name, bytes=1_500_000)
+            case models.DownloadModel() | models.ImportModel():
                 self.working = asyncio.create_task(self._work())
         return await super().call(request)
 
     async def _work(self) -> None:
         await asyncio.sleep(0.01)
         transfer = Transfer(stage="fetching", file="model.safetensors", done=5, total=10, speed=2.0, left=2.5)
-        self.publish(ModelProgressed(model="another", transfer=transfer))
-        self.publish(ModelProgressed(model=REPO, transfer=transfer))
-        self.publish(self.ends_with or ModelInstalled(model=REPO, installed=MODEL, path="/models/small"))
+        self.publish(models.ModelProgressed(model="another", transfer=transfer))
+        self.publish(models.ModelProgressed(model=REPO, transfer=transfer))
+        self.publish(self.ends_with or models.ModelInstalled(model=REPO, installed=MODEL, path="/models/small"))
 
 
 @pytest.fixture
@@ -193,13 +181,13 @@ def test_ctrl_c_ends_the_download_and_its_process(tmp_path: Path, hub: FakeHub) 
 
 def test_a_running_node_downloads(run: Words, node: LibraryNode) -> None:
     assert run("models", "download", REPO, "--file", "a.gguf") == 0
-    assert node.requests[-1] == DownloadModel(model=REPO, files=["a.gguf"])
+    assert node.requests[-1] == models.DownloadModel(model=REPO, files=["a.gguf"])
     assert "downloading model.safetensors: 50%, 5 B of 10 B, 2 B/s, 2.5s left" in run.stderr
     assert "small is installed (1.5 MB) in /models/small" in run.stdout
 
 
 def test_what_the_node_says_went_wrong_is_said_here(run: Words, node: LibraryNode) -> None:
-    node.ends_with = ModelFailed(model=REPO, kind="DownloadError", text="The line is dead.")
+    node.ends_with = models.ModelFailed(model=REPO, kind="DownloadError", text="The line is dead.")
     assert run("models", "download", REPO) == 1 and "The line is dead." in run.stderr
     node.ends_with = Stopping(failed=False, reason="Ended as asked.")  # type: ignore[assignment]
     assert run("models", "download", REPO) == 1 and "The node ended meanwhile" in run.stderr
@@ -209,10 +197,10 @@ def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_
     assert run("models", "installed", "--json") == 0
     assert [line["event"] for line in run.lines] == ["model", "unfinished", "damaged"]
     assert run("models", "remove", "small") == 0 and "Removed small (1.5 MB)" in run.stdout
-    node.ends_with = ModelInstalled(model=str(tmp_path / "x"), installed=MODEL, path="/models/small")
+    node.ends_with = models.ModelInstalled(model=str(tmp_path / "x"), installed=MODEL, path="/models/small")
     assert run("models", "import", str(tmp_path / "x")) == 0
-    assert ImportModel(path=str(tmp_path / "x")) in node.requests
-    assert run("models", "cancel") == 0 and isinstance(node.requests[-1], CancelModelWork)
+    assert models.ImportModel(path=str(tmp_path / "x")) in node.requests
+    assert run("models", "cancel") == 0 and isinstance(node.requests[-1], models.CancelModelWork)
 
 
 # -- the token -------------------------------------------------------------------------------------------------

@@ -29,18 +29,8 @@ from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.network.connection import BoundedConnection
 from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.worker.control.messages import envelopes
 from sapo_desktop.worker.control.messages.asking import AskProgressed
-from sapo_desktop.worker.control.messages.envelopes import (
-    Answer,
-    Attach,
-    Call,
-    Cancel,
-    Failure,
-    Note,
-    ToClient,
-    ToWorker,
-    Watch,
-)
 from sapo_desktop.worker.control.messages.events import Answered, Event, PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.models import CancelModelWork
 from sapo_desktop.worker.control.messages.replies import Reply
@@ -87,14 +77,14 @@ FLUSH_SECONDS = 1.0
 GONE = sentence(
     "The worker has gone; its reasons are in logs/worker.log of the data folder.", in_terminal="sapo-desktop run"
 )
-FROM_CLIENT = msgspec.msgpack.Decoder(Call | Cancel | Watch)
-TO_CLIENT = msgspec.msgpack.Decoder(ToClient)
+FROM_CLIENT = msgspec.msgpack.Decoder(envelopes.Call | envelopes.Cancel | envelopes.Watch)
+TO_CLIENT = msgspec.msgpack.Decoder(envelopes.ToClient)
 
 
 class Client:
     """One proven client, with the messages that wait for it."""
 
-    def __init__(self, connection: ServerConnection, attach: Attach) -> None:
+    def __init__(self, connection: ServerConnection, attach: envelopes.Attach) -> None:
         self.owner = attach.owner
         self.events = attach.events
         self.stay = attach.stay
@@ -181,7 +171,7 @@ class ControlServer:
 
     def publish(self, event: Event) -> None:
         """Tell every client that wants events. Returns at once."""
-        frame = msgspec.msgpack.encode(Note(event=event))
+        frame = msgspec.msgpack.encode(envelopes.Note(event=event))
         for client in list(self._clients):
             if client.events and (client.closely or not isinstance(event, Answered | Progressed)):
                 client.put_event(event, frame)
@@ -189,7 +179,7 @@ class ControlServer:
     def tell(self, client: Client, event: Event) -> None:
         """Tell one client, where it wants events. Returns at once."""
         if client.events:
-            client.put(msgspec.msgpack.encode(Note(event=event)))
+            client.put(msgspec.msgpack.encode(envelopes.Note(event=event)))
 
     async def close(self) -> None:
         """Remove the control file, let clients read what is on its way for a moment, and stop."""
@@ -248,7 +238,7 @@ class ControlServer:
                 sender.exception()  # the connection's end, which the loop above has met too
             self._on_detach(client, client.owner)
 
-    async def _proven(self, connection: ServerConnection) -> Attach | None:
+    async def _proven(self, connection: ServerConnection) -> envelopes.Attach | None:
         """Go through the proof; the client's first message after it, or None where it does not know the
         secret."""
         assert self._file is not None
@@ -257,7 +247,7 @@ class ControlServer:
         await connection.send(msgspec.msgpack.encode(side.prove(greeting)))
         if not side.accepts(msgspec.msgpack.decode(await _received(connection), type=ClientProof)):
             return None
-        return msgspec.msgpack.decode(await _received(connection), type=Attach)
+        return msgspec.msgpack.decode(await _received(connection), type=envelopes.Attach)
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
         """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
@@ -266,10 +256,10 @@ class ControlServer:
         try:
             while True:
                 message = FROM_CLIENT.decode(await _received(connection))
-                if isinstance(message, Watch):
+                if isinstance(message, envelopes.Watch):
                     client.closely = message.closely
                     continue
-                if isinstance(message, Cancel):
+                if isinstance(message, envelopes.Cancel):
                     for task in [task for task, number in running.items() if number == message.id]:
                         task.cancel()
                     continue
@@ -290,16 +280,16 @@ class ControlServer:
                 # A host may take longer to give up what it does; that the client has gone is to be known now.
                 await asyncio.wait(running, timeout=FLUSH_SECONDS)
 
-    async def _answer_in_turn(self, client: Client, call: Call, free: asyncio.Semaphore) -> None:
+    async def _answer_in_turn(self, client: Client, call: envelopes.Call, free: asyncio.Semaphore) -> None:
         if isinstance(call.request, ORDERS):
             await self._answer(client, call)
             return
         async with free:
             await self._answer(client, call)
 
-    async def _answer(self, client: Client, call: Call) -> None:
+    async def _answer(self, client: Client, call: envelopes.Call) -> None:
         try:
-            frame = msgspec.msgpack.encode(Answer(id=call.id, reply=await self._handle(client, call.request)))
+            frame = msgspec.msgpack.encode(envelopes.Answer(id=call.id, reply=await self._handle(client, call.request)))
             if len(frame) > MAX_MESSAGE:
                 raise SapoError("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
         except asyncio.CancelledError:
@@ -345,17 +335,17 @@ class ControlLink:
         self._connection = connection
         self.worker_pid = worker.pid
 
-    async def send(self, message: ToWorker) -> None:
+    async def send(self, message: envelopes.ToWorker) -> None:
         """Raises ControlError where the worker has gone."""
         try:
             await self._connection.send(msgspec.msgpack.encode(message))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
 
-    async def receive(self) -> ToClient:
+    async def receive(self) -> envelopes.ToClient:
         """The next message; raises ControlError where the worker has gone."""
         try:
-            message: ToClient = TO_CLIENT.decode(await _received(self._connection))
+            message: envelopes.ToClient = TO_CLIENT.decode(await _received(self._connection))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
         except UNREADABLE as error:
@@ -469,7 +459,7 @@ def _failure(number: int, error: Exception) -> bytes:
     else:
         log.error("A request met a bug.", exc_info=error)
         kind, text = "Bug", f"{type(error).__name__}: {error}"
-    return msgspec.msgpack.encode(Failure(id=number, kind=kind, text=text))
+    return msgspec.msgpack.encode(envelopes.Failure(id=number, kind=kind, text=text))
 
 
 def _quiet_logger() -> logging.Logger:

@@ -15,23 +15,15 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.models import (
-    CancelModelWork,
-    DownloadModel,
-    GetModels,
-    ImportModel,
-    ModelFailed,
-    ModelInstalled,
-    ModelProgressed,
-    RemoveModel,
-    SetHubToken,
-)
 from sapo_desktop.worker.hosts import librarian
 from tests.models.hub_server import with_a_network
 
-CANCELLED = ModelFailed(model="o/small", kind="HostCancelled", text=sentence("{model}: cancelled.", model="o/small"))
+CANCELLED = models.ModelFailed(
+    model="o/small", kind="HostCancelled", text=sentence("{model}: cancelled.", model="o/small")
+)
 MODEL = Installed(name="small", kind="gguf", source="o/small", installed=1.0, files={})
 
 
@@ -68,29 +60,29 @@ async def it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[L
 
 
 async def test_a_download_is_answered_at_once_and_told_by_events(it: Library) -> None:
-    assert str((await it.requests.download(DownloadModel(model="o/small"))).text) == "Downloading o/small."
-    moved = await it.until(ModelProgressed)
+    assert str((await it.requests.download(models.DownloadModel(model="o/small"))).text) == "Downloading o/small."
+    moved = await it.until(models.ModelProgressed)
     assert (moved.model, moved.transfer.done) == ("o/small", 1)
     it.answer.set_result(Kept(model=MODEL, path="/models/small", notes=["A note."]))
-    ended = await it.until(ModelInstalled)
+    ended = await it.until(models.ModelInstalled)
     assert (ended.model, ended.installed, ended.notes) == ("o/small", MODEL, ["A note."])
 
 
 async def test_a_failure_is_told_with_its_kind(it: Library) -> None:
-    await it.requests.download(DownloadModel(model="o/small"))
+    await it.requests.download(models.DownloadModel(model="o/small"))
     it.answer.set_exception(DownloadError("The line is dead."))
-    ended = await it.until(ModelFailed)
+    ended = await it.until(models.ModelFailed)
     assert (ended.kind, ended.text) == ("DownloadError", "The line is dead.")
     it.answer = asyncio.get_running_loop().create_future()
     it.events.clear()
-    await it.requests.download(DownloadModel(model="o/small"))
+    await it.requests.download(models.DownloadModel(model="o/small"))
     it.answer.set_exception(ZeroDivisionError("oops"))
-    assert "a bug (ZeroDivisionError" in str((await it.until(ModelFailed)).text)
+    assert "a bug (ZeroDivisionError" in str((await it.until(models.ModelFailed)).text)
 
 
 async def test_a_download_goes_on_at_the_rate_that_holds_now(it: Library) -> None:
-    await it.requests.download(DownloadModel(model="o/small"))
-    await it.until(ModelProgressed)
+    await it.requests.download(models.DownloadModel(model="o/small"))
+    await it.until(models.ModelProgressed)
     for rate, times in ((0, 1), (50, 2), (50, 2)):
         it.requests.at_rate(rate)
         async with asyncio.timeout(5):
@@ -101,56 +93,56 @@ async def test_a_download_goes_on_at_the_rate_that_holds_now(it: Library) -> Non
     first, second = (request.access.most_bytes for request in it.asked if isinstance(request, Fetch))
     assert (first, second) == (0, 50_000)
     it.answer.set_result(Kept(model=MODEL, path="/models/small"))
-    await it.until(ModelInstalled)
-    assert not [event for event in it.events if isinstance(event, ModelFailed)]
+    await it.until(models.ModelInstalled)
+    assert not [event for event in it.events if isinstance(event, models.ModelFailed)]
 
 
 async def test_one_at_a_time(it: Library) -> None:
-    await it.requests.download(DownloadModel(model="o/small"))
-    assert "already" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
+    await it.requests.download(models.DownloadModel(model="o/small"))
+    assert "already" in str((await it.requests.download(models.DownloadModel(model="o/small"))).text)
     with pytest.raises(UsageError, match="o/small is under way"):
-        await it.requests.import_(ImportModel(path="/x"))
-    await it.until(ModelProgressed)
+        await it.requests.import_(models.ImportModel(path="/x"))
+    await it.until(models.ModelProgressed)
     assert len(it.asked) == 1
 
 
 async def test_cancel_ends_it_and_the_next_may_begin(it: Library) -> None:
-    assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
-    await it.requests.download(DownloadModel(model="o/small"))
-    await it.until(ModelProgressed)
-    assert "o/small: cancelled" in str((await it.requests.cancel(CancelModelWork())).text)
+    assert "Nothing" in str((await it.requests.cancel(models.CancelModelWork())).text)
+    await it.requests.download(models.DownloadModel(model="o/small"))
+    await it.until(models.ModelProgressed)
+    assert "o/small: cancelled" in str((await it.requests.cancel(models.CancelModelWork())).text)
     assert it.events[-1] == CANCELLED
-    await it.requests.import_(ImportModel(path="/x", name="y"))
-    await it.until(ModelProgressed)
+    await it.requests.import_(models.ImportModel(path="/x", name="y"))
+    await it.until(models.ModelProgressed)
     assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y"
 
 
 async def test_what_is_cancelled_before_its_first_step_is_over_too(it: Library) -> None:
     for _ in range(2):
-        assert "Downloading" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
-        await it.requests.cancel(CancelModelWork())
+        assert "Downloading" in str((await it.requests.download(models.DownloadModel(model="o/small"))).text)
+        await it.requests.cancel(models.CancelModelWork())
         assert it.events.pop() == CANCELLED
     assert it.asked == []
-    assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
+    assert "Nothing" in str((await it.requests.cancel(models.CancelModelWork())).text)
 
 
 async def test_silo_forbids_a_download_and_ends_the_one_under_way(it: Library) -> None:
-    await it.requests.download(DownloadModel(model="o/small"))
-    await it.until(ModelProgressed)
+    await it.requests.download(models.DownloadModel(model="o/small"))
+    await it.until(models.ModelProgressed)
     it.settings = msgspec.structs.replace(it.settings, silo=True)
     await it.requests.follow(it.settings)
-    assert isinstance(it.events[-1], ModelFailed)
+    assert isinstance(it.events[-1], models.ModelFailed)
     with pytest.raises(InSilo, match="in silo"):
-        await it.requests.download(DownloadModel(model="o/small"))
-    await it.requests.import_(ImportModel(path="/x"))
-    await it.until(ModelProgressed)
+        await it.requests.download(models.DownloadModel(model="o/small"))
+    await it.requests.import_(models.ImportModel(path="/x"))
+    await it.until(models.ModelProgressed)
     await it.requests.follow(it.settings)
-    assert isinstance(it.events[-1], ModelProgressed), "an import needs no network"
+    assert isinstance(it.events[-1], models.ModelProgressed), "an import needs no network"
 
 
 async def test_what_is_there_and_under_way_is_listed(it: Library) -> None:
     it.answer.set_result(Contents(models=[MODEL]))
-    found = await it.requests.list(GetModels())
+    found = await it.requests.list(models.GetModels())
     assert found.contents.models == [MODEL] and found.working is None
     assert found.folder == it.settings.models_folder
 
@@ -158,12 +150,12 @@ async def test_what_is_there_and_under_way_is_listed(it: Library) -> None:
 async def test_the_nodes_own_model_is_not_removed(it: Library) -> None:
     it.settings = msgspec.structs.replace(it.settings, model="small")
     with pytest.raises(UsageError, match="this node's model"):
-        await it.requests.remove(RemoveModel(name="small"))
+        await it.requests.remove(models.RemoveModel(name="small"))
     it.settings = msgspec.structs.replace(it.settings, model="owner/small")
     with pytest.raises(UsageError, match="this node's model"):
-        await it.requests.remove(RemoveModel(name="owner--small"))
+        await it.requests.remove(models.RemoveModel(name="owner--small"))
     it.answer.set_result(Removed(name="other", bytes=5))
-    assert (await it.requests.remove(RemoveModel(name="other"))).bytes == 5
+    assert (await it.requests.remove(models.RemoveModel(name="other"))).bytes == 5
 
 
 async def test_a_token_is_kept_for_its_endpoint(it: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +164,8 @@ async def test_a_token_is_kept_for_its_endpoint(it: Library, monkeypatch: pytest
     monkeypatch.setattr(hub_token, "forget", lambda hub: kept.pop(hub, None) is not None)
 
     it.settings = msgspec.structs.replace(it.settings, hub_endpoint="https://mirror.example")
-    await it.requests.set_token(SetHubToken(token="hf_word_of_mine"))
+    await it.requests.set_token(models.SetHubToken(token="hf_word_of_mine"))
     assert kept == {"https://mirror.example": "hf_word_of_mine"}
-    assert "forgotten" in str((await it.requests.set_token(SetHubToken(token=None))).text)
-    assert "no token" in str((await it.requests.set_token(SetHubToken(token=None))).text)
-    assert "word" not in repr(SetHubToken(token="hf_word_of_mine"))
+    assert "forgotten" in str((await it.requests.set_token(models.SetHubToken(token=None))).text)
+    assert "no token" in str((await it.requests.set_token(models.SetHubToken(token=None))).text)
+    assert "word" not in repr(models.SetHubToken(token="hf_word_of_mine"))
