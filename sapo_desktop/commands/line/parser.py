@@ -208,7 +208,7 @@ def _records(commands: Commands[Parser]) -> None:
     show = _command(actions, "show", "tasks:show", "show one task: settings, answer grammar, an example")
     show.add_argument("name", metavar="NAME", help="a family, or family/level")
     attempt = _command(actions, "try", "tasks:attempt", "set one question and let the model, or you, answer it")
-    attempt.add_argument("name", metavar="NAME", help="a family, or family/level")
+    attempt.add_argument("name", metavar="NAME", help="a family (its first level is meant), or family/level")
     attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
     attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
     attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)

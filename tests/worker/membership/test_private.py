@@ -27,6 +27,7 @@ from sapo_desktop.worker.control.messages.requests import (
     GetIdentity,
     GetInvite,
     JoinSwarm,
+    Request,
     ResetSettings,
     SetSettings,
     SetSilo,
@@ -147,6 +148,18 @@ def node(folder: Path) -> Requests:
     return requests(folder)[1]
 
 
+async def identity_of(served: Requests, request: Request) -> IdentityIs:
+    told = await served.handle(request)
+    assert isinstance(told, IdentityIs)
+    return told
+
+
+async def link_of(served: Requests, request: Request) -> str:
+    told = await served.handle(request)
+    assert isinstance(told, InviteIs)
+    return told.link
+
+
 async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
     founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
     told = await founder.handle(CreateSwarm())
@@ -155,17 +168,13 @@ async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, 
     assert any(name.endswith(" admission key") for _, name in ring.kept)
     await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
 
-    way = await founder.handle(GetInvite())
-    assert isinstance(way, InviteIs)
-    told = await newcomer.handle(JoinSwarm(link=way.link))
-    shown = await newcomer.handle(GetIdentity())
-    assert isinstance(told, Ok) and isinstance(shown, IdentityIs)
+    told = await newcomer.handle(JoinSwarm(link=await link_of(founder, GetInvite())))
+    shown = await identity_of(newcomer, GetIdentity())
+    assert isinstance(told, Ok)
     assert shown.key in str(told.text) and "peers admit KEY" in str(told.text), "not admitted yet, and told how"
     assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
 
-    link = await founder.handle(AdmitPeer(key=shown.key))
-    assert isinstance(link, InviteIs)
-    told = await newcomer.handle(JoinSwarm(link=link.link))
+    told = await newcomer.handle(JoinSwarm(link=await link_of(founder, AdmitPeer(key=shown.key))))
     assert isinstance(told, Ok) and "peers admit" not in str(told.text)
     settings = newcomer.settings
     assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
@@ -173,10 +182,9 @@ async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, 
     with pytest.raises(UsageError, match="No private swarm was founded here"):
         await newcomer.handle(AdmitPeer(key=shown.key))
     before = newcomer.settings
-    other = await founder.handle(AdmitPeer(key="ab" * 32))
-    assert isinstance(other, InviteIs)
+    other = await link_of(founder, AdmitPeer(key="ab" * 32))
     with pytest.raises(UsageError, match="for another key"):
-        await newcomer.handle(JoinSwarm(link=other.link))
+        await newcomer.handle(JoinSwarm(link=other))
     assert newcomer.settings == before
 
 
@@ -204,15 +212,15 @@ async def test_without_keyring_a_passphrase_it_is(
     await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
     with pytest.raises(PassphraseNeeded, match="admission key"):
         await founder.handle(AdmitPeer(key="ab" * 32))
-    link = await founder.handle(AdmitPeer(key="ab" * 32, passphrase="correct horse"))
-    assert isinstance(link, InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
+    link = await link_of(founder, AdmitPeer(key="ab" * 32, passphrase="correct horse"))
+    assert Invite.parse(link).swarm == founder.settings.swarm
 
 
 async def test_what_cannot_be_kept_is_not_made(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     one = node(tmp_path / "one")
     assert await one.handle(GetIdentity()) == IdentityIs(key="", kept="")
-    made = await one.handle(GetIdentity(create=True))
-    assert isinstance(made, IdentityIs) and (made.kept, made.created) == ("keyring", True)
+    made = await identity_of(one, GetIdentity(create=True))
+    assert (made.kept, made.created) == ("keyring", True)
     assert await one.handle(GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
     monkeypatch.setattr(identity, "_SEALED", ())
     two = node(tmp_path / "two")
@@ -266,9 +274,9 @@ async def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_
     one = node(tmp_path)
     with pytest.raises(UsageError, match="no identity yet"):
         await one.handle(ChangeIdentity(action="rotate"))
-    old = await one.handle(GetIdentity(create=True))
-    new = await one.handle(ChangeIdentity(action="rotate"))
-    assert isinstance(old, IdentityIs) and isinstance(new, IdentityIs) and old.key != new.key
+    old = await identity_of(one, GetIdentity(create=True))
+    new = await identity_of(one, ChangeIdentity(action="rotate"))
+    assert old.key != new.key
     assert (await one.handle(GetIdentity())) == new
     shown = (tmp_path / "control" / "rotation").read_bytes()
     assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
@@ -288,10 +296,9 @@ async def test_another_identity_shares_no_number_with_the_one_before(tmp_path: P
         ChangeIdentity(action="export", passphrase="a long horse"),
         ChangeIdentity(action="rotate"),
     ):
-        told = await one.handle(change)
+        told = await identity_of(one, change)
         drawn.append(file.read_bytes())
         if change.action == "export":
-            assert isinstance(told, IdentityIs)
             sealed = told.sealed
     assert len(set(drawn)) == 1 and len(drawn[0]) == 16
     await one.handle(ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
@@ -301,10 +308,9 @@ async def test_another_identity_shares_no_number_with_the_one_before(tmp_path: P
 async def test_the_passphrase_shows_an_identity(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
-    first = await node(tmp_path).handle(GetIdentity(create=True))
+    first = await identity_of(node(tmp_path), GetIdentity(create=True))
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
-    again = await node(tmp_path).handle(GetIdentity())
-    assert isinstance(first, IdentityIs) and isinstance(again, IdentityIs)
+    again = await identity_of(node(tmp_path), GetIdentity())
     assert again.key == first.key != ""
     closed = await node(tmp_path).handle(GetIdentity())
     assert closed == IdentityIs(key="", kept="file")
@@ -313,32 +319,29 @@ async def test_the_passphrase_shows_an_identity(tmp_path: Path, ring: Memory, mo
 async def test_without_keyring_the_file_is_kept(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     one = node(tmp_path / "one")
-    first = await one.handle(ChangeIdentity(action="protect", passphrase="correct horse"))
+    first = await identity_of(one, ChangeIdentity(action="protect", passphrase="correct horse"))
     with pytest.raises(PassphraseNeeded, match="no keyring here"):
         await one.handle(ChangeIdentity(action="new"))
-    new = await one.handle(ChangeIdentity(action="new", passphrase="correct horse"))
-    assert isinstance(first, IdentityIs) and isinstance(new, IdentityIs) and new.key != first.key
-    exported = await one.handle(ChangeIdentity(action="export", passphrase="another horse"))
-    assert isinstance(exported, IdentityIs)
+    new = await identity_of(one, ChangeIdentity(action="new", passphrase="correct horse"))
+    assert new.key != first.key
+    exported = await identity_of(one, ChangeIdentity(action="export", passphrase="another horse"))
 
     two = node(tmp_path / "two")
     taken = await two.handle(ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
     assert taken == IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
     again = node(tmp_path / "two")
-    opened = await again.handle(ChangeIdentity(action="unlock", passphrase="another horse"))
-    assert isinstance(opened, IdentityIs) and opened.key == new.key
+    assert (await identity_of(again, ChangeIdentity(action="unlock", passphrase="another horse"))).key == new.key
 
 
 async def test_the_passphrase_can_be_changed(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
-    first = await node(tmp_path).handle(ChangeIdentity(action="protect", passphrase="correct horse"))
+    first = await identity_of(node(tmp_path), ChangeIdentity(action="protect", passphrase="correct horse"))
     again = node(tmp_path)
     with pytest.raises(PassphraseNeeded, match="closed"):
         await again.handle(ChangeIdentity(action="protect", passphrase="another horse"))
     assert await again.handle(ChangeIdentity(action="unlock", passphrase="correct horse")) == first
     assert await again.handle(ChangeIdentity(action="protect", passphrase="another horse")) == first
     monkeypatch.setenv("SAPO_PASSPHRASE", "another horse")
-    exported = await node(tmp_path).handle(ChangeIdentity(action="export", passphrase="a third horse"))
-    assert isinstance(exported, IdentityIs) and isinstance(first, IdentityIs)
+    exported = await identity_of(node(tmp_path), ChangeIdentity(action="export", passphrase="a third horse"))
     assert Signer(identity.unseal(exported.sealed, "a third horse")).key.hex() == first.key
