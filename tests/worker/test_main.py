@@ -2,8 +2,9 @@
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -89,37 +90,31 @@ async def test_the_system_bounds_memory_before_there_is_a_host(tmp_path: Path, m
     assert order == [1_500_000_000, "hosts"]
 
 
-async def test_a_node_writes_before_the_computer_sleeps_and_none_is_no_matter(worker: Worker) -> None:
-    asked: list[str] = []
-
-    class Written:
-        async def before_sleep(self) -> None:
-            asked.append("written")
-
-    for guest in (None, Written()):
-        worker._guest = guest  # type: ignore[assignment]
-        await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
-    assert asked == ["written"]
-
-
-async def test_what_is_not_written_when_the_computer_sleeps_is_given_up(
+async def test_a_node_writes_before_the_computer_sleeps_and_what_takes_too_long_is_given_up(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    told: list[str] = []
     given_up = asyncio.Event()
 
-    class Waiting:
+    class Node:
+        def __init__(self, takes: float) -> None:
+            self.takes = takes
+
         async def before_sleep(self) -> None:
             try:
-                await asyncio.Event().wait()
+                await asyncio.sleep(self.takes)
+                told.append("written")
             except asyncio.CancelledError:
                 given_up.set()
                 raise
 
-    worker._guest = Waiting()  # type: ignore[assignment]
     monkeypatch.setattr(main, "_BEFORE_SLEEP_SECONDS", 0.1)
-    await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
+    for guest in (None, Node(0), Node(60)):
+        worker._guest = guest  # type: ignore[assignment]
+        await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
     async with asyncio.timeout(20):
         await given_up.wait()
+    assert told == ["written"]
 
 
 async def test_who_tells_of_sleep_is_asked_again_where_it_did_not_answer_and_that_is_logged_once(
@@ -240,22 +235,20 @@ def test_the_start_at_login_is_as_the_system_has_it(tmp_path: Path, monkeypatch:
     assert not settings_file.read(folder.settings, 0.0).settings.start_at_login
 
 
-def test_a_login_that_cannot_be_kept_holds_all_the_same_and_the_node_starts(
+def test_a_login_that_cannot_be_kept_holds_all_the_same_and_one_that_cannot_be_seen_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(path: Path, data: bytes) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def fails(error: OSError) -> Callable[..., NoReturn]:
+        def fail(*asked: object) -> NoReturn:
+            raise error
 
+        return fail
+
+    folder = DataFolder.open(tmp_path)
+    monkeypatch.setattr(settings_file, "write_atomically", fails(OSError(errno.ENOSPC, "No space left on device")))
     monkeypatch.setattr(autostart, "is_on", lambda data: True)
-    monkeypatch.setattr(settings_file, "write_atomically", full)
-    assert main._with_login(Settings(), DataFolder.open(tmp_path)).start_at_login
+    assert main._with_login(Settings(), folder).start_at_login
     assert "the disk is full" in caplog.text
-
-
-def test_a_login_that_cannot_be_seen_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(data: Path) -> bool:
-        raise PermissionError("no access")
-
-    monkeypatch.setattr(autostart, "is_on", refused)
+    monkeypatch.setattr(autostart, "is_on", fails(PermissionError("no access")))
     kept = Settings(start_at_login=True)
-    assert main._with_login(kept, DataFolder.open(tmp_path)) == kept
+    assert main._with_login(kept, folder) == kept

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -32,6 +33,7 @@ from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
 from tests.models.fit.test_fit import MACHINE
 from tests.models.fit.test_formats import times
 from tests.models.small_models import gguf
+from tests.worker.fakes import engine_plan
 
 STARTER = resource("starter")
 HELD = UNLOADED_RUNTIME
@@ -79,8 +81,8 @@ class Scene:
         self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
 
 
-def asked(micro_batch: int = 16, most_batch: int = 0) -> EnginePlan:
-    return EnginePlan(STARTER, TrainerSettings(micro_batch=micro_batch), threads=1, device="cpu", most_batch=most_batch)
+def asked(micro_batch: int = 16, **changes: Any) -> EnginePlan:
+    return engine_plan(**({"model": STARTER, "trainer": TrainerSettings(micro_batch=micro_batch)} | changes))
 
 
 @pytest.fixture
@@ -129,17 +131,16 @@ def test_the_starter_computes_in_float32_unmeasured() -> None:
     assert scene.fit(asked()).dtype == "float32" and scene.measured == []
 
 
-def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
+def test_with_plenty_the_plan_stays_and_with_little_less_is_asked_at_once() -> None:
     scene = Scene(6000)
     plan = scene.fit(asked())
     assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 64, [])
-
-
-def test_with_little_less_is_asked_at_once() -> None:
-    scene = Scene(75)
-    plan = scene.fit(asked())
-    assert plan.trainer.micro_batch < 16 and plan.batch < 64
+    scene.look = machine(75)
+    little = scene.fit(plan)
+    assert little.trainer.micro_batch < 16 and little.batch < 64, "memory is looked at anew before each load"
     assert scene.settings.max_tokens == 0, "answers keep their length"
+    scene.look = machine(6000)
+    assert scene.fit(little) == plan, "only a moment had no room for it"
 
 
 def test_what_did_not_fit_before_is_an_upper_bound() -> None:
@@ -149,23 +150,6 @@ def test_what_did_not_fit_before_is_an_upper_bound() -> None:
     plan.bound(batch=4, micro_batch=1)
     plan = scene.fit(plan)
     assert (plan.trainer.micro_batch, plan.batch) == (1, 4)
-
-
-def test_what_only_a_moment_had_no_room_for_is_asked_at_once_again_at_the_next_load() -> None:
-    scene = Scene(6000)
-    whole = scene.fit(asked())
-    scene.look = machine(75)
-    little = scene.fit(whole)
-    assert little.trainer.micro_batch < 16
-    scene.look = machine(6000)
-    assert scene.fit(little) == whole
-
-
-def test_memory_is_looked_at_anew_before_each_load() -> None:
-    scene = Scene(6000)
-    first = scene.fit(asked())
-    scene.look = machine(90)
-    assert scene.fit(first).batch < first.batch
 
 
 def test_answers_are_shortened_and_it_is_said() -> None:
@@ -183,8 +167,8 @@ def test_answers_are_shortened_and_it_is_said() -> None:
 
 def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
     held = HELD + LLAMA_RUNTIME
-    much = Scene(6000).fit(dataclasses.replace(asked(), choice=LLAMA), held)
-    little = Scene(150).fit(dataclasses.replace(asked(), choice=LLAMA), held)
+    much = Scene(6000).fit(asked(choice=LLAMA), held)
+    little = Scene(150).fit(asked(choice=LLAMA), held)
     assert much.cache_bytes > little.cache_bytes > 0
     assert much.trainer.micro_batch == 16 >= little.trainer.micro_batch
 
@@ -194,7 +178,7 @@ def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
     sizes = {"context_length": 1024, "embedding_length": 64, "attention.head_count": 4, "attention.head_count_kv": 2}
     known = {f"llama.{key}": size for key, size in sizes.items()} | {"llama.feed_forward_length": 96}
     file.write_bytes(gguf(known | {"llama.block_count": 2}))
-    plan = dataclasses.replace(asked(), model=file, choice=ANSWERS)
+    plan = asked(model=file, choice=ANSWERS)
     cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
     # 336 of the question and 256 of the answer, padded to 768 tokens; 128 answers at once
     assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 768 * cell
@@ -243,16 +227,10 @@ async def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
     assert isinstance(caught.value.text, Sentence), "said in the window's language"
 
 
-def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:
-    plan = Scene(6000).fit(dataclasses.replace(asked(), choice=ANSWERS), LLAMA_RUNTIME)
+def test_a_node_that_only_answers_has_nothing_to_train_in_pieces_and_fewer_at_once_need_less() -> None:
+    plan = Scene(6000).fit(asked(choice=ANSWERS))
     assert plan.trainer.micro_batch == 16
-
-
-def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
-    plan = dataclasses.replace(asked(), choice=ANSWERS)
-    assert (
-        Scene(6000).fit(dataclasses.replace(plan, most_batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
-    )
+    assert Scene(6000).fit(asked(choice=ANSWERS, most_batch=8)).cache_bytes * 16 == plan.cache_bytes
 
 
 def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +250,7 @@ def test_the_sizes_of_the_files_that_are_there_count(tmp_path: Path, parts: int,
     for name in names:
         (tmp_path / name).touch()
         os.truncate(tmp_path / name, 10**9)
-    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=tmp_path / names[0])
+    plan = asked(choice=LLAMA, gguf=tmp_path / names[0])
     with pytest.raises(TooBig, match=rf"weights {len(names)}\.0 GB"):
         Scene(free).fit(plan, HELD + LLAMA_RUNTIME)
 
