@@ -1,6 +1,6 @@
 """Counts what a reader has to read: modules and lines of code in every folder of the product and of the tests.
 
-    python packaging/lines.py [--json]
+    python packaging/lines.py
 
 Code is a line on which something of the language stands: no blank line, no comment, no docstring (a string that is a
 statement by itself). Lines of docstrings are counted beside it. A folder's modules are those in it, `__init__` left out
@@ -10,10 +10,8 @@ attacks (tests/bench, tests/attack) and planted faults serve the figures, not th
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
-import json
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
@@ -85,16 +83,7 @@ def _sum(counts: Iterator[Count]) -> Count:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Modules and lines of code by folder.")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
     of_folders = folders()
-    found = {
-        "folders": {name: one._asdict() for name, one in of_folders.items()},
-        "together": {name: one._asdict() for name, one in totals(of_folders)},
-    }
-    if given.json:
-        return print(json.dumps(found))
     print(f"{'folder':34} {'modules':>8} {'code':>8} {'docstrings':>11}")
     for name, one in [*of_folders.items(), *totals(of_folders)]:
         print(f"{name:34} {one.modules:8,} {one.code:8,} {one.docstrings:11,}")

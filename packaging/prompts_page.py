@@ -61,8 +61,7 @@ def page() -> str:
         special = {key: text for key, text in (("bos_token", kind.bos), ("eos_token", kind.end)) if text}
         parts.append(_part(name, _models_of(name) + ".", _rendered(kind.template, special)))
     for name, template in TEMPLATES.items():
-        words = "None in the catalogue."
-        parts.append(_part(name, words, _rendered(template, {})))
+        parts.append(_part(name, "None in the catalogue.", _rendered(template, {})))
     return "\n".join(parts)
 
 
@@ -82,8 +81,7 @@ def _starter() -> str:
 
 
 def _part(title: str, words: str, prompt: str) -> str:
-    said = f"{words}\n\n" if words else ""
-    return f"## {title}\n\n{said}```\n{prompt.rstrip(chr(10))}\n```\n"
+    return f"## {title}\n\n{words}\n\n```\n{prompt.rstrip(chr(10))}\n```\n"
 
 
 def main() -> int:

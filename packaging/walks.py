@@ -436,7 +436,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Count the files that the product's usual ways pass through.")
     parser.add_argument("--only", choices=WALKS)
     parser.add_argument("--files", action="store_true", help="name them")
-    parser.add_argument("--json", action="store_true", help="one JSON object a walk and line")
     parser.add_argument("--record", type=Path, metavar="FILE", help="keep the walks in this file; others in it stay")
     parser.add_argument("--click", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -446,16 +445,14 @@ def main() -> None:
     for name in [given.only] if given.only else WALKS:
         with tempfile.TemporaryDirectory(prefix="walk-", ignore_cleanup_errors=True) as scratch:
             walks.append(WALKS[name](Path(scratch)))
-        _show(walks[-1], as_json=given.json, files=given.files)
+        _show(walks[-1], files=given.files)
     if given.record:
         known = json.loads(given.record.read_text(encoding="utf-8")) if given.record.exists() else {}
         known |= {walk.name: {"count": walk.count, "files": walk.files} for walk in walks}
         given.record.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _show(walk: Walk, *, as_json: bool, files: bool) -> None:
-    if as_json:
-        return print(json.dumps(walk._asdict()), flush=True)
+def _show(walk: Walk, *, files: bool) -> None:
     parts = ", ".join(f"{role} {len(names)}" for role, names in walk.files.items()) if len(walk.files) > 1 else ""
     print(f"{walk.name:12} {walk.count:4} files  {parts}".rstrip(), flush=True)
     for role, names in walk.files.items() if files else ():

@@ -142,18 +142,10 @@ def make_run(payload: Path, out: Path, level: int) -> Path:
         _script(HERE / "uninstall.sh", root / "uninstall")
         write_share(root / "share")
         _plain_modes(root)
-        tar = [
-            "tar",
-            "--sort=name",
-            f"--mtime=@{times.epoch()}",
-            "--owner=0",
-            "--group=0",
-            "--numeric-owner",
-            "--format=gnu",
-        ]
+        tar = ["tar", "--sort=name", f"--mtime=@{times.epoch()}", "--owner=0", "--group=0", "--numeric-owner"]
         packed = Path(scratch) / "packed"
         with packed.open("wb") as file:
-            packing = subprocess.Popen([*tar, "-C", str(root), "-cf", "-", "."], stdout=subprocess.PIPE)
+            packing = subprocess.Popen([*tar, "--format=gnu", "-C", str(root), "-cf", "-", "."], stdout=subprocess.PIPE)
             subprocess.run(["xz", f"-{level}", "-T2", "-c"], stdin=packing.stdout, stdout=file, check=True)
             if packing.wait():
                 sys.exit("tar failed")

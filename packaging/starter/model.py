@@ -36,9 +36,7 @@ def build(vocabulary: int, pad: int, eos: int, layers: int = 4, seed: int = 1) -
         bos_token_id=None,
     )
     model = LlamaForCausalLM(config)
-    for (
-        layer
-    ) in model.model.layers:  # every block starts as the identity: the first steps are not spent on undoing noise
+    for layer in model.model.layers:  # each starts as the identity: the first steps are not spent on undoing noise
         nn.init.zeros_(layer.self_attn.o_proj.weight)
         nn.init.zeros_(layer.mlp.down_proj.weight)
     return model

@@ -7,23 +7,12 @@ catalogue's questions both ways. Of runs of one sign every length up to the long
 
 from __future__ import annotations
 
+import calendar
+
 from steps.sums import LEGS
 
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+MONTHS = list(calendar.month_name)[1:]
+WEEKDAYS = list(calendar.day_name)
 
 BOILERPLATE = [
     # arc_1d

@@ -41,14 +41,8 @@ def make(payload: Path, out: Path, level: int, version: str = __version__) -> Pa
         kilobytes = sum(path.stat().st_size for path in tree.rglob("*")) // 1024
         times.set_all(tree)
         values = {"APP_ID": APP_ID, "OUT": setup, "TREE": tree, "ICON": icon, "VERSION": version, "NUMBERS": numbers}
-        line = [
-            "makensis",
-            "-V2",
-            "-WX",
-            "-INPUTCHARSET",
-            "UTF8",
-            *(f"-D{key}={value}" for key, value in values.items()),
-        ]
+        line = ["makensis", "-V2", "-WX", "-INPUTCHARSET", "UTF8"]
+        line += [f"-D{key}={value}" for key, value in values.items()]
         line += [f"-DKILOBYTES={kilobytes}", f"-DCOMPRESSOR={'/SOLID lzma' if level else 'zlib'}"]
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(times.epoch())}
         subprocess.run([*line, str(HERE / "installer.nsi")], env=env, check=True)
