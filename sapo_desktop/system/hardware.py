@@ -21,6 +21,7 @@ import psutil
 
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.system import installation
+from sapo_desktop.system.processes import kernel_count
 
 T = TypeVar("T")
 
@@ -178,12 +179,7 @@ def _number(path: Path) -> int:
 def _file_pages(statistics: Path, prefix: str) -> int:
     """Pages of files, which the system drops when memory is wanted: a model's own file among them, which would else
     count as taken as soon as it was read once."""
-    return sum(_statistic(statistics, f"{prefix}{kind}_file") for kind in ("active", "inactive"))
-
-
-def _statistic(path: Path, key: str) -> int:
-    lines = path.read_text().splitlines() if path.exists() else []
-    return next((int(line.split()[1]) for line in lines if line.split()[0] == key), 0)
+    return sum(kernel_count(statistics, f"{prefix}{kind}_file") for kind in ("active", "inactive"))
 
 
 def gpus() -> list[Gpu]:
@@ -322,7 +318,7 @@ def _folders(root: Path, membership: Path) -> list[Path]:
     """This process's version 2 control group and all above it, without one that the node made itself: what the user
     allows is planned with anyway."""
     own = control_group(membership)
-    if own is None:
+    if not own:
         return []
     place = root / own.lstrip("/")
     above = [place, *place.parents][place.name.startswith(OWN_SCOPE) :]
@@ -330,10 +326,10 @@ def _folders(root: Path, membership: Path) -> list[Path]:
     return [folder for folder in above if folder == root or root in folder.parents]
 
 
-def control_group(membership: Path = _SELF) -> str | None:
-    """The version 2 control group of this process, as the kernel names it; None where there is none."""
+def control_group(membership: Path = _SELF) -> str:
+    """The version 2 control group of this process, as the kernel names it; empty where there is none."""
     try:
         lines = membership.read_text().splitlines()
     except OSError:  # not Linux
-        return None
-    return next((line[3:] for line in lines if line.startswith("0::")), None)
+        return ""
+    return next((line[3:] for line in lines if line.startswith("0::")), "")

@@ -300,11 +300,16 @@ def wait_gone(pid: int, seconds: float) -> bool:
 def memory_kills(counters: Path = KERNEL_COUNTERS) -> int:
     """How many processes the kernel ended since it started because memory ran out, of the computer or of a control
     group; 0 where it does not say. `counters`: where Linux does."""
+    return kernel_count(counters, "oom_kill")
+
+
+def kernel_count(path: Path, key: str) -> int:
+    """What Linux says of a key in one of its files with a key and a number a line; 0 where it does not say."""
     try:
-        lines = counters.read_text(encoding="ascii").splitlines()
+        lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
         return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{key} ")), 0)
 
 
 def exit_reason(code: int, *, over_limit: bool = False, out_of_memory: bool = False) -> Text:

@@ -24,6 +24,7 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import windows_jobs
 from sapo_desktop.system.hardware import OWN_SCOPE, control_group
 from sapo_desktop.system.presence import bus
+from sapo_desktop.system.processes import kernel_count
 
 _NAME, _PATH = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
 _MANAGER = f"{_NAME}.Manager"
@@ -110,12 +111,12 @@ class Ceiling:
         ]
         _ask("StartTransientUnit", "ssa(sv)a(sa(sv))", (scope, "fail", made, []))
         self._scope = scope  # from here on there is something to change, whether or not a limit holds in it
-        self._wait_until(lambda: _group(self._own).endswith(f"/{scope}"))
+        self._wait_until(lambda: control_group(self._own).endswith(f"/{scope}"))
 
     def _in_force(self) -> int:
         """Bytes, as the kernel has them; 0 where it holds none."""
         try:
-            return int((self._tree / _group(self._own).lstrip("/") / "memory.max").read_text())
+            return int((self._tree / control_group(self._own).lstrip("/") / "memory.max").read_text())
         except (OSError, ValueError):
             return 0
 
@@ -132,18 +133,10 @@ class Ceiling:
 def times_reached(own: Path = OWN, tree: Path = TREE) -> int:
     """How often the limit of our scope was reached with nothing to give back, so that a process of it was ended; 0
     outside of one."""
-    group = _group(own)
+    group = control_group(own)
     if not group.rpartition("/")[2].startswith(OWN_SCOPE):
         return 0
-    try:
-        lines = (tree / group.lstrip("/") / "memory.events").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom ")), 0)
-
-
-def _group(own: Path) -> str:
-    return control_group(own) or ""
+    return kernel_count(tree / group.lstrip("/") / "memory.events", "oom")
 
 
 def _ask(method: str, signature: str, body: tuple[Any, ...]) -> None:

@@ -47,7 +47,7 @@ class Systemd:
             if not self.moves:
                 return ()
             self.own.write_text(f"4:memory:/elsewhere\n0::{self.slice}/{body[0]}\n")
-        group = self.tree / (control_group(self.own) or "").lstrip("/")
+        group = self.tree / control_group(self.own).lstrip("/")
         group.mkdir(parents=True, exist_ok=True)
         limit, swap = values["MemoryMax"][1], values["MemorySwapMax"][1]
         assert (limit == 2**64 - 1) == (swap == 2**64 - 1) and swap in (0, 2**64 - 1)
