@@ -18,30 +18,31 @@ from tests.gui.driving import shown, texts
 from tests.gui.stage import StageBridge
 
 
-def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: QtBot) -> None:
+def home(qtbot: QtBot) -> tuple[HomePage, StageBridge]:
     bridge = StageBridge(scenes.a_view())
     staged_home.stage(bridge)
-    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    return shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900), bridge
+
+
+def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: QtBot) -> None:
+    page, bridge = home(qtbot)
     said = "Other programs take 88% of the processor: this waits its turn."
     busy = sentence("Other programs take {share}% of the processor: this waits its turn.", share=88)
     for why in (Training(round=1, busy=busy), Training(round=1)):
-        page.refresh(page.view.take(StateChanged(state="working", reason="", why=why)))
+        bridge.tell(StateChanged(state="working", reason="", why=why))
         assert (said in texts(page)) == bool(why.busy)
         assert page._hero._busy.isHidden() != bool(why.busy)
 
 
 def test_how_long_a_slow_round_took_is_said(qtbot: QtBot) -> None:
-    bridge = StageBridge(scenes.a_view())
-    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    page, bridge = home(qtbot)
     for seconds, said in ((59.0, "on this computer"), (245.0, "on this computer; the last took 4 min 5 s")):
         bridge.tell(RoundFinished(report=round_report(900 + int(seconds), seconds=seconds)))
-        page.refresh(frozenset({"rounds"}))
         assert said in texts(page)
 
 
 def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: QtBot) -> None:
-    bridge = StageBridge(scenes.a_view())
-    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    page, bridge = home(qtbot)
     bridge.view.curves.load(scenes.silo_curve())
     for every, is_said in ((160, False), (40, True)):
         bridge.view.settings = msgspec.structs.replace(bridge.view.settings, validate_every=every)
@@ -54,15 +55,12 @@ def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: Qt
 def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view = scenes.a_view()
-    bridge = StageBridge(view)
-    staged_home.stage(bridge)
-    page = shown(qtbot, HomePage(view, bridge, Actions(view, bridge)), 1000, 900)
+    page, bridge = home(qtbot)
     bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="settings"))
-    assert page._banner.button.isVisible() and view.settable
+    assert page._banner.button.isVisible() and bridge.view.settable
     bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="file"))
     assert "The node cannot start: There is no setting 'colour' in settings.toml." in texts(page)
-    assert page._banner.button.text() == "Use the defaults" and not view.settable
+    assert page._banner.button.text() == "Use the defaults" and not bridge.view.settable
     for agreed in (False, True):
         monkeypatch.setattr(home_page, "confirm", lambda *asked, agreed=agreed: agreed)
         page._banner.button.click()

@@ -34,9 +34,7 @@ def home(qtbot: QtBot) -> HomePage:
 def test_only_a_newer_version_is_on_home(qtbot: QtBot, state: str, tone: str) -> None:
     page = home(qtbot)
     assert page._newer.isHidden()
-    changed = page.view.take(UpdatesAre(standing=Standing(state=state, text="It is there.\n")))
-    assert changed == {"updates"} <= page.follows
-    page.refresh(changed)
+    page.bridge.tell(UpdatesAre(standing=Standing(state=state, text="It is there.\n")))
     assert page._newer.isHidden() == (not tone) and ("It is there." in texts(page)) == bool(tone)
     assert not tone or page._newer.property("tone") == tone
 
@@ -45,7 +43,7 @@ def test_what_is_new_is_shown_with_the_way_to_its_page(qtbot: QtBot, monkeypatch
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     page = home(qtbot)
-    page.refresh(page.view.take(UpdatesAre(standing=NEWER)))
+    page.bridge.tell(UpdatesAre(standing=NEWER))
     press(page, "What is new")
     (sheet,) = page.findChildren(Sheet)
     (reading,) = sheet.findChildren(Reading)
@@ -60,7 +58,7 @@ def test_the_setting_says_how_things_stand(qtbot: QtBot) -> None:
     staged_settings.stage(bridge)
     page = shown(qtbot, SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
     page._choose("network")
-    page.refresh(bridge.view.take(UpdatesAre(standing=NEWER)))
+    bridge.tell(UpdatesAre(standing=NEWER))
     made = page._cards["network"].rows["look_for_updates"]
     assert "It is there." in texts(made)
     bridge.replies[GetUpdates] = InSilo("In silo nothing looks.")

@@ -9,11 +9,10 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import NotRunning, TaskError
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.try_it.page import MOST_TRIES, TryPage
-from sapo_desktop.gui.try_it.trying import Side
-from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
-from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
 from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks
@@ -27,12 +26,6 @@ from tests.gui.staged_try import BASE, LAST, QUESTION
 
 def a_page(qtbot: QtBot, bridge: StageBridge) -> TryPage:
     return shown(qtbot, TryPage(bridge.view, bridge, Actions(bridge.view, bridge)), 900, 800)
-
-
-def staged(view: View | None = None) -> StageBridge:
-    bridge = StageBridge(view or scenes.a_view(scenes.silo_curve()))
-    staged_try.stage(bridge)
-    return bridge
 
 
 def late(*kinds: type) -> LateBridge:
@@ -50,7 +43,9 @@ def ask_own(page: TryPage, question: str) -> None:
 
 @pytest.fixture
 def bridge(qapp: object) -> StageBridge:
-    return staged()
+    bridge = StageBridge(scenes.a_view(scenes.silo_curve()))
+    staged_try.stage(bridge)
+    return bridge
 
 
 @pytest.fixture
@@ -121,13 +116,11 @@ def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes
     assert len(bridge.asked_for(SetQuestion)) == 2
 
 
-def test_another_level_takes_the_question_away(qtbot: QtBot) -> None:
-    page = a_page(qtbot, staged())
+def test_another_level_takes_the_question_away(page: TryPage) -> None:
     press(page, "a task's")
     press(page, "Draw a question")
     assert button(page, "Ask both").isEnabled()
-    level = page._question._task._level
-    QTest.keyClick(level, Qt.Key.Key_Down)
+    QTest.keyClick(page._question._task._level, Qt.Key.Key_Down)
     assert not button(page, "Ask both").isEnabled() and QUESTION not in texts(page)
 
 
@@ -169,8 +162,8 @@ def test_a_side_that_fails_says_why_and_the_other_one_still_answers(slow: tuple[
 def test_replies_after_the_page_was_left_are_kept_for_its_return(slow: tuple[TryPage, LateBridge]) -> None:
     page, bridge = slow
     page.closed()
-    bridge.deliver(1)
-    bridge.deliver(1)
+    for _ in range(2):
+        bridge.deliver(1)
     page.opened()
     assert {"2", "1"} <= set(texts(page))
 
@@ -231,29 +224,6 @@ def test_it_turns_to_the_task_that_was_picked_elsewhere(qtbot: QtBot, known: boo
     bridge.deliver()
     task = page._question._task
     assert task.isVisible() and (task._family.current, task._level.current) == ("gcd", "easy")
-
-
-def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:
-    side = Side("base", 1, tokens=5, seconds=0.0)
-    assert figures(side) == tr("%n token(s)", None, 5)
-
-
-def test_what_was_tried_and_typed_is_handed_to_the_page_in_another_language(
-    qtbot: QtBot, page: TryPage, bridge: StageBridge
-) -> None:
-    ask_own(page, "Why?")
-    page._question._own.setPlainText("Half a quest")
-    after = a_page(qtbot, bridge)
-    after.take_over(page.hand_over())
-    assert after._history.isVisible() and "Half a quest" in after._question.typed
-    assert [one.draft.question for one in after._history.table.rows] == ["Why?"]
-
-
-def test_an_answer_under_way_ends_where_the_language_changes(qtbot: QtBot, slow: tuple[TryPage, LateBridge]) -> None:
-    page, bridge = slow
-    after = a_page(qtbot, bridge)
-    after.take_over(page.hand_over())
-    assert "Stopped by you" in texts(after)
 
 
 def test_a_question_of_no_task_is_told_so_and_a_task_s_is_proposed(page: TryPage, bridge: StageBridge) -> None:
