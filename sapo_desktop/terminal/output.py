@@ -73,9 +73,14 @@ class Output:
         self.wipe()
         print(printable(text, self.stderr), file=self.stderr, flush=True)
 
+    @property
+    def has_last_line(self) -> bool:
+        """Whether it goes to a terminal, which can write over what stands there."""
+        return self.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
     def passing(self, text: str) -> None:
         """One line of how far it is, in a terminal only; whatever is said next takes its place."""
-        if self.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if self.has_last_line:
             room = shutil.get_terminal_size().columns - 1
             line = printable(one_line(text), self.stderr)[:room]
             self.stderr.write(f"\r{line:<{min(self._drawn, room)}}")

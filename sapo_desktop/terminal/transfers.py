@@ -1,4 +1,5 @@
-"""How far a download or import is: a bar in a terminal, a line now and then in a pipe, JSON lines where asked for."""
+"""How far a download or import is: the last line in a terminal, a line now and then in a pipe, JSON lines where asked
+for."""
 
 from __future__ import annotations
 
@@ -29,9 +30,11 @@ def open_transfers(out: Output, model: str) -> Iterator[Show]:
     """What suits `out`, shown while the context is open."""
     if out.json_lines:
         yield _json(out, model)
-    elif out.stderr.isatty():
-        with _bar(out) as show:
-            yield show
+    elif out.has_last_line:
+        try:
+            yield lambda transfer: out.passing(transfer_line(transfer))
+        finally:
+            out.wipe()
     else:
         yield _Lines(out)
 
@@ -81,27 +84,3 @@ class _Lines:
         if transfer.stage != self._stage or now - self._told >= _SECONDS_BETWEEN:
             self._stage, self._told = transfer.stage, now
             self._out.warn(transfer_line(transfer))
-
-
-@contextlib.contextmanager
-def _bar(out: Output) -> Iterator[Show]:
-    """A bar with its words, drawn on stderr and wiped at the end."""
-    from rich.console import Console  # a tenth of a second: only where something is drawn
-    from rich.progress import BarColumn, Progress, TextColumn
-    from rich.text import Text
-
-    class Words(TextColumn):
-        def render(self, task: object) -> Text:
-            return Text(words[0])
-
-    words = [""]
-    console = Console(file=out.stderr, highlight=False, markup=False, emoji=False)
-    with Progress(BarColumn(24), Words(""), console=console, transient=True, auto_refresh=False) as progress:
-        task = progress.add_task("", total=None)
-
-        def show(transfer: Transfer) -> None:
-            words[0] = transfer_line(transfer)
-            progress.update(task, total=transfer.total or None, completed=transfer.done)
-            progress.refresh()
-
-        yield show
