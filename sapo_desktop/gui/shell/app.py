@@ -411,11 +411,10 @@ class Desktop(QObject):
         theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
 
     def _speak(self) -> None:
-        """Another language: all widgets are made anew, where they were."""
+        """Another language: all widgets are made anew, where they were; what was typed and not sent is gone."""
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window(looks)
-        self.window.take_over(old.hand_over())
         self.window.look_as(looks)
         old.hide()  # first: what it stops watching the new one watches again
         if shown or self._mini is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import Signal
 
@@ -39,10 +39,3 @@ class Page(PageColumn):
 
     def closed(self) -> None:
         """It went out of sight."""
-
-    def hand_over(self) -> object:
-        """What the page that takes its place in another language is to go on with; None where there is nothing."""
-        return None
-
-    def take_over(self, kept: Any) -> None:
-        """Go on with what the page before handed over."""

@@ -80,7 +80,6 @@ class MainWindow(QMainWindow):
         self._on_screen.place(self.screen().availableGeometry())
         self._entries = {entry.name: entry for entry in entries()}
         self._pages: dict[str, Page] = {}
-        self._kept: dict[str, object] = {}
         self._stack = QStackedWidget()
         self._side = Sidebar(view, actions, list(self._entries.values()))
         self._side.wanted.connect(self.go)
@@ -180,23 +179,11 @@ class MainWindow(QMainWindow):
         if looks.get("page") in self._entries:
             self.go(looks["page"])
 
-    def hand_over(self) -> dict[str, object]:
-        """What its pages have to go on with, by their names."""
-        return self._kept | {name: page.hand_over() for name, page in self._pages.items()}
-
-    def take_over(self, kept: dict[str, object]) -> None:
-        """Go on with what the window before handed over; each page gets its own when it is made."""
-        self._kept = kept
-        for name, page in self._pages.items():
-            page.take_over(self._kept.pop(name, None))
-
     def _make(self, name: str) -> Page:
         module, _, kind = self._entries[name].where.partition(":")
         made = getattr(importlib.import_module(f"sapo_desktop.gui.{module}"), kind)
         page: Page = made(self._view, self._bridge, self._actions)
         page.wanted.connect(self.go)
-        if name in self._kept:
-            page.take_over(self._kept.pop(name))
         self._pages[name] = page
         self._stack.addWidget(page)
         return page

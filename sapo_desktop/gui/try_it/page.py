@@ -66,17 +66,6 @@ class TryPage(Page):
         self._in_sight = False
         self._drawing.stop()
 
-    def hand_over(self) -> object:
-        """What was tried and what is typed. An answer under way ends with the page that follows it."""
-        self._stop()
-        return self._tries, self._shown, self._question.typed
-
-    def take_over(self, kept: tuple[deque[Try], Try | None, str] | None) -> None:
-        if kept is not None:
-            self._tries, self._shown, typed = kept
-            self._question.fill_in(typed)
-            self._draw()
-
     def turn_to(self, part: str) -> None:
         """Choose this task to draw a question of."""
         self._question.choose_task(part)

@@ -84,14 +84,6 @@ class QuestionCard(Card):
         self._running = running
         self._enable()
 
-    @property
-    def typed(self) -> str:
-        """The own question, as it stands there."""
-        return self._own.toPlainText()
-
-    def fill_in(self, question: str) -> None:
-        self._own.setPlainText(question)
-
     def ask_own(self, question: str) -> None:
         """Ask this."""
         self._switch("own")

@@ -659,18 +659,6 @@ def test_what_takes_long_to_change_shows_a_wait_cursor_first(qtbot: QtBot) -> No
     assert seen == [True] and QApplication.overrideCursor() is None
 
 
-def test_another_window_takes_over_what_was_tried(qtbot: QtBot) -> None:
-    view = a_view(silo_curve())
-    window, _ = a_window(qtbot, view)
-    window.go("try")
-    window.page._question.fill_in("Half a quest")  # type: ignore[attr-defined]
-    window.go("home")
-    after, _ = a_window(qtbot, view)
-    after.take_over(window.hand_over())
-    after.go("try")
-    assert after.page._question.typed == "Half a quest"  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize(("page", "made"), [("log", ["log"]), ("", ["home"]), ("of another release", ["home"])])
 def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, page: str, made: list[str]) -> None:
     view = a_view(silo=True)
