@@ -112,6 +112,7 @@ def test_every_linear_layer_learns(folder: Path) -> None:
     names = [name.split(".lora_")[0].split(".layers.")[1] for name in engine.policy.trainable()]
     parts = {(int(name.split(".")[0]), name.rsplit(".", 1)[1]) for name in names}
     assert parts == {(layer, part) for layer in range(layers) for part in LINEAR}
+    assert all(min(factor.shape) == 4 for factor in engine.policy.trainable().values())
 
 
 @needs_llama

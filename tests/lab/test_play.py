@@ -109,22 +109,9 @@ def test_specialists_of_several_models_are_scored_on_everything(out: Path) -> No
 
 @pytest.mark.slow
 def test_the_starter_plays(tmp_path: Path) -> None:
-    words = [
-        "lab",
-        "paper",
-        "--out",
-        str(tmp_path),
-        "--nodes",
-        "2",
-        "--rounds",
-        "3",
-        "--seeds",
-        "1",
-        "--mix",
-        "8/0,4/4",
-    ]
-    small = ["--tasks", "gcd,chain_sum", "--held-out", "2"]
-    subprocess.run([sys.executable, "-m", "sapo_desktop", *words, *small], cwd=ROOT, check=True, timeout=600)
+    words = "--nodes 2 --rounds 3 --seeds 1 --mix 8/0,4/4 --tasks gcd,chain_sum --held-out 2"
+    command = [sys.executable, "-m", "sapo_desktop", "lab", "paper", "--out", str(tmp_path), *words.split()]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=600)
     silo, shared = table(read_runs(tmp_path))
     assert silo.ratio == 1.0 and shared.ratio is not None
     assert shared.answers == silo.answers / 2 and shared.greedy is not None

@@ -152,14 +152,6 @@ def test_a_group_of_one_answer_trains_through_our_own_rate() -> None:
     assert advantages(mixed, own_rates={"gcd/easy": 0.2})[1] == [0.8 * 4 / 2]
 
 
-def test_one_solved_of_eight() -> None:
-    # mean 1/8, population variance (1/8)(7/8) = 7/64, deviation sqrt(7)/8
-    # solved: (7/8) / (sqrt(7)/8) = sqrt(7); the others: (-1/8) / (sqrt(7)/8) = -1/sqrt(7)
-    result = group_advantages([1, 0, 0, 0, 0, 0, 0, 0])
-    assert result[0] == pytest.approx(math.sqrt(7))
-    assert result[1:] == pytest.approx([-1 / math.sqrt(7)] * 7)
-
-
 def test_half_solved_is_plus_and_minus_one() -> None:
     assert group_advantages([1, 1, 0, 0]) == [1, 1, -1, -1]
 

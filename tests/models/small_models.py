@@ -7,16 +7,25 @@ import struct
 CONFIG = {"architectures": ["LlamaForCausalLM"], "vocab_size": 300, "max_position_embeddings": 512}
 
 
+def headed(header: object, content: bytes) -> bytes:
+    """A safetensors file with that header, whatever it says."""
+    raw = json.dumps(header).replace("Infinity", "1e999").encode()
+    return struct.pack("<Q", len(raw)) + raw + content
+
+
+def _one_tensor(content: bytes) -> bytes:
+    count = len(content) // 4
+    return headed({"w": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}, content)
+
+
 def safetensors(count: int = 50_000, seed: int = 1) -> bytes:
     """One F32 tensor of so many random numbers."""
-    header = json.dumps({"w": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
-    return struct.pack("<Q", len(header)) + header + random.Random(seed).randbytes(4 * count)
+    return _one_tensor(random.Random(seed).randbytes(4 * count))
 
 
 def zeros(count: int) -> bytes:
     """One F32 tensor of so many zeros, quickly made."""
-    header = json.dumps({"w": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
-    return struct.pack("<Q", len(header)) + header + bytes(4 * count)
+    return _one_tensor(bytes(4 * count))
 
 
 def transformers_files(count: int = 50_000, **config: object) -> dict[str, bytes]:

@@ -30,10 +30,6 @@ def test_what_is_loaded(lm: LanguageModel) -> None:
     assert lm.parameters == sum(p.numel() for p in lm.model.parameters())
 
 
-def test_a_question_becomes_one_user_turn(lm: LanguageModel) -> None:
-    assert lm.tokenizer.convert_ids_to_tokens(lm.words.prompt_tokens("1+1")) == ["<q>", "1", "+", "1", "<a>"]
-
-
 def test_a_model_without_a_template_gets_the_bare_text(copied: Path) -> None:
     (copied / "chat_template.jinja").unlink()
     bare = load_language_model(copied)
@@ -96,7 +92,3 @@ def test_layers_that_are_not_written_out_are_refused(copied: Path, change: dict[
 def test_unknown_devices_and_formats_are_told(llama: Path, device: str, dtype: str) -> None:
     with pytest.raises(ModelError):
         load_language_model(llama, device, dtype)
-
-
-def test_bfloat16_where_asked(llama: Path) -> None:
-    assert load_language_model(llama, dtype="bfloat16").model.dtype == torch.bfloat16

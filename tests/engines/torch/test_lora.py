@@ -11,13 +11,6 @@ from sapo_desktop.core.records import TrainingSequence
 from tests.engines.tiny import answer, learn, loaded_engine, same, weights
 
 
-def test_every_linear_layer_but_the_output_has_an_adapter(folder: Path) -> None:
-    engine = loaded_engine(folder, lora_rank=4, lora_alpha=8)
-    names = {name.split(".lora_")[0].rsplit(".", 1)[1] for name in weights(engine)}
-    assert names == {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
-    assert all(min(value.shape) == 4 for value in weights(engine).values())
-
-
 def test_a_fresh_adapter_changes_no_answer(folder: Path) -> None:
     engine = loaded_engine(folder)
     own, base = (answer(engine, ["a", "b"], 2, max_tokens=10, base=b) for b in (False, True))
@@ -41,26 +34,6 @@ def test_the_base_answers_as_before_after_training(llama: Path, method: str) -> 
     assert answer(engine, ["a", "b"], 2, max_tokens=10).completions != untrained
     assert answer(engine, ["a", "b"], 2, max_tokens=10, base=True).completions == untrained
     assert same(weights(engine), trained)
-
-
-@pytest.mark.parametrize("method", ["lora", "full"])
-def test_reset_goes_back_to_the_start(llama: Path, method: str) -> None:
-    engine = loaded_engine(llama, method=method)
-    start = weights(engine)
-    learn(engine)
-    engine.policy.reset()
-    assert same(weights(engine), start)
-
-
-@pytest.mark.parametrize("method", ["lora", "full"])
-def test_save_and_load(llama: Path, tmp_path: Path, method: str) -> None:
-    engine = loaded_engine(llama, method=method)
-    learn(engine)
-    files = engine.policy.save(tmp_path)
-    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
-    other = loaded_engine(llama, method=method, seed=9)
-    other.policy.load(tmp_path)
-    assert same(weights(other), weights(engine))
 
 
 def test_peft_reads_the_adapter(llama: Path, tmp_path: Path) -> None:
@@ -87,11 +60,3 @@ def test_an_adapter_of_another_size_is_refused(llama: Path, tmp_path: Path) -> N
     with pytest.raises(CheckpointError, match="rank"):
         engine.policy.load(tmp_path)
     assert same(weights(engine), start)
-
-
-def test_a_damaged_file_is_refused(llama: Path, tmp_path: Path) -> None:
-    engine = loaded_engine(llama)
-    engine.policy.save(tmp_path)
-    (tmp_path / "adapter_model.safetensors").write_bytes(b"\x00" * 40)
-    with pytest.raises(CheckpointError, match="older checkpoint"):
-        engine.policy.load(tmp_path)

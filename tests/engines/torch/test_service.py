@@ -71,12 +71,6 @@ def test_a_round_answers_learns_saves_and_comes_back(service: Service, llama: Pa
     assert ask(service, QUESTION).completions == first.completions
 
 
-def test_the_base_answers_beside_the_adapter(service: Service) -> None:
-    first = ask(service, QUESTION)
-    ask(service, step_of(first))
-    assert ask(service, msgspec.structs.replace(QUESTION, base=True)).completions == first.completions
-
-
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_a_person_who_is_answered_between_changes_nothing_of_the_round(llama: Path, method: str) -> None:
     def played(asks: bool) -> tuple[list[Any], list[Any]]:

@@ -133,8 +133,9 @@ def test_the_learning_rate_set_last_holds_after_a_restore(llama: Path, tmp_path:
     assert engine.trainer.optimiser.learning_rate == 5e-5
 
 
-def test_reset_forgets_everything(llama: Path) -> None:
-    engine, fresh = loaded_engine(llama), loaded_engine(llama)
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_reset_forgets_everything(llama: Path, method: str) -> None:
+    engine, fresh = loaded_engine(llama, method=method), loaded_engine(llama, method=method)
     learn(engine, range(2))
     reset_trainer(engine.trainer)
     assert learn(engine, range(2)) == learn(fresh, range(2))
@@ -157,6 +158,7 @@ def test_nothing_is_pickled(llama: Path, tmp_path: Path) -> None:
         ("trainer.json", msgspec.json.encode({"method": "full", "steps": 1})),
         ("optimizer.safetensors", b""),
         ("adapter_model.safetensors", None),
+        ("adapter_model.safetensors", b"\0" * 40),
     ],
 )
 def test_what_does_not_fit_changes_nothing(llama: Path, tmp_path: Path, file: str, content: bytes | None) -> None:

@@ -299,7 +299,8 @@ def test_a_signed_address_that_has_ended_is_looked_up_again(get: Downloads, hub:
     [
         ({"RateLimit": '"resolvers";r=0;t=21', "Retry-After": "7"}, 21.5),
         ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.5),
-        ({"Retry-After": "soon"}, 0.00075),
+        *(({"Retry-After": nonsense}, 0.00075) for nonsense in ("soon", "-3", "9" * 400, "Thu, 99 Foo 1970")),
+        ({"RateLimit": '"resolvers";r=10;t=55'}, 0.00075),
     ],
 )
 def test_a_hub_may_ask_to_wait(get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,7 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import Sentence, Text
 from sapo_desktop.models.files.folder import read_folder
 from sapo_desktop.models.files.safetensors_file import count_numbers
-from tests.models.small_models import safetensors
-
-CONFIG = {"architectures": ["LlamaForCausalLM"], "vocab_size": 300, "max_position_embeddings": 512}
-
-
-def weights(path: Path, shape: tuple[int, ...] = (3, 4), missing: int = 0) -> None:
-    """A safetensors file with one F32 tensor, `missing` bytes short."""
-    size = 4
-    for n in shape:
-        size *= n
-    header = json.dumps({"w": {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}}).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * (size - missing))
+from tests.models.small_models import CONFIG, headed, safetensors, zeros
 
 
 @pytest.fixture
@@ -38,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     write(made, "config.json", CONFIG)
     write(made, "tokenizer.json", {"model": {}})
     write(made, "tokenizer_config.json", {})
-    weights(made / "model.safetensors")
+    (made / "model.safetensors").write_bytes(zeros(12))
     return made
 
 
@@ -54,8 +42,8 @@ def test_a_good_folder_is_described(folder: Path) -> None:
 
 def test_shards_are_counted_together(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
-    weights(folder / "model-1-of-2.safetensors", (2, 2))
-    weights(folder / "model-2-of-2.safetensors", (5,))
+    (folder / "model-1-of-2.safetensors").write_bytes(zeros(4))
+    (folder / "model-2-of-2.safetensors").write_bytes(zeros(5))
     index = {"weight_map": {"a": "model-1-of-2.safetensors", "b": "model-2-of-2.safetensors"}}
     write(folder, "model.safetensors.index.json", index)
     assert read_folder(folder).parameters == 9
@@ -81,8 +69,7 @@ def test_links_to_files_are_followed(folder: Path, tmp_path: Path) -> None:
 
 def spoil_header(folder: Path, **changed: Any) -> None:
     entry = {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]} | changed
-    header = json.dumps({"w": entry}).replace("Infinity", "1e999").encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 48)
+    (folder / "model.safetensors").write_bytes(headed({"w": entry}, bytes(48)))
 
 
 SHAPED = CONFIG | {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 94}
@@ -95,8 +82,7 @@ def tensors(folder: Path, places: list[tuple[int, int]]) -> None:
         str(number): {"dtype": "F32", "shape": [(end - start) // 4], "data_offsets": [start, end]}
         for number, (start, end) in enumerate(places)
     }
-    raw = json.dumps(header).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(raw)) + raw + bytes(48))
+    (folder / "model.safetensors").write_bytes(headed(header, bytes(48)))
 
 
 def touched(path: Path) -> Path:
@@ -136,14 +122,10 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("a pickle beside", lambda f: (f / "training_args.bin").write_bytes(b""), "carry programs"),
     ("no tokenizer", lambda f: (f / "tokenizer.json").unlink(), "no tokenizer.json"),
     ("no weights", lambda f: (f / "model.safetensors").unlink(), "no model.safetensors"),
-    ("weights cut short", lambda f: weights(f / "model.safetensors", missing=1), "fetch or copy it again"),
+    ("weights cut short", lambda f: (f / "model.safetensors").write_bytes(zeros(12)[:-1]), "fetch or copy it again"),
     ("weights empty", lambda f: (f / "model.safetensors").write_bytes(b""), "not a whole"),
     ("a huge header", lambda f: (f / "model.safetensors").write_bytes(b"\xff" * 64), "not a whole"),
-    (
-        "a header that is none",
-        lambda f: (f / "model.safetensors").write_bytes(struct.pack("<Q", 9) + b'{"a": {}}'),
-        "header",
-    ),
+    ("a header that is none", lambda f: (f / "model.safetensors").write_bytes(headed({"a": {}}, b"")), "header"),
     *(
         (f"a header with {spoiled}", lambda f, spoiled=spoiled: spoil_header(f, **spoiled), "header")
         for spoiled in (
@@ -231,8 +213,7 @@ ENTRIES = st.fixed_dictionaries({"dtype": JSON, "shape": NUMBERS, "data_offsets"
 
 @given(header=st.dictionaries(st.sampled_from(["__metadata__", "a", "b"]), ENTRIES) | JSON, rest=st.integers(0, 64))
 def test_every_header_ends_in_a_sentence(tmp_path_factory: pytest.TempPathFactory, header: Any, rest: int) -> None:
-    raw = json.dumps(header).encode()
-    refused_or_counted(tmp_path_factory.mktemp("header"), struct.pack("<Q", len(raw)) + raw + bytes(rest))
+    refused_or_counted(tmp_path_factory.mktemp("header"), headed(header, bytes(rest)))
 
 
 @given(st.data())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import DownloadError
 from sapo_desktop.core.models import Access
-from sapo_desktop.models.files.hub import Hub, Remote, _asked_wait, _end_of_range, _origin, _redirected
+from sapo_desktop.models.files.hub import Hub, Remote, _end_of_range, _origin, _redirected
 from sapo_desktop.models.files.patience import Patience, Trouble
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from tests.models.hub_server import with_a_network
@@ -79,23 +79,6 @@ def test_only_the_part_that_was_asked_for_is_taken(given: str) -> None:
         _end_of_range(given, 50, 100, "x")
     assert _end_of_range("bytes 50-99/100", 50, 100, "x") == 100
     assert _end_of_range("bytes 50-79/*", 50, 100, "x") == 80
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"Retry-After": "12"}, 12.0),
-        ({"Retry-After": "-3"}, None),
-        ({"Retry-After": "9" * 400}, None),
-        ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
-        ({"Retry-After": "Thu, 99 Foo 1970"}, None),
-        ({"RateLimit": '"api";r=0;t=55'}, 55.0),
-        ({"RateLimit": '"api";r=10;t=55'}, None),
-    ],
-)
-def test_how_long_a_hub_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert _asked_wait(httpx2.Headers(headers)) == seconds
 
 
 def test_an_etag_is_a_hash_where_it_looks_like_one() -> None:

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from sapo_desktop.core.models import AskRelease
 from sapo_desktop.core.updates.manifest import LONGEST, NAME, SIGNATURE_NAME
 from sapo_desktop.models.files.patience import Patience
 from sapo_desktop.models.files.release import ask_release
-from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from tests.models.hub_server import with_a_network
 
 HURRIED = Patience(silence=5)
@@ -96,11 +94,3 @@ def test_what_cannot_be_had_is_said_and_not_asked_for_again(
     with pytest.raises(DownloadError, match=words):
         ask_release(AskRelease(address=site.address), HURRIED)
     assert site.asked == [NAME]
-
-
-def test_a_host_that_does_not_prove_who_it_is_is_not_heard(tmp_path: Path, site: Site) -> None:
-    context, _ = server_context(*self_signed(tmp_path))
-    site.server.socket = context.wrap_socket(site.server.socket, server_side=True)
-    with pytest.raises(DownloadError, match="does not prove who it is"):
-        ask_release(AskRelease(address=site.address.replace("http:", "https:")), HURRIED)
-    assert site.asked == []

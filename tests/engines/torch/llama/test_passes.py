@@ -19,22 +19,17 @@ def trained(folder: Path, method: str) -> tuple[TorchEngine, list[TrainingSequen
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
-def test_gradients_equal_those_through_the_modules(folder: Path, method: str, way: str) -> None:
+def test_logprobs_and_gradients_equal_those_through_the_modules(folder: Path, method: str, way: str) -> None:
     engine, batch = trained(folder, method)
+    with torch.no_grad():
+        for own, sequence in zip(token_logprobs_of(engine, batch), batch, strict=True):
+            torch.testing.assert_close(own, logprobs_through_the_modules(engine, sequence), atol=1e-5, rtol=1e-5)
     engine.trainer.settings = msgspec.structs.replace(engine.trainer.settings, recompute=way == "recomputed")
     ours = gradients(engine, batch)
     theirs = gradients_through_the_modules(engine, batch)
     assert ours.keys() == theirs.keys() == engine.policy.trainable().keys()
     for name, gradient in ours.items():
         torch.testing.assert_close(gradient, theirs[name], atol=1e-6, rtol=1e-4, msg=name)
-
-
-@pytest.mark.parametrize("method", ["lora", "full"])
-def test_logprobs_equal_those_through_the_modules(folder: Path, method: str, way: str) -> None:
-    engine, batch = trained(folder, method)
-    with torch.no_grad():
-        for ours, sequence in zip(token_logprobs_of(engine, batch), batch, strict=True):
-            torch.testing.assert_close(ours, logprobs_through_the_modules(engine, sequence), atol=1e-5, rtol=1e-5)
 
 
 def logprobs_through_the_modules(engine: TorchEngine, sequence: TrainingSequence) -> torch.Tensor:
