@@ -13,7 +13,6 @@ and emptied again; the read-only one a file with a file system that the kernel i
 the next start. What a line does to links is in `lines`, what a power cut leaves in `power`.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -26,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sapo_desktop.system.processes import KERNEL_COUNTERS, memory_kills
-from tests.attack.node.kills import Terminal, end, played_again, read_rewards
+from tests.attack.node.kills import Terminal, end, number_of, played_again, read_rewards
 from tests.bench.figure import Figure, arguments, exactly, show, tell
 
 ROUNDS = 2
@@ -82,9 +81,9 @@ def main() -> None:
         if given.only not in HAPPENING:
             play(good, ROUNDS, given.seed)
         files = chosen(FAULTS, 1 if given.quick else None, given.only)
-        outcomes = [damaged(name, FAULTS[name], good, Path(scratch), given.seed) for name in files]
+        outcomes = [damaged(name, good, Path(scratch), given.seed) for name in files]
         happening = chosen(HAPPENING, 2 if given.quick else None, given.only)
-        outcomes += [happened(name, HAPPENING[name], Path(scratch), given.seed) for name in happening]
+        outcomes += [happened(name, Path(scratch), given.seed) for name in happening]
         if sys.platform == "linux" and os.geteuid() == 0 and not given.quick and not given.only:
             outcomes.append(full_disk(Path(scratch), given.seed))
             outcomes.append(read_only_disk(Path(scratch), given.seed))
@@ -96,11 +95,12 @@ def chosen(faults: Iterable[str], most: int | None, only: str | None) -> list[st
     return [name for name in faults if name == only] if only else [*faults][:most]
 
 
-def damaged(name: str, fault: Callable[[Path], int], good: Path, scratch: Path, seed: int) -> Outcome:
+def damaged(name: str, good: Path, scratch: Path, seed: int) -> Outcome:
     """A copy of the folder with one fault, started again."""
     folder = scratch / name.replace(" ", "-")
     shutil.copytree(good, folder)
-    left = fault(folder)
+    left, fault = FAULTS[name]
+    fault(folder)
     said, reached = play(folder, 1, seed)
     tell(f"{name}: went on to round {reached}; said: {' '.join(said) or 'nothing'}")
     return Outcome(name, reached, left + 1, said)
@@ -118,59 +118,22 @@ def newest(folder: Path) -> Path:
     return max(path for path in (folder / "checkpoints").iterdir() if path.name.isdigit())
 
 
-def settings_are_noise(folder: Path) -> int:
-    (folder / "settings.toml").write_bytes(b"\x00\xffquestions = [")
-    return ROUNDS
-
-
-def wishes_are_noise(folder: Path) -> int:
-    (folder / "wishes.json").write_bytes(b"{{")
-    return ROUNDS
-
-
-def weights_are_other_ones(folder: Path) -> int:
-    overwrite(newest(folder) / "adapter_model.safetensors", 5000)
-    return ROUNDS - 1
-
-
-def a_checkpoint_is_cut_off(folder: Path) -> int:
-    (newest(folder) / "state.msgpack").write_bytes(b"")
-    return ROUNDS - 1
-
-
-def the_history_is_no_database(folder: Path) -> int:
-    overwrite(folder / "history.sqlite", 0)
-    return ROUNDS
-
-
-def the_history_has_a_torn_page(folder: Path) -> int:
-    overwrite(folder / "history.sqlite", 20_000, 4096)
-    return ROUNDS
-
-
-def a_row_is_another_text(folder: Path) -> int:
+def a_row_is_another_text(folder: Path) -> None:
     data = (folder / "history.sqlite").read_bytes()
-    at = data.rindex(b'"local_groups"')
-    overwrite(folder / "history.sqlite", at, 8)
-    return ROUNDS
+    overwrite(folder / "history.sqlite", data.rindex(b'"local_groups"'), 8)
 
 
-def the_cache_is_gone(folder: Path) -> int:
-    shutil.rmtree(folder / "cache")
-    return ROUNDS
-
-
-FAULTS: dict[str, Callable[[Path], int]] = {
-    "settings are noise": settings_are_noise,
-    "wishes are noise": wishes_are_noise,
-    "weights are other ones": weights_are_other_ones,
-    "a checkpoint is cut off": a_checkpoint_is_cut_off,
-    "the history is no database": the_history_is_no_database,
-    "the history has a torn page": the_history_has_a_torn_page,
-    "a row is another text": a_row_is_another_text,
-    "the cache is gone": the_cache_is_gone,
+FAULTS: dict[str, tuple[int, Callable[[Path], object]]] = {
+    "settings are noise": (ROUNDS, lambda node: (node / "settings.toml").write_bytes(b"\x00\xffquestions = [")),
+    "wishes are noise": (ROUNDS, lambda node: (node / "wishes.json").write_bytes(b"{{")),
+    "weights are other ones": (ROUNDS - 1, lambda node: overwrite(newest(node) / "adapter_model.safetensors", 5000)),
+    "a checkpoint is cut off": (ROUNDS - 1, lambda node: (newest(node) / "state.msgpack").write_bytes(b"")),
+    "the history is no database": (ROUNDS, lambda node: overwrite(node / "history.sqlite", 0)),
+    "the history has a torn page": (ROUNDS, lambda node: overwrite(node / "history.sqlite", 20_000, 4096)),
+    "a row is another text": (ROUNDS, a_row_is_another_text),
+    "the cache is gone": (ROUNDS, lambda node: shutil.rmtree(node / "cache")),
 }
-"""Each returns the round whose checkpoint is whole after it."""
+"""What is done to a node's folder, and the round whose checkpoint is whole after it."""
 SILENT = {
     *("the cache is gone", "wishes are noise"),
     *("the worker is suspended", "the engine is suspended", "the examiner is suspended", "the clock jumps"),
@@ -181,20 +144,17 @@ nothing to say."""
 
 def play(folder: Path, rounds: int, seed: int) -> tuple[list[str], int]:
     """Play so many rounds; returns what was said, and the last round. 0 where it did not start."""
-    line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--seed", str(seed), "--data", str(folder)]
-    line += ["--rounds", str(rounds), "--set", "questions=4", "--set", "low_priority=off"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    events = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
-    said = [event["text"] for event in events if event["event"] == "notice" and event["level"] != "info"]
-    return said, max((event["round"] for event in events if event["event"] == "round"), default=0)
+    terminal = Terminal(folder, seed, rounds)
+    terminal.finish()
+    return terminal.said, max(map(number_of, terminal.rounds()), default=0)
 
 
 # -- while it plays --------------------------------------------------------------------------------------------------
 
 
-def happened(name: str, fault: Callable[[Path, int], Terminal], scratch: Path, seed: int) -> Outcome:
+def happened(name: str, scratch: Path, seed: int) -> Outcome:
     """One run of some rounds to which something happens."""
-    terminal = fault(scratch / name.replace(" ", "-"), seed)
+    terminal = HAPPENING[name](scratch / name.replace(" ", "-"), seed)
     hung = not ended(terminal)
     reached = len(read_rewards(terminal.data))
     tell(f"{name}: went on to round {reached}; said: {' '.join(terminal.said) or 'nothing'}")

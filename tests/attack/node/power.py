@@ -99,7 +99,7 @@ def record(folder: Path, trace: Path, seed: int) -> None:
     """Have a node play under strace."""
     program, data = [sys.executable, "-m", "sapo_desktop"], ["--data", str(folder)]
     commands = [
-        [*program, "settings", "set", "questions=4", "low_priority=off", *data],
+        [*program, "settings", "set", "questions=4", "low_priority=off", "curriculum=off", *data],
         [*program, "run", "--silo", "--json", "--seed", str(seed), "--rounds", str(ROUNDS), *data],
         [*program, "settings", "set", f"label={LABEL}", *data],
     ]
