@@ -57,8 +57,8 @@ grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
 READ_BUFFER = 1 << 20
 OnProgress = Callable[[Any], None]
 OnBusy = Callable[[Text], None]
-ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 """Told in a sentence that loading takes long because the computer is busy."""
+ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
 
 class Host:
@@ -414,12 +414,9 @@ class Host:
             now = look(self.pid, clock(), loading=patience.loading)
             if not suspended:
                 patience.count(clock() - began, seen, now)
-                self._tell_busy(patience.busy(now))
+                if self._on_busy is not None and (busy := patience.busy(now)) is not None:
+                    self._on_busy(busy)
             seen = now
-
-    def _tell_busy(self, busy: Text | None) -> None:
-        if busy is not None and self._on_busy is not None:
-            self._on_busy(busy)
 
     async def _time_out(self, patience: Patience) -> NoReturn:
         if self.pid is not None:
