@@ -14,10 +14,11 @@ from typing import Any, Protocol
 
 import msgspec
 
+from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Generated, Group, Phase, Question, Record, Sampling
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.lab.arm import QUARTERS, Arm, Budget
-from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat, signer_of
+from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.plan import (
@@ -33,6 +34,7 @@ from sapo_desktop.learning.plan import (
 )
 from sapo_desktop.learning.reasoning import medians
 from sapo_desktop.learning.round import Ended, Progress, RoundPlan, RoundResult, round_seed, run_round, unwatched
+from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, level_of, parse_tasks
 from sapo_desktop.worker.hosts.choice import BaseModel
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
@@ -165,7 +167,7 @@ class Node:
         plan = EnginePlan(self._model.path, trainer, settings.threads or 1, settings.device)
         self.engine = (Engine if self.honest else LyingEngine)(InProcess(ground.service()), plan)
         self._rng = Random()
-        signer = signer_of(seed)
+        signer = Signer(digest(b"sapo/lab/key", str(seed).encode("ascii")))
         keys = {identity: task for task, identity in ground.ids.items()}
         check = group_check(ground.catalogue, keys)
         self.seat = Seat(room, signer, check, self._rng, forges=not self.honest)

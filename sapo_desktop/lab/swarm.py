@@ -103,8 +103,3 @@ class LabMember(Member):
 
     async def measured(self, tasks: object) -> SwarmReward | None:
         return None
-
-
-def signer_of(seed: int) -> Signer:
-    """The key of a node."""
-    return Signer(digest(b"sapo/lab/key", str(seed).encode("ascii")))

@@ -7,14 +7,13 @@ socket.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import (
     AskRelease,
-    Contents,
     Fetch,
     Kept,
     Look,
@@ -33,14 +32,9 @@ from sapo_desktop.models.files.store import Store
 
 
 class ModelFiles:
-    """Answers one request after the other.
+    """Answers one request after the other."""
 
-    Args:
-        catalogue: what each name of the catalogue stands for.
-    """
-
-    def __init__(self, catalogue: Mapping[str, ModelSpec] | None = None) -> None:
-        self._catalogue = catalogue or {}
+    def __init__(self) -> None:
         self.versions = {"huggingface_hub": version("huggingface_hub")}
 
     def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreReply:
@@ -52,7 +46,7 @@ class ModelFiles:
             case Remove(folder=folder, name=name):
                 return Removed(name=name, bytes=Store(Path(folder)).remove(name))
             case Look(folder=folder):
-                return self._look(folder)
+                return Store(Path(folder)).contents()
             case AskRelease():
                 from sapo_desktop.models.files.release import ask_release
 
@@ -61,29 +55,26 @@ class ModelFiles:
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
         from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it
 
-        spec = self._spec(request)
-        return download(Store(Path(request.folder)), spec, request.access, progress)
+        return download(Store(Path(request.folder)), _spec(request), request.access, progress)
 
-    def _spec(self, request: Fetch) -> ModelSpec:
-        if "/" in request.reference:
-            return spec_of(request.reference, request.files)
-        if request.reference in self._catalogue:
-            return self._catalogue[request.reference]
-        if near := difflib.get_close_matches(request.reference, self._catalogue, 1):
-            raise ModelError(
-                "The catalogue has no model '{name}'; did you mean {near}? Any other is named OWNER/NAME, as on "
-                "its page.",
-                name=request.reference,
-                near=near[0],
-            )
+
+def _spec(request: Fetch) -> ModelSpec:
+    if "/" in request.reference:
+        return spec_of(request.reference, request.files)
+    catalogue = catalogue_specs()
+    if request.reference in catalogue:
+        return catalogue[request.reference]
+    if near := difflib.get_close_matches(request.reference, catalogue, 1):
         raise ModelError(
-            "The catalogue has no model '{name}'. Any other is named OWNER/NAME, as on its page.",
+            "The catalogue has no model '{name}'; did you mean {near}? Any other is named OWNER/NAME, as on its page.",
             name=request.reference,
+            near=near[0],
         )
-
-    def _look(self, folder: str) -> Contents:
-        return Store(Path(folder)).contents()
+    raise ModelError(
+        "The catalogue has no model '{name}'. Any other is named OWNER/NAME, as on its page.",
+        name=request.reference,
+    )
 
 
 def create() -> ModelFiles:
-    return ModelFiles(catalogue_specs())
+    return ModelFiles()

@@ -10,7 +10,7 @@ from sapo_desktop.core.models import Fetch
 from sapo_desktop.core.resources import resource
 from sapo_desktop.models.catalogue import CATALOGUE, catalogue_specs, model_catalogue, read_catalogue
 from sapo_desktop.models.fit.shape import shape_of
-from sapo_desktop.models.service import create
+from sapo_desktop.models.service import _spec
 
 KIB_A_TOKEN = {
     "smollm2-135m": 22.5,
@@ -91,7 +91,7 @@ def test_every_model_but_the_one_that_ships_is_downloaded_by_its_id_and_gguf_ver
     assert specs["smollm2-135m"].repository == "HuggingFaceTB/SmolLM2-135M-Instruct"
     assert all(specs[name].quantisation for name in versions)
     request = Fetch(folder="/nowhere", reference="smollm2-135m")
-    assert create()._spec(request) == specs["smollm2-135m"], "the process that downloads knows them"
+    assert _spec(request) == specs["smollm2-135m"], "the process that downloads knows them"
 
 
 @pytest.mark.parametrize(
