@@ -55,7 +55,7 @@ def play(*requests: tuple[Plan, int]) -> None:
         cwd=ROOT,
         env=python_environment({"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}),
         check=True,
-        timeout=100,
+        timeout=600,
     )
 
 

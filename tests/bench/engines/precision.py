@@ -3,7 +3,7 @@
     python -m tests.bench.engines.precision [--quick] [--json] [--seed N]
 
 Random weights, one thread, 16 answers of 24 tokens and a step on 8 answers of 64. A node chooses by a second of
-products (engines/products.py); the goal is that its choice is not the slower one by more than a tenth. `--quick`
+products (engines/torch/products.py); the goal is that its choice is not the slower one by more than a tenth. `--quick`
 takes a tenth of the layers and less of everything: without instructions for bfloat16 it is slow.
 """
 
