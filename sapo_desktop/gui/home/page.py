@@ -121,34 +121,27 @@ class HomePage(Page):
 
     def _warn(self) -> None:
         swarm = self.view.swarm
-        if self.view.mend == "file":
-            self._banner.say(tr("Mend the settings file, or go on with the default settings."), "danger")
-            self._banner.button.set_text(tr("Use the defaults"))
-            self._banner.button.show()
-        elif self.view.mend:
+        said, action = "", ""
+        if self.view.mend:
             said, action = {
+                "file": (
+                    tr("Mend the settings file, or go on with the default settings."),
+                    tr("Use the defaults"),
+                ),
                 "model": (tr("With another model it can start."), tr("Choose another model")),
                 "pack": (tr("With the engine pack it can start."), tr("Get what learns")),
                 "settings": (tr("With another setting it can start."), tr("Open the settings")),
             }[self.view.mend]
-            self._banner.say(said, "danger")
-            self._banner.button.set_text(action)
-            self._banner.button.show()
         elif self.view.face == "attention":
-            self._banner.say(tr("The log says what happened."), "danger")
-            self._banner.button.set_text(tr("Open the log"))
-            self._banner.button.show()
+            said, action = tr("The log says what happened."), tr("Open the log")
         elif not self.view.silo and swarm is not None and swarm.one_source:
-            self._banner.say(
-                tr(
-                    "All that this node draws comes from one source: its view of the swarm may be made up. Add "
-                    "another peer."
-                ),
-                "warning",
+            said = tr(
+                "All that this node draws comes from one source: its view of the swarm may be made up. Add "
+                "another peer."
             )
-            self._banner.button.hide()
-        else:
-            self._banner.say("")
+        self._banner.say(said, "danger" if action else "warning")
+        self._banner.button.set_text(action)
+        self._banner.button.setVisible(bool(action))
 
     def _mend(self) -> None:
         """What the banner offers."""

@@ -65,3 +65,13 @@ def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
         monkeypatch.setattr(home_page, "confirm", lambda *asked, agreed=agreed: agreed)
         page._banner.button.click()
         assert bridge.asked_for(ResetSettings) == [ResetSettings(keys=[])] * agreed
+
+
+def test_where_all_comes_from_one_source_it_is_said_and_there_is_nothing_to_press(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view(silo=False))
+    page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
+    for one_source in (True, False):
+        swarm = msgspec.structs.replace(scenes.swarm_info(), one_source=one_source)
+        bridge.changed.emit(bridge.view.take_swarm(swarm))
+        assert page._banner.isVisible() == one_source and not page._banner.button.isVisible()
+    assert page._banner.property("tone") == "warning"
