@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings, between_commas
@@ -60,19 +62,9 @@ class Watch:
         now = self._clock()
         if self._slow is None or self._slow[1] != settings or now - self._slow[0] >= SLOW_SECONDS:
             self._slow = now, settings, self._look_slowly(settings)
-        seen = self._slow[2]
         plug = power()
         idle, unknown = self._look_for_somebody() if wants_idle(settings) else (None, "")
-        return Presence(
-            on_battery=plug.on_battery,
-            charge=plug.charge,
-            idle=idle,
-            idle_unknown=unknown,
-            metered=seen.metered,
-            program=seen.program,
-            card_share=seen.card_share,
-            degrees=seen.degrees,
-        )
+        return replace(self._slow[2], on_battery=plug.on_battery, charge=plug.charge, idle=idle, idle_unknown=unknown)
 
     def close(self) -> None:
         self._idle.close()
