@@ -82,30 +82,18 @@ def model_rows(badges: Sequence[ModelBadge], contents: Contents, at_work: str, c
             return "damaged"
         return "unfinished" if name in unfinished else "not here"
 
+    known = {badge.id: badge for badge in badges}
     rows = []
-    for badge in badges:
-        kept = installed.pop(badge.id, None)
-        rows.append(
-            ModelRow(
-                name=badge.id,
-                title=badge.name,
-                state=state(badge.id, badge.downloaded or kept is not None),
-                badge=badge,
-                installed=kept,
-                bytes=kept.bytes if kept else unfinished.get(badge.id, 0),
-                problem=contents.damaged.get(badge.id, ""),
-            )
-        )
-    known = {row.name for row in rows}
-    for name in sorted({*installed, *unfinished, *contents.damaged} - known):
-        found = installed.get(name)
+    for name in [*known, *sorted({*installed, *unfinished, *contents.damaged} - known.keys())]:
+        badge, kept = known.get(name), installed.get(name)
         rows.append(
             ModelRow(
                 name=name,
-                title=name,
-                state=state(name, found is not None),
-                installed=found,
-                bytes=found.bytes if found else unfinished.get(name, 0),
+                title=badge.name if badge is not None else name,
+                state=state(name, kept is not None or (badge is not None and badge.downloaded)),
+                badge=badge,
+                installed=kept,
+                bytes=kept.bytes if kept is not None else unfinished.get(name, 0),
                 problem=contents.damaged.get(name, ""),
             )
         )
