@@ -1,7 +1,5 @@
 import time
 
-import msgspec
-
 from sapo_desktop.core.models import Contents
 from sapo_desktop.view.plain import plain
 from sapo_desktop.worker.control.messages.models import ModelsAre
@@ -34,7 +32,3 @@ def test_ten_thousand_models_take_no_second() -> None:
     began = time.monotonic()
     plain(contents)
     assert time.monotonic() - began < 3  # a busy machine's; it takes a tenth of that
-
-
-def test_a_struct_keeps_its_type() -> None:
-    assert isinstance(plain(INFO), msgspec.Struct) and type(plain(INFO)) is type(INFO)

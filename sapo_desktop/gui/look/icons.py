@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from sapo_desktop.core.resources import resource
-from sapo_desktop.gui.look import theme
 
 _OF_FACES = (16, 20, 22, 24, 32, 36, 48, 64)
 """Pixels: window lists and trays take what they want."""
@@ -22,11 +21,6 @@ def icon(name: str, side: int, colour: str) -> QIcon:
     return _icon(name, colour, tuple(sorted({side, round(ratio * side), 2 * side})))
 
 
-def pixmap(name: str, size: int, colour: str | None = None, ratio: float = 1.0) -> QPixmap:
-    """The same as a picture of `size` device-independent pixels."""
-    return _pixmap(name, size, colour or theme.current().muted, ratio)
-
-
 def face(name: str) -> QIcon:
     """The app's own picture, in several colours of its own: `sapo`, or `tray-` and a state."""
     return _icon(name, "", _OF_FACES)
@@ -36,12 +30,13 @@ def face(name: str) -> QIcon:
 def _icon(name: str, colour: str, sizes: tuple[int, ...]) -> QIcon:
     made = QIcon()
     for size in sizes:
-        made.addPixmap(_pixmap(name, size, colour, 1.0))
+        made.addPixmap(pixmap(name, size, colour, 1.0))
     return made
 
 
 @lru_cache(maxsize=512)
-def _pixmap(name: str, size: int, colour: str, ratio: float) -> QPixmap:
+def pixmap(name: str, size: int, colour: str, ratio: float) -> QPixmap:
+    """The same as a picture of `size` device-independent pixels."""
     drawn = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     drawn.fill(Qt.GlobalColor.transparent)
     painter = QPainter(drawn)

@@ -13,11 +13,7 @@ from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Request, Resume, SetSilo, StartRounds
-
-PAUSES = (15 * 60, 3600, 3 * 3600)
-"""Seconds that the tray offers."""
 
 
 class Actions(QObject):
@@ -33,7 +29,8 @@ class Actions(QObject):
     def _order(self, request: Request) -> None:
         if not isinstance(request, SetSilo):  # any other takes back that the node is to end
             self.quits_after_round = isinstance(request, Quit)
-        self._bridge.ask(request, _quietly, partial(self._refused, request), of=self)
+        # What it came to is said by the state that changes, not by the reply.
+        self._bridge.ask(request, lambda reply: None, partial(self._refused, request), of=self)
 
     def _refused(self, request: Request, error: SapoError) -> None:
         """It is said, and every switch shows again what holds."""
@@ -83,8 +80,8 @@ class Actions(QObject):
 
 def add_pauses(menu: QMenu, actions: Actions) -> None:
     """How long a pause can be, as tray and Home offer it."""
-    for seconds, name in zip(PAUSES, (tr("15 minutes"), tr("1 hour"), tr("3 hours")), strict=True):
-        menu.addAction(name).triggered.connect(partial(actions.pause, float(seconds)))
+    for seconds, name in ((900.0, tr("15 minutes")), (3600.0, tr("1 hour")), (10800.0, tr("3 hours"))):
+        menu.addAction(name).triggered.connect(partial(actions.pause, seconds))
     menu.addAction(tr("Until tomorrow")).triggered.connect(actions.pause_until_tomorrow)
 
 
@@ -92,7 +89,3 @@ def seconds_until_tomorrow(now: datetime) -> float:
     """Until the next midnight of the wall clock, also in a night in which clocks change."""
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return max(1.0, midnight.astimezone().timestamp() - now.astimezone().timestamp())
-
-
-def _quietly(reply: Ok) -> None:
-    """The state that changes says it."""

@@ -22,7 +22,8 @@ def ask_save_path(parent: QWidget, title: str, suggestion: str, kinds: str = "")
     Returns:
         The full path, "" where the user went back.
     """
-    chosen, _ = QFileDialog.getSaveFileName(parent, title, _beside_the_last(suggestion), kinds, options=_options())
+    beside_the_last = str(Path(_folder()) / suggestion)  # a whole path stays what it is
+    chosen, _ = QFileDialog.getSaveFileName(parent, title, beside_the_last, kinds, options=_options())
     return _remembered(chosen)
 
 
@@ -46,10 +47,6 @@ def _options() -> QFileDialog.Option:
 
 def _folder() -> str:
     return _last_folder or QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-
-
-def _beside_the_last(suggestion: str) -> str:
-    return str(Path(_folder()) / suggestion)  # a whole path stays what it is
 
 
 def _remembered(chosen: str) -> str:

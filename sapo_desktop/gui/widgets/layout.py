@@ -32,20 +32,17 @@ WIDE = 1600
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
 """What a box holds: a whole number is a stretch, a pair a part with its share of what room is left."""
 Some = TypeVar("Some", bound=QWidget)
+Box = TypeVar("Box", QVBoxLayout, QHBoxLayout)
 
 
 def column(*parts: Part, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QVBoxLayout:
     """Parts below each other."""
-    box = QVBoxLayout()
-    _fill(box, parts, spacing, margins)
-    return box
+    return _filled(QVBoxLayout(), parts, spacing, margins)
 
 
 def row(*parts: Part, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QHBoxLayout:
     """Parts beside each other."""
-    box = QHBoxLayout()
-    _fill(box, parts, spacing, margins)
-    return box
+    return _filled(QHBoxLayout(), parts, spacing, margins)
 
 
 def holding(layout: QLayout) -> QWidget:
@@ -327,10 +324,11 @@ def _scroll(area: QScrollArea, inner: QWidget) -> None:
     area.setWidget(inner)
 
 
-def _fill(box: QVBoxLayout | QHBoxLayout, parts: Sequence[Part], spacing: float, margins: Sequence[int]) -> None:
+def _filled(box: Box, parts: Sequence[Part], spacing: float, margins: Sequence[int]) -> Box:
     box.setSpacing(grid(spacing))
     box.setContentsMargins(*margins)
     _add(box, parts)
+    return box
 
 
 def _add(box: QVBoxLayout | QHBoxLayout, parts: Sequence[Part]) -> None:

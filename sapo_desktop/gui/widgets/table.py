@@ -341,7 +341,8 @@ class Table(QTableView):
             self.setColumnWidth(at, max(_least(), left // len(stretched)))
 
     def _resized(self, at: int, width: int) -> None:
-        if not self._fitting and self.isVisible() and QGuiApplication.mouseButtons():
+        is_own = self._fitting or self._rows.headings[at].stretch
+        if not is_own and self.isVisible() and QGuiApplication.mouseButtons():
             self._drawn[at] = width
             self._fit_stretched()
 

@@ -24,14 +24,13 @@ from tests.gui.scenes import NOW, a_view, swarm_curve
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import PROGRESS
 
-STAGED = ("home", "learning", "peers", "model", "try", "settings", "log")
 Value = TypeVar("Value")
 
 
 def staged(view: View) -> StageBridge:
     """A bridge with something to say to every page."""
     bridge = StageBridge(view)
-    for name in STAGED:
+    for name in pages():
         importlib.import_module(f"tests.gui.staged_{name}").stage(bridge)
     return bridge
 

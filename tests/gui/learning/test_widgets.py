@@ -42,7 +42,7 @@ def test_a_fold_keeps_its_place_and_its_text_to_itself(qtbot: QtBot) -> None:
     assert fold.minimumHeight() == height
 
 
-def test_a_column_that_takes_what_is_left_never_vanishes(qtbot: QtBot) -> None:
+def test_a_column_that_takes_what_is_left_never_vanishes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     headings = [Heading("Task", str, stretch=True), *(Heading(f"A longer heading {n}", str) for n in range(4))]
     table = Table("T", headings)
     qtbot.addWidget(table)
@@ -52,6 +52,11 @@ def test_a_column_that_takes_what_is_left_never_vanishes(qtbot: QtBot) -> None:
     assert table.columnWidth(0) >= 90
     table.resize(1400, 200)
     assert table.columnWidth(0) > 300, "with room it takes all of it"
+    with monkeypatch.context() as drawing:
+        drawing.setattr(QGuiApplication, "mouseButtons", lambda: Qt.MouseButton.LeftButton)
+        before = table.columnWidth(0) + table.columnWidth(1)
+        table.setColumnWidth(1, table.columnWidth(1) + 40)
+    assert table.columnWidth(0) + table.columnWidth(1) == before and list(table._drawn) == [1], "as by hand"
     table.resize(400, 200)
     assert 90 <= table.columnWidth(0) <= 120
 

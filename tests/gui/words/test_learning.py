@@ -1,5 +1,6 @@
 """Everything that can happen has words, and the words are those of what the node knows."""
 
+from collections.abc import Callable, Sequence
 from typing import get_args
 
 import pytest
@@ -20,18 +21,20 @@ def rollout(**changes: object) -> Rollout:
     return builders.rollout(**(plain | {"verdict": "partial"} | changes))
 
 
-def test_every_weighting_is_offered_once_and_explained() -> None:
+def test_every_weighting_is_offered_once() -> None:
     assert set(learning_words.WEIGHTINGS) == set(WEIGHTINGS) == set(get_args(WeightingName))
-    assert len({learning_words.weighting_meaning(name) for name in WEIGHTINGS}) == len(WEIGHTINGS)
-    assert all(learning_words.weighting_meaning(name) for name in WEIGHTINGS)
 
 
-def test_every_mix_is_explained() -> None:
-    assert len({learning_words.mix_meaning(mix) for mix in learning_words.MIXES} - {""}) == len(learning_words.MIXES)
-
-
-def test_every_phase_is_explained() -> None:
-    assert len({learning_words.phase_meaning(phase) for phase in PHASES}) == len(PHASES)
+@pytest.mark.parametrize(
+    ("meaning", "names"),
+    [
+        (learning_words.weighting_meaning, learning_words.WEIGHTINGS),
+        (learning_words.mix_meaning, learning_words.MIXES),
+        (learning_words.phase_meaning, PHASES),
+    ],
+)
+def test_each_is_explained_in_words_of_its_own(meaning: Callable[[str], str], names: Sequence[str]) -> None:
+    assert len({meaning(name) for name in names} - {""}) == len(names)
 
 
 @pytest.mark.parametrize("verdict", get_args(Verdict))
