@@ -29,17 +29,13 @@ def test_what_was_damaged_is_said_in_whole_sentences(tmp_path: Path) -> None:
     scene.keeper.history.close()
 
 
-async def test_a_first_start_is_at_the_base(tmp_path: Path) -> None:
-    keeper = Scene(tmp_path, SETTINGS, 1e9).keeper
-    beginning = await _beginning(keeper, SETTINGS, None, A)
-    assert beginning.checkpoint is None and not beginning.another_model
-    assert (beginning.counters.round, beginning.counters.seed, beginning.counters.model) == (0, SETTINGS.seed, "a")
-    await keeper.close()
-
-
 async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where_it_was_left(tmp_path: Path) -> None:
     scene = Scene(tmp_path, SETTINGS, 1e9)
     node, keeper = scene.node, scene.keeper
+    start = await _beginning(keeper, SETTINGS, None, A)
+    assert start.checkpoint is None and not start.another_model, "a first start is at the base"
+    assert (start.counters.round, start.counters.seed, start.counters.model) == (0, SETTINGS.seed, "a")
+
     learned = Counters(round=5, instance="i", seed=1, model="a", solve_rates={"gcd/easy": 0.5})
     first = await keeper.write(learned, node.engine)
     same = await _beginning(keeper, SETTINGS, first, A)

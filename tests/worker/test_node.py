@@ -143,13 +143,14 @@ def held(
     return begun, goes_on
 
 
-@pytest.mark.parametrize("curriculum", [False, True])
-async def test_what_the_next_round_asks_is_known_before_the_step(tmp_path: Path, curriculum: bool) -> None:
-    settings = msgspec.structs.replace(SETTINGS, curriculum=curriculum)
-    async with playing(tmp_path, settings, rounds=4) as scene:
+@pytest.mark.parametrize(("changes", "known"), [({}, 4), ({"curriculum": True}, 4), ({"overlap": False}, 0)])
+async def test_what_the_next_round_asks_is_known_before_the_step_where_that_is_wanted(
+    tmp_path: Path, changes: dict[str, bool], known: int
+) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, **changes), rounds=4) as scene:
         await scene.until(RoundFinished, count=4)
     # Of each round but the first; after the last one, too, for who goes on later.
-    assert scene.engine.ahead[:-1] == scene.engine.asked[1:] and len(scene.engine.ahead) == 4
+    assert len(scene.engine.ahead) == known and scene.engine.ahead[:-1] == scene.engine.asked[1:known]
 
 
 @pytest.mark.parametrize("error", [TaskError("no question"), HostDied("gone")])
@@ -170,13 +171,7 @@ async def test_a_round_lasts_where_the_next_ones_questions_cannot_be_set_yet(
     assert not errors and len(scene.engine.ahead) == 2 and len(scene.engine.asked) == 3
 
 
-async def test_nothing_is_answered_ahead_where_it_is_not_wanted(tmp_path: Path) -> None:
-    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, overlap=False), rounds=2) as scene:
-        await scene.until(RoundFinished, count=2)
-    assert scene.engine.ahead == []
-
-
-async def test_rounds_are_counted_kept_and_checkpointed(tmp_path: Path) -> None:
+async def test_rounds_are_counted_kept_and_checkpointed_and_clients_told_of_it(tmp_path: Path) -> None:
     async with playing(tmp_path, rounds=3) as it:
         await it.until_state(NodeState.IDLE)
         assert it.node.counters.round == 3
@@ -184,6 +179,12 @@ async def test_rounds_are_counted_kept_and_checkpointed(tmp_path: Path) -> None:
         rounds = it.keeper.history.rounds().rounds
         assert [(r.round, r.checkpoint) for r in rounds] == [(1, 1), (2, 2), (3, 3)]
         assert it.gate.reason == "3 rounds done"
+        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
+        await it.node.roll_back("1")
+        assert isinstance(it.events[-1], CheckpointsChanged)
+        assert it.keeper.store.numbers()[-1] == 4
+        it.node.show.damaged([])
+        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 4
 
 
 async def test_a_small_allowance_means_fewer_checkpoints_but_the_last_is_written(tmp_path: Path) -> None:
@@ -301,17 +302,6 @@ async def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Pa
     task.cancel()
     await asyncio.wait([task])
     await it.node.close()
-
-
-async def test_clients_are_told_of_every_checkpoint_that_comes_or_goes(tmp_path: Path) -> None:
-    async with playing(tmp_path, rounds=3) as it:
-        await it.until_state(NodeState.IDLE)
-        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
-        await it.node.roll_back("1")
-        assert isinstance(it.events[-1], CheckpointsChanged)
-        assert it.keeper.store.numbers()[-1] == 4
-        it.node.show.damaged([])
-        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 4
 
 
 async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp_path: Path) -> None:

@@ -17,22 +17,16 @@ def test_it_names_versions_and_machine() -> None:
     assert msgspec.json.decode(msgspec.json.encode(made), type=RunManifest) == made
 
 
-def test_alike_is_said_to_be_alike() -> None:
+def test_what_changed_is_named_and_nothing_else() -> None:
     assert differs(manifest(), manifest()) == []
-
-
-def test_what_changed_is_named() -> None:
     changed = differs(manifest(threads=2), manifest(threads=1, torch="2.14.0", answers=4))
     assert [str(text) for text in changed] == [
         "threads: 1 instead of 2",
         "version of torch: 2.14.0 instead of 2.13.0",
         "setting answers: 4 instead of 8",
     ]
-
-
-def test_a_switch_and_an_empty_value_are_said_as_they_are_typed() -> None:
-    changed = differs(manifest(), manifest(silo=False, peers="wss://a:1"))
-    assert [str(text) for text in changed] == [
+    switched = differs(manifest(), manifest(silo=False, peers="wss://a:1"))  # said as they are typed
+    assert [str(text) for text in switched] == [
         "setting silo: off instead of on",
         "setting peers: wss://a:1 instead of nothing",
     ]
