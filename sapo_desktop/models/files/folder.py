@@ -180,7 +180,22 @@ def _architecture(config: dict[str, Any]) -> str:
             names=str(names) if names else sentence("no architecture"),
             known=", ".join(ARCHITECTURES),
         )
+    if _is_unusual(config):
+        raise ModelError(
+            "Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose "
+            "another model.",
+            kind=str(names[0]),
+        )
     return str(names[0])
+
+
+def _is_unusual(config: dict[str, Any]) -> bool:
+    """Whether it has layers that are not written out in engines/torch/llama, which looks again at what it loads."""
+    if config.get("use_sliding_window") and config.get("sliding_window"):
+        return bool(config.get("max_window_layers", 0) != config.get("num_hidden_layers"))  # those without a window
+    kinds = config.get("layer_types") or ()
+    unknown = not isinstance(kinds, Sequence)
+    return unknown or any(kind != "full_attention" for kind in kinds) or config.get("hidden_act", "silu") != "silu"
 
 
 def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
