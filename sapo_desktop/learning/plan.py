@@ -175,7 +175,7 @@ def next_learning_rate(settings: Settings, parameters: int, counters: Counters, 
     to learn.
     """
     rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
-    decay = settings.learning_rate_decay or recommended_decay(parameters)
+    decay = settings.learning_rate_decay or recommended_decay(settings.method, parameters)
     return rate * counters.guard.learning_rate_factor * max(_LEAST_SHARE, 1 / (1 + steps / decay))
 
 
@@ -192,9 +192,11 @@ def recommended_learning_rate(method: str, parameters: int) -> float:
     """
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6
-    return 2e-3 if method == "lora" else 4e-4
+    return 4e-3 if method == "lora" else 4e-4
 
 
-def recommended_decay(parameters: int) -> float:
-    """Steps until the learning rate is half: soon for the tiny models that begin with a high one."""
-    return math.inf if parameters > TINY_PARAMETERS else 150
+def recommended_decay(method: str, parameters: int) -> float:
+    """Steps until the learning rate is half: soon for the tiny models that begin with a high one (docs/lab.md)."""
+    if parameters > TINY_PARAMETERS:
+        return math.inf
+    return 50 if method == "lora" else 150

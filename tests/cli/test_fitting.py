@@ -87,7 +87,7 @@ def test_the_choice_can_be_put_into_the_settings(run: Words, door: FakeDoor) -> 
     door.machine = msgspec.structs.replace(door.machine, memory_free=10**9)
     assert run("fit", "--use") == 0
     kept = (run.folder / "settings.toml").read_text()
-    assert "learning_rate = 0.002" in kept and "The model is starter." in run.stdout
+    assert "learning_rate = 0.004" in kept and "The model is starter." in run.stdout
     assert run("fit", "--ram", "8", "--use") == 2 and "for this computer" in run.stderr
     door.machine = msgspec.structs.replace(door.machine, memory_free=6 * 10**9)
     assert run("fit", "--use") == 2 and "models download qwen2.5-0.5b" in run.stderr

@@ -102,8 +102,8 @@ def test_the_learning_rate_falls_with_the_adapters_steps_to_a_tenth_at_last() ->
     assert rates == pytest.approx([1e-3, 5e-4, 1e-3 / 3, 1e-4, 1e-4])
     constant = [next_learning_rate(Settings(), LARGE, counters(), n) for n in (0, 1000)]
     assert constant == pytest.approx([2e-5, 2e-5], rel=1e-5)
-    tiny = [next_learning_rate(Settings(), 2_000_000, counters(), n) for n in (0, 150)]
-    assert tiny == pytest.approx([2e-3, 1e-3])
+    tiny = [next_learning_rate(Settings(), 2_000_000, counters(), n) for n in (0, 50)]
+    assert tiny == pytest.approx([4e-3, 2e-3])
 
 
 def test_recommended_rates_are_small_for_models_of_common_size() -> None:

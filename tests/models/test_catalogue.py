@@ -69,7 +69,7 @@ def test_more_memory_means_a_higher_tier_and_larger_picks() -> None:
     assert [(tier.lora_rank, tier.max_tokens) for tier in found] == [(16, 256), (16, 512), (16, 1024), (32, 2048)]
     assert catalogue.recommended(entry, "cpu", 8 * 2**30).max_tokens == 128
     starter = catalogue.find("starter")
-    assert starter is not None and catalogue.recommended(starter, "gpu", 48 * 2**30).learning_rate == 2e-3
+    assert starter is not None and catalogue.recommended(starter, "gpu", 48 * 2**30).learning_rate == 4e-3
     assert "qwen3-4b" not in catalogue.picks("cpu", 64 * 2**30)
     assert "qwen3-4b" in catalogue.picks("gpu", 24 * 2**30) and "starter" in catalogue.picks("gpu", 0)
 
