@@ -16,7 +16,7 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import GroupName
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.me import ConsentSheet
-from sapo_desktop.gui.settings.groups import GROUPS, found
+from sapo_desktop.gui.settings.groups import GROUPS, Value, found
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
@@ -56,6 +56,8 @@ class SettingsPage(Page):
         )
         self._unsupported: Mapping[str, Text] = {}
         """Why the node's computer cannot keep some settings, by their keys, as it said when the page was opened."""
+        self._kept: dict[str, Value] = {}
+        """What was set in this window over the command line, which goes on to hold in this run, by the keys."""
         self._titles, self._sentences = (
             setting_words.titles(),
             {key: setting_words.sentence(key) for key in settings_file.known_keys()},
@@ -226,11 +228,15 @@ class SettingsPage(Page):
         if "look_for_updates" in card.rows and self.view.updates is not None:
             card.rows["look_for_updates"].show_measured(in_words(self.view.updates.text))
 
+    def _value(self, key: str) -> Value:
+        """What holds, or is to hold soon; of what the command line holds, what was set over it."""
+        wanted: Value = getattr(self.view.wanted, key)
+        return self._kept.get(key, wanted) if key in self._are().overridden else wanted
+
     def _show(self, made: SettingRow) -> None:
-        """What holds, or is to hold soon."""
         are, key = self._are(), made.key
         made.show_value(
-            getattr(self.view.wanted, key),
+            self._value(key),
             changed=key in are.changed,
             late=key in are.waiting,
             overridden=key in are.overridden,
@@ -253,13 +259,16 @@ class SettingsPage(Page):
     def _ask(self, made: SettingRow, text: str) -> None:
         key, for_good = made.key, made.key in ("share", "peers", "lan")
         request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text}, for_good=for_good)
-        self.bridge.ask(request, partial(self._taken, made), partial(self._refused, made), of=self)
+        self.bridge.ask(request, partial(self._taken, made, text), partial(self._refused, made), of=self)
 
-    def _taken(self, made: SettingRow, reply: Ok) -> None:
+    def _taken(self, made: SettingRow, text: str, reply: Ok) -> None:
+        if made.key in self._are().overridden:
+            self._kept[made.key] = settings_file.parse_value(made.key, text)
+            self._show(made)
         made.show_taken(one_line(in_words(reply.advice), 1000))
 
     def _refused(self, made: SettingRow, error: SapoError) -> None:
-        made.show_error(one_line(in_words(error), 1000), getattr(self.view.wanted, made.key))
+        made.show_error(one_line(in_words(error), 1000), self._value(made.key))
 
     def _look_for_updates(self, made: SettingRow) -> None:
         """The worker tells all pages how things stand; what was refused before is over."""
@@ -277,9 +286,10 @@ class SettingsPage(Page):
             "These go back to their defaults: {names}. What was learned, the history and the identity stay."
         ).format(names=", ".join(names))
         if confirm(self, tr("Reset all settings?"), about, tr("Reset all"), kind="danger"):
-            self.bridge.ask(ResetSettings(keys=[]), partial(self._was_reset, changed), of=self)
+            self.bridge.ask(ResetSettings(keys=[]), partial(self._was_reset, changed | self._kept.keys()), of=self)
 
     def _was_reset(self, keys: set[str], reply: Ok) -> None:
+        self._kept |= {key: settings_file.describe(key).default for key in keys}
         for card in self._cards.values():
             for key in keys & card.rows.keys():
                 card.rows[key].show_taken("")

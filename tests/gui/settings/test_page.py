@@ -177,6 +177,32 @@ def test_a_value_that_waits_stays_in_sight(page: SettingsPage, bridge: StageBrid
     assert field.text() == "smollm2-135m" and "once this round is done" in texts(row(page, "model"))
 
 
+def test_what_the_command_line_holds_is_shown_as_it_was_typed(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot, scenes.a_view(label="theirs"))
+
+    def keep(request: object) -> Ok:
+        """The run goes on with what its command line said."""
+        bridge.changed.emit(bridge.view.take_settings(staged_settings.are(Settings(label="theirs"), (), ("label",))))
+        return Ok(text="Saved.")
+
+    bridge.replies |= {SetSettings: keep, ResetSettings: keep}
+    keep(None)
+    made = row(page, "label")
+    field = made.control.field
+    assert field.text() == "theirs"
+    enter(field, "mine")
+    page.setFocus()
+    page.refresh(ALL)
+    assert field.text() == "mine" and "set by the command line" in texts(made)
+    bridge.replies[SetSettings] = SettingsError("No.")
+    enter(field, "no!")
+    page.setFocus()
+    page.refresh(ALL)
+    assert made.refused and field.text() == "no!"
+    press(made._reset)
+    assert field.text() == "" and not made.refused
+
+
 def test_one_is_reset_by_its_own_button(qtbot: QtBot) -> None:
     page, bridge = a_page(qtbot, staged_settings.a_view())
     made = row(page, "threads")
@@ -325,7 +351,7 @@ def test_a_week_is_drawn_by_mouse_and_keys_and_read_from_the_line(page: Settings
 
 def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge: StageBridge) -> None:
     made = row(page, "pause_for")
-    page._taken(made, Ok(advice="Did you mean blender?"))
+    page._taken(made, "blendr", Ok(advice="Did you mean blender?"))
     assert "Did you mean blender?" in texts(made) and not made.refused
 
 
