@@ -137,11 +137,13 @@ def report(fresh: Path) -> int:
 
 
 def unfinished(ts: Path) -> list[str]:
-    """Texts of a .ts file that have no translation yet."""
+    """Texts of a .ts file that have no translation yet, or an empty one."""
     return [
         message.findtext("source", "")
         for message in ET.parse(ts).getroot().iter("message")
-        if (found := message.find("translation")) is None or found.get("type") == "unfinished"
+        if (found := message.find("translation")) is None
+        or found.get("type") == "unfinished"
+        or not all((form.text or "").strip() for form in found.findall("numerusform") or [found])
     ]
 
 

@@ -7,6 +7,7 @@ are.
 import ast
 import html
 import re
+import runpy
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -83,6 +84,21 @@ def test_the_files_are_up_to_date_and_complete() -> None:
     command = [sys.executable, str(ROOT / "packaging" / "translations.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_text_without_words_in_one_of_its_forms_counts_as_unfinished(tmp_path: Path) -> None:
+    said = {
+        "done": "<translation>getan</translation>",
+        "absent": "",
+        "begun": '<translation type="unfinished">bego</translation>',
+        "empty": "<translation> </translation>",
+        "counted": "<translation><numerusform>eins</numerusform><numerusform>%Ln</numerusform></translation>",
+        "half": "<translation><numerusform>eins</numerusform><numerusform></numerusform></translation>",
+    }
+    messages = "".join(f"<message><source>{name}</source>{text}</message>" for name, text in said.items())
+    (tmp_path / "some.ts").write_text(f"<TS>{messages}</TS>", encoding="utf-8")
+    unfinished = runpy.run_path(str(ROOT / "packaging" / "translations.py"))["unfinished"]
+    assert unfinished(tmp_path / "some.ts") == ["absent", "begun", "empty", "half"]
 
 
 def test_every_text_of_the_code_was_collected() -> None:
