@@ -5661,6 +5661,10 @@
         <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
     </message>
     <message>
+        <source>The settings file has values that this version does not have any more: {values}. You need not do anything; a value that you set takes their place.</source>
+        <translation>Die Einstellungsdatei hat Werte, die es in dieser Version nicht mehr gibt: {values}. Du musst nichts tun; ein Wert, den du setzt, tritt an ihre Stelle.</translation>
+    </message>
+    <message>
         <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
         <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
     </message>

@@ -55,6 +55,8 @@ _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""
 _VERSION = "version"
 _RENAMED = {"treatment": "weighting"}
+_GONE = [("questions", 0), ("mix", "adaptive"), *(("weighting", name) for name in ("shaped", "positive", "capable"))]
+"""Values of files from before the first release for which the default stands now; a list, as values may be lists."""
 _YES, _NO = {"on", "true", "yes", "1"}, {"off", "false", "no", "0"}
 
 
@@ -123,7 +125,8 @@ def read(path: Path, now: float | None = None) -> ReadSettings:
             path=str(path),
             error=str(error),
         ) from error
-    return ReadSettings(settings=_checked(_migrated(values, path), path))
+    migrated = _migrated(values, path)
+    return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
 
 
 def set_aside(path: Path, now: float) -> str:
@@ -274,8 +277,20 @@ def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
         )
     if version == newest:
         return values
-    gone = [("kl_weight", values.get("kl_weight")), ("treatment", "positive")]
-    return {_RENAMED.get(key, key): value for key, value in values.items() if (key, value) not in gone}
+    renamed = {_RENAMED.get(key, key): value for key, value in values.items() if key != "kl_weight"}
+    return {key: value for key, value in renamed.items() if (key, value) not in _GONE}
+
+
+def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
+    """Which values of an older file stand for nothing any more."""
+    gone = [key for key in before if _RENAMED.get(key, key) in _FIELDS and _RENAMED.get(key, key) not in after]
+    if not gone:
+        return ""
+    return sentence(
+        "The settings file has values that this version does not have any more: {values}. You need not do anything; "
+        "a value that you set takes their place.",
+        values=", ".join(f"{key} = {before[key]} (now {_FIELDS[_RENAMED.get(key, key)].info.default})" for key in gone),
+    )
 
 
 def _checked(values: Mapping[str, object], path: Path) -> Settings:

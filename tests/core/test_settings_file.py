@@ -180,6 +180,37 @@ def test_a_newer_version_is_refused(path: Path) -> None:
         read(path, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("version", "key", "chosen", "then"),
+    [
+        (1, "questions", 0, 8),
+        (2, "questions", 32, 32),
+        (1, "treatment", "shaped", "guarded"),
+        (1, "treatment", "paper", "paper"),
+        (4, "weighting", "positive", "guarded"),
+        (4, "weighting", "capable", "guarded"),
+        (1, "mix", "adaptive", "4/4"),
+        (4, "mix", "2/6", "2/6"),
+    ],
+)
+def test_settings_of_older_versions_may_name_what_is_gone(
+    path: Path, version: int, key: str, chosen: object, then: object
+) -> None:
+    path.write_text(f"version = {version}\n{key} = {chosen!r}\n")
+    found = read(path, 0.0)
+    assert getattr(found.settings, "weighting" if key == "treatment" else key) == then
+    assert (f"{key} = {chosen} (now {then})" in str(found.said)) == (chosen != then)
+    write(path, found.settings)
+    assert not read(path, 0.0).said
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "[1, {a = 2}]"])
+def test_an_older_file_may_hold_whatever_toml_can(path: Path, value: str) -> None:
+    path.write_text(f"version = 1\nmix = {value}\nquestions = {value}\ntreatment = {value}\n")
+    with pytest.raises(SettingsError):
+        read(path, 1.0)
+
+
 def test_settings_of_version_1_that_are_gone_or_have_another_name(path: Path) -> None:
     path.write_text("version = 1\nkl_weight = [1]\ntreatment = 'positive'\n")
     assert read(path, 0.0).settings == Settings()

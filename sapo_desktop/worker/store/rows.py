@@ -151,7 +151,7 @@ def read_sources(db: sqlite3.Connection) -> list[Source]:
     those beyond MOST_SOURCES together, by origin, under no name and no task."""
     found = db.execute(
         "SELECT t.name AS task, g.origin, coalesce(u.name, '') AS author, count(*) AS groups, "
-        "sum(g.answers) AS answers, sum(g.weight) AS weight "
+        "sum(g.answers) AS answers, coalesce(sum(g.weight), 0.0) AS weight "
         "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "
         "LEFT JOIN names u ON u.id = g.author WHERE r.lost = 0 "
         "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"
