@@ -307,6 +307,12 @@ def test_quit_without_a_node_is_done_already(gone: None, run: Words) -> None:
     assert run("quit") == 0
 
 
+def test_an_unknown_folder_has_neighbours(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "node-one").mkdir()
+    assert main(["status", "--data", str(tmp_path / "node-on")], door) == 1
+    assert "Did you mean node-one?" in capsys.readouterr().err
+
+
 def test_status_for_people_and_for_machines(run: Words) -> None:
     assert run("status") == 0
     assert "starter on cpu" in run.stdout

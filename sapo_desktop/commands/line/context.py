@@ -20,7 +20,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.wording import amount, duration
+from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed, Stopping
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply, Status
@@ -50,11 +50,12 @@ class Context:
 
     def need_folder(self) -> None:
         """SapoError where the data folder does not exist: for commands about a past that such a node has not."""
-        if not self.folder.is_dir():
-            raise NotRunning(
-                f"There is no node in {self.folder}: the folder does not exist. Start it with: sapo-desktop "
-                f"run{self.data_option}"
-            )
+        if self.folder.is_dir():
+            return
+        beside = self.folder.parent
+        names = [entry.name for entry in beside.iterdir() if entry.is_dir()] if beside.is_dir() else []
+        hint = nearest(self.folder.name, names) or f" Start it with: sapo-desktop run{self.data_option}"
+        raise NotRunning(f"There is no node in {self.folder}: the folder does not exist.{hint}")
 
     def kept(self) -> Settings:
         """The folder's kept settings. Raises SettingsError."""
