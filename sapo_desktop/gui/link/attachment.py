@@ -277,7 +277,10 @@ class Attachment:
         page = curve
         while page.more:
             more = await worker.call(GetCurve(after=page.round[-1]))
-            assert isinstance(more, Curve)
+            if not isinstance(more, Curve):
+                raise ControlError(
+                    "The worker is of another release ({error}): end it and start it again.", error=type(more).__name__
+                )
             page = more
             for name in COLUMNS:
                 getattr(curve, name).extend(getattr(page, name))

@@ -221,6 +221,15 @@ def test_a_long_history_comes_in_pages(tmp_path: Path) -> None:
         assert stage.attached().curve.round == [1, 2, 3]
 
 
+def test_a_page_of_the_history_that_is_something_else_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = FakeWorker._page
+    monkeypatch.setattr(FakeWorker, "_page", lambda worker, after: Ok() if after else page(worker, after))
+    monkeypatch.setattr(attachment, "_LAST_SECONDS", 0.01)
+    with Stage(tmp_path, pages=(1, 2)).playing() as stage:
+        lost = stage.next()
+        assert isinstance(lost, Lost) and str(lost.reason).startswith("The worker is of another release (Ok)")
+
+
 def test_what_nobody_expected_is_said_and_not_swallowed(tmp_path: Path) -> None:
     with Stage(tmp_path, OSError(28, "No space left on device"), ZeroDivisionError("a bug")).playing() as stage:
         for said in ("No space left", "ZeroDivisionError: a bug. The node is not touched by it"):
