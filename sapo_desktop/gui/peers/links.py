@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
+import msgspec
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.settings import listed, with_item
@@ -24,13 +26,19 @@ from sapo_desktop.worker.control.messages.requests import SetSettings
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 
+class LinkRow(LinkInfo, frozen=True, kw_only=True):
+    """A link, and which one it is of those with its key and address, as two have that a peer dialled."""
+
+    number: int
+
+
 class LinksCard(Card):
     """Who this node is linked to; a row opens the whole of it."""
 
     def __init__(self, view: View, bridge: Bridge, add: Callable[[], object]) -> None:
         super().__init__(tr("Links"))
         self._view, self._bridge = view, bridge
-        self.table = Table(tr("Links"), _headings(), rows_shown=5, same=lambda link: (link.key, link.dialled))
+        self.table = Table(tr("Links"), _headings(), rows_shown=5, same=_name)
         self.table.picked.connect(self._show)
         self.table.pointed.connect(self._choose)
         self.details = Button(tr("Details"), self._show_selected, icon="eye")
@@ -48,7 +56,12 @@ class LinksCard(Card):
         self._choose()
 
     def show_links(self, links: list[LinkInfo]) -> None:
-        self.table.set_rows(links)
+        before: Counter[tuple[str, str]] = Counter()
+        rows = []
+        for link in links:
+            rows.append(LinkRow(**msgspec.structs.asdict(link), number=before[link.key, link.dialled]))
+            before[link.key, link.dialled] += 1
+        self.table.set_rows(rows)
         self._stack.fill(bool(links))
         self._buttons.setVisible(bool(links))
 
@@ -67,6 +80,10 @@ class LinksCard(Card):
     def _block_selected(self) -> None:
         for link in self.table.selected()[:1]:
             block(self, self._view, self._bridge, link.key, self)
+
+
+def _name(link: LinkRow) -> tuple[str, str, int]:
+    return link.key, link.dialled, link.number
 
 
 def _headings() -> list[Heading]:

@@ -83,6 +83,17 @@ def test_the_selected_peer_stays_selected_when_others_go(scene: Scene) -> None:
     assert scene.page._links.block.isEnabled()
 
 
+def test_two_links_to_one_peer_are_told_apart(scene: Scene) -> None:
+    above, _, link = scenes.links(3)
+    twins = [link, msgspec.structs.replace(link, bytes_in=50)]
+    scene.swarm(links=[above, *twins])
+    table = scene.page._links.table
+    table.selectRow(1)
+    scene.swarm(links=twins)
+    assert [chosen.bytes_in for chosen in table.selected()] == [link.bytes_in]
+    assert scene.page._links.details.isEnabled() and scene.page._links.block.isEnabled()
+
+
 def test_enter_on_a_row_shows_all_of_the_link(scene: Scene, qtbot: QtBot) -> None:
     table = scene.page._links.table
     table.setFocus()
