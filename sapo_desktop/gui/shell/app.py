@@ -411,12 +411,14 @@ class Desktop(QObject):
         theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
 
     def _speak(self) -> None:
-        """Another language: all widgets are made anew, where they were; what was typed and not sent is gone."""
+        """Another language: all widgets are made anew, where they were. What was typed and not sent is gone, and what
+        was tried; an answer under way ends."""
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window(looks)
         self.window.look_as(looks)
         old.hide()  # first: what it stops watching the new one watches again
+        old.let_go()
         if shown or self._mini is not None:
             self._present()
         # Once the new one can be used: taking the old one apart takes a quarter as long as all of this.

@@ -39,3 +39,6 @@ class Page(PageColumn):
 
     def closed(self) -> None:
         """It went out of sight."""
+
+    def let_go(self) -> None:
+        """One in another language takes its place: give up what was asked for this one alone."""

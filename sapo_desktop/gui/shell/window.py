@@ -179,6 +179,11 @@ class MainWindow(QMainWindow):
         if looks.get("page") in self._entries:
             self.go(looks["page"])
 
+    def let_go(self) -> None:
+        """One in another language takes its place."""
+        for page in self._pages.values():
+            page.let_go()
+
     def _make(self, name: str) -> Page:
         module, _, kind = self._entries[name].where.partition(":")
         made = getattr(importlib.import_module(f"sapo_desktop.gui.{module}"), kind)

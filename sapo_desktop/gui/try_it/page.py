@@ -30,7 +30,7 @@ MOST_TRIES = 20
 
 
 class TryPage(Page):
-    """See the module."""
+    """See the module. What was tried goes with the page, as where the window changes its language."""
 
     name = "try"
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves"})
@@ -65,6 +65,9 @@ class TryPage(Page):
     def closed(self) -> None:
         self._in_sight = False
         self._drawing.stop()
+
+    def let_go(self) -> None:
+        self._stop()
 
     def turn_to(self, part: str) -> None:
         """Choose this task to draw a question of."""

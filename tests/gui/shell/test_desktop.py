@@ -11,11 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.shell import app
 from sapo_desktop.gui.shell.app import App, Desktop
 from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
+from sapo_desktop.gui.try_it.page import TryPage
+from sapo_desktop.gui.try_it.trying import Draft
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.messages.requests import Quit, SetSilo
 
@@ -45,6 +47,19 @@ def small(desktop: Desktop) -> MiniWindow:
     desktop.window.small_wanted.emit()
     assert desktop._mini is not None
     return desktop._mini
+
+
+@pytest.mark.parametrize("tray", [True], indirect=True)
+def test_an_answer_under_way_ends_where_the_language_changes(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Call()
+    desktop.window.go("try")
+    page = desktop.window.page
+    assert isinstance(page, TryPage)
+    with monkeypatch.context() as patch:
+        patch.setattr(Bridge, "ask", lambda bridge, request, *then, of: call)
+        page._begin(Draft("Why?"))
+    desktop._speak()
+    assert call.cancelled() and desktop.window.page is not page
 
 
 def test_the_small_window_is_told_how_far_a_round_is(desktop: Desktop, tray: bool) -> None:
