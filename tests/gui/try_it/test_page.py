@@ -209,6 +209,8 @@ def test_a_task_that_came_is_offered_and_what_is_chosen_stays(page: TryPage, bri
     bridge.replies[ListTasks] = Tasks(items=[*staged_try.tasks().items, task_info("mine", title="Mine")])
     page.refresh(ALL)
     assert task._family.findData("mine") >= 0
+    titles = [task._family.itemText(at) for at in range(task._family.count())]
+    assert titles == sorted(titles, key=str.casefold), "they stand by title"
     assert (task._family.current, task._level.current) == before and QUESTION in texts(page)
     bridge.replies[ListTasks] = Tasks(items=[task_info("mine", title="Mine")])
     page.refresh(ALL)
