@@ -3,8 +3,7 @@
     python packaging/figures.py          reads docs/data/, writes figures.md, speed.md, fit.md, learning.md and .svg
     python packaging/figures.py --measure tests.attack.sockets.strangers --wscat wscat
                                          runs this first, by a module's name and its words, and keeps what it prints
-    python packaging/figures.py --name generate_large --measure tests.bench.engines.generate --models 0.5B
-                                         the same, kept as docs/data/generate_large.jsonl
+                                         where this command's figures are, or under the module's name, or as --name
 
 No figure is typed by hand. A goal that was missed is shown as missed.
 """
@@ -63,25 +62,34 @@ SPEED_PAGE = ROOT / "packaging" / "pages" / "speed.md"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the pages of docs/ that hold figures.")
-    parser.add_argument("--name", help="of what is measured in docs/data/ (default: the module's)")
+    parser.add_argument(
+        "--name", help="of what is measured in docs/data/ (default: where this command's figures are, or the module's)"
+    )
     parser.add_argument("--measure", nargs=argparse.REMAINDER, metavar="WORD", help="a module to run first, its words")
     given = parser.parse_args()
     if given.measure:
         module, *words = given.measure
-        measure(given.name or module.rpartition(".")[2], module, words)
+        measure(given.name or usual_name(module, words), module, words)
     docs = ROOT / "docs"
-    learning, larger, longer = (
-        recorded_learning(f"{name}.json") for name in ("learning", "learning_steps_of_32", "learning_hour")
+    learning, slower, larger, longer = (
+        recorded_learning(f"learning{name}.json") for name in ("", "_slower", "_steps_of_32", "_hour")
     )
     plot_learning(learning, docs / "learning.svg")
     plot_growth(recorded(DATA / "growth.jsonl")[1], docs / "growth.svg")
     for name, page in {
-        "learning": learning_page(learning, larger, longer),
+        "learning": learning_page(learning, slower, larger, longer),
         "fit": WRITTEN + "\n" + fit_page(*recorded(DATA / "memory.jsonl")),
         "figures": figures_page(sorted(DATA.glob("*.jsonl"))),
         "speed": speed_page(),
     }.items():
         (docs / f"{name}.md").write_text(page, encoding="utf-8")
+
+
+def usual_name(module: str, words: Sequence[str]) -> str:
+    """The file whose figures this command made before, or one that is called as the module."""
+    command = shlex.join(["python", "-m", module, *words])
+    same = (file.stem for file in sorted(DATA.glob("*.jsonl")) if recorded(file)[0]["command"] == command)
+    return next(same, module.rpartition(".")[2])
 
 
 def measure(name: str, module: str, words: Sequence[str]) -> None:

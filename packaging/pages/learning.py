@@ -28,6 +28,8 @@ from tests.bench.node.learning import (
 SMOOTH = 20
 REACHED = 0.3
 """A validation score that every run passes while it rises."""
+FORMER_RATE = "--set learning_rate=0.002 --set learning_rate_decay=150"
+"""What was the default when the runs beside learning.json were played."""
 
 
 def recorded_learning(name: str) -> Learning:
@@ -35,8 +37,12 @@ def recorded_learning(name: str) -> Learning:
     return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
 
 
-def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str:
-    """Tables and plot of the silo runs. `larger`: the same with larger steps; `longer`: some of those, prolonged."""
+def learning_page(learning: Learning, slower: Learning, larger: Learning, longer: Learning) -> str:
+    """Tables and plot of the silo runs.
+
+    `slower`: the same at the learning rate that was the default before; `larger`: at that rate in larger steps;
+    `longer`: some of those, prolonged.
+    """
     questions = learning.curves[0].test["base"].questions
     scoring = mean([validation_share(curve).value for curve in learning.curves])
     minutes = [curve.seconds / 60 for curve in learning.curves]
@@ -76,9 +82,13 @@ def learning_page(learning: Learning, larger: Learning, longer: Learning) -> str
             "",
             *level_lines(learning),
             "",
+            "## A higher learning rate",
+            "",
+            *rate_lines(learning, slower),
+            "",
             "## Smaller steps",
             "",
-            *step_lines(learning, larger),
+            *step_lines(slower, larger),
             "",
             "## Prolonged",
             "",
@@ -175,49 +185,79 @@ def longer_lines(learning: Learning, longer: Learning) -> list[str]:
             row = [str(curve.seed), str(rounds), f"{greedy.score:.3f}", f"{drawn.score:.3f}", f"{drawn.pass_at_k:.3f}"]
             rows.append([*row, *levels])
     return [
-        f"    {longer.command} --out .cache/learning --record docs/data/learning_hour.json",
+        f"    {longer.command} {FORMER_RATE} --out .cache/learning --record docs/data/learning_hour.json",
         "",
         table(["seed", "rounds", "greedy", "drawn", f"a right one among {SAMPLES}", "easy", "middle", "hard"], rows),
         "",
         wrapped(
-            f"These are steps of {step_size(longer)} groups, the default then. Most of what is learned is learned "
-            "in the first rounds. One seed is an anecdote."
+            f"These are steps of {step_size(longer)} groups at a rate of .002, the defaults then. Most of what is "
+            "learned is learned in the first rounds. One seed is an anecdote."
         ),
     ]
 
 
-def step_lines(learning: Learning, larger: Learning) -> list[str]:
-    """How many groups were answered until the validation score stood at REACHED, and where both end."""
-    rows, ratios, ends = [], [], []
-    for small, large in zip(learning.curves, larger.curves, strict=True):
-        few, many = reached(small) * step_size(learning), reached(large) * step_size(larger)
-        last, other = small.test["last"].score, large.test["last"].score
-        ratios.append(many / few)
-        ends.append(last - other)
-        groups = [f"{few:,.0f}", f"{many:,.0f}", f"{many / few:.2f}"]
-        rows.append([str(small.seed), *groups, f"{last:.3f}", f"{other:.3f}"])
-    times, apart = t_interval(ratios), t_interval(ends)
-    assert times is not None and apart is not None, "there are several seeds"
-    steps = (step_size(learning), step_size(larger))
-    heads = [f"groups until {REACHED}, steps of {size}" for size in steps]
-    tests = [f"test at the end, steps of {size}" for size in steps]
+def rate_lines(learning: Learning, slower: Learning) -> list[str]:
+    """How much sooner the higher rate is, and where both end."""
+    rows, times, apart = compared(learning, slower)
+    return [
+        wrapped(
+            "The learning rate is .004 at first, and half after 50 steps. The default before was .002, half after 150. "
+            "Three rates beside one another, in the lab: [lab.md](lab.md#measured-so-far)."
+        ),
+        "",
+        f"    {slower.command} {FORMER_RATE} --out .cache/slower --record docs/data/learning_slower.json",
+        "",
+        table(["seed", *_heads("at .004", "at .002")], rows),
+        "",
+        wrapped(
+            f"The lower rate needs {times} times as many groups. At the end the higher one stands {apart} beside it."
+        ),
+    ]
+
+
+def step_lines(small: Learning, larger: Learning) -> list[str]:
+    """The same for steps of fewer groups."""
+    rows, times, apart = compared(small, larger)
+    steps = (step_size(small), step_size(larger))
     return [
         wrapped(
             f"The default is steps of {steps[0]} groups, as in SAPO. The default before was {steps[1]}, found with a "
-            "starter that had less to learn. Both answer the same number of questions in all. The validation score is "
-            "the one on Home."
+            "starter that had less to learn. Both answer the same number of questions in all, at a learning rate of "
+            ".002. The validation score is the one on Home."
         ),
         "",
-        f"    {larger.command} --out .cache/larger --record docs/data/learning_steps_of_32.json",
+        f"    {larger.command} {FORMER_RATE} --out .cache/larger --record docs/data/learning_steps_of_32.json",
         "",
-        table(["seed", *heads, "times as many", *tests], rows),
+        table(["seed", *_heads(*(f"steps of {size}" for size in steps))], rows),
         "",
         wrapped(
-            f"Large steps need {mean(ratios):.2f} times as many groups (95% interval over seeds {times.low:.2f} to "
-            f"{times.high:.2f}). At the end the small steps stand {mean(ends):+.3f} ({apart.low:+.3f} to "
-            f"{apart.high:+.3f}) beside the large ones."
+            f"Large steps need {times} times as many groups. At the end the small steps stand {apart} beside them."
         ),
     ]
+
+
+def compared(sooner: Learning, later: Learning) -> tuple[list[list[str]], str, str]:
+    """By seed, groups answered until the validation score stood at REACHED, times as many, and scores at the end;
+    means of the times and of how far apart the ends are, with intervals over seeds."""
+    rows, ratios, ends = [], [], []
+    for one, other in zip(sooner.curves, later.curves, strict=True):
+        few, many = reached(one) * step_size(sooner), reached(other) * step_size(later)
+        last, others = one.test["last"].score, other.test["last"].score
+        ratios.append(many / few)
+        ends.append(last - others)
+        rows.append([str(one.seed), f"{few:,.0f}", f"{many:,.0f}", f"{many / few:.2f}", f"{last:.3f}", f"{others:.3f}"])
+    times, apart = t_interval(ratios), t_interval(ends)
+    assert times is not None and apart is not None, "there are several seeds"
+    return (
+        rows,
+        f"{mean(ratios):.2f} (95% interval over seeds {times.low:.2f} to {times.high:.2f})",
+        f"{mean(ends):+.3f} ({apart.low:+.3f} to {apart.high:+.3f})",
+    )
+
+
+def _heads(sooner: str, later: str) -> list[str]:
+    ends = [f"test at the end, {name}" for name in (sooner, later)]
+    return [f"groups until {REACHED}, {sooner}", later, "times as many", *ends]
 
 
 def lab_lines() -> list[str]:

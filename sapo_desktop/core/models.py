@@ -18,6 +18,8 @@ from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
 
 PUBLIC_HUB = "https://huggingface.co"
+ROPE_TYPES = ("default", "linear", "llama3", "yarn")
+"""Rotary positions that the engine computes: none that change as a text grows."""
 ModelKind = Literal["transformers", "gguf"]
 Sha256: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 FileName: TypeAlias = Annotated[str, Meta(max_length=200)]

@@ -60,7 +60,8 @@ class GuardState(Record, frozen=True):
     """External groups per round taken away now."""
     learning_rate_factor: float = 1.0
     remedy_left: int = 0
-    """Evaluations until half of the remedy is taken back."""
+    """Evaluations until half of the remedy is taken back; 0 with a remedy in force: a version before took it for good,
+    and the next evaluation begins to count."""
 
 
 class Action(StrEnum):
@@ -106,10 +107,12 @@ def observe(
     `checkpoint`: number of the one evaluated. `external_groups`: J that rounds used when it was made.
     `questions`: any name of the validation set, and of how it is answered, that changes with it.
     """
-    unlike = state.best_checkpoint is None or state.questions != questions
+    # A version before named the set alone, which is the first word.
+    unlike = state.best_checkpoint is None or state.questions not in (questions, questions.partition(" ")[0])
     if unlike or len(state.best_solved) != len(report.solved):
         begun = msgspec.structs.replace(state, questions=questions, looks=[report.solved])
         return _decide(Action.BEST, _as_best(begun, report, checkpoint))
+    state = msgspec.structs.replace(state, questions=questions)
     looks = [*state.looks, report.solved][-(max(RECENT) + REFERENCE) :]
     fall = largest_fall(looks)
     if fall.errors > ERRORS_BELOW:
@@ -175,8 +178,8 @@ def _decide(action: Action, state: GuardState) -> Decision:
     """The decision without an alarm: a remedy in force runs down."""
     if not state.external_less and state.learning_rate_factor >= 1:
         return Decision(action=action, state=state)
-    left = state.remedy_left - 1
-    if left > 0:
+    left = (state.remedy_left or REMEDY_EVALUATIONS + 1) - 1
+    if left:
         return Decision(action=action, state=msgspec.structs.replace(state, remedy_left=left))
     less, factor = state.external_less // 2, min(1.0, 2 * state.learning_rate_factor)
     remains = less > 0 or factor < 1

@@ -183,6 +183,27 @@ def test_weights_that_a_person_put_back_are_no_lost_skill() -> None:
     assert set(actions(feed(state, *[40] * 10))) == {"go_on"}
 
 
+def test_a_checkpoint_of_the_version_before_opens_and_goes_on() -> None:
+    """Its guard counted falls below the best and took remedies for good: these run out from now on."""
+    old = {
+        "best_checkpoint": 7,
+        "best_score": 0.6,
+        "best_solved": look(60),
+        "questions": "set",
+        "below": 2,
+        "external_less": 2,
+        "learning_rate_factor": 0.5,
+        "roll_backs": 3,
+    }
+    state = msgspec.msgpack.decode(msgspec.msgpack.encode(old), type=GuardState)
+    decision = observe(state, score(50), 9, 4, "set torch 256")
+    assert (decision.action, decision.state.best_checkpoint) == (Action.GO_ON, 7)
+    assert decision.state.questions == "set torch 256"
+    for _ in range(2 * REMEDY_EVALUATIONS):
+        decision = observe(decision.state, score(50), 9, 4, "set torch 256")
+    assert (decision.state.external_less, decision.state.learning_rate_factor) == (0, 1.0)
+
+
 def test_an_empty_set_decides_nothing() -> None:
     state = observe(GuardState(), score(0, of=1), 1, 0, "set").state
     empty = msgspec.structs.replace(state, best_solved=[], looks=[[]])

@@ -23,6 +23,7 @@ import msgspec
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.model_links import real_file
 from sapo_desktop.core.files.reading import open_regular, read_bytes
+from sapo_desktop.core.models import ROPE_TYPES
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.names import kind_of
 from sapo_desktop.models.files.safetensors_file import count_numbers
@@ -191,11 +192,17 @@ def _architecture(config: dict[str, Any]) -> str:
 
 def _is_unusual(config: dict[str, Any]) -> bool:
     """Whether it has layers that are not written out in engines/torch/llama, which looks again at what it loads."""
-    if config.get("use_sliding_window") and config.get("sliding_window"):
-        return bool(config.get("max_window_layers", 0) != config.get("num_hidden_layers"))  # those without a window
-    kinds = config.get("layer_types") or ()
-    unknown = not isinstance(kinds, Sequence)
-    return unknown or any(kind != "full_attention" for kind in kinds) or config.get("hidden_act", "silu") != "silu"
+    kinds = config.get("layer_types")
+    if kinds is None:  # then transformers gives windows to the layers from max_window_layers on
+        windows = config.get("use_sliding_window") and config.get("sliding_window")
+        whole, layers = config.get("max_window_layers", 28), config.get("num_hidden_layers")
+        sliding = windows and isinstance(whole, int) and isinstance(layers, int) and whole < layers
+    else:
+        sliding = not isinstance(kinds, list) or any(kind != "full_attention" for kind in kinds)
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    kind_of_rope = (rope.get("rope_type") or rope.get("type")) if isinstance(rope, dict) else rope
+    growing = kind_of_rope not in (None, *ROPE_TYPES)
+    return bool(sliding) or growing or config.get("hidden_act", "silu") != "silu"
 
 
 def _check_tokenizer(path: Path, names: Sequence[str]) -> None:

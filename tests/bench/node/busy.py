@@ -7,6 +7,7 @@ Each loop is a program of its own, in a session of its own as a desktop starts t
 """
 
 import contextlib
+import math
 import os
 import statistics
 import subprocess
@@ -38,7 +39,7 @@ def main() -> None:
         ("busy computer: run to first finished round, wall", [s.round for s in starts], ROUND_SECONDS),
     ):
         spread = f"{min(values):.1f} to {max(values):.1f} in {len(values)}; {note}"
-        show([at_most(name, statistics.median(values), "s", most, spread)], given)
+        show([at_most(name, statistics.median(values) or math.inf, "s", most, spread)], given)  # 0: none came
 
 
 @contextlib.contextmanager

@@ -105,6 +105,7 @@ def link(path: Path, target: str) -> None:
     gone(path).symlink_to(target)
 
 
+WINDOWS = {"use_sliding_window": True, "sliding_window": 64, "num_hidden_layers": 2}
 SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("no folder", lambda f: shutil.rmtree(f), "no model folder"),
     ("no configuration", lambda f: (f / "config.json").unlink(), "no config.json"),
@@ -120,8 +121,13 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("a Python file", lambda f: (f / "modeling_x.py").write_text(""), "own code"),
     (
         "windows",
-        lambda f: write(f, "config.json", CONFIG | {"use_sliding_window": True, "sliding_window": 64}),
+        lambda f: write(f, "config.json", CONFIG | WINDOWS | {"max_window_layers": 1}),
         "sliding windows",
+    ),
+    (
+        "a rotation that grows",
+        lambda f: write(f, "config.json", CONFIG | {"rope_scaling": {"type": "dynamic"}}),
+        "unusual",
     ),
     ("kinds of layers", lambda f: write(f, "config.json", CONFIG | {"layer_types": [{}]}), "unusual layers"),
     ("kinds that are a number", lambda f: write(f, "config.json", CONFIG | {"layer_types": 1}), "unusual layers"),

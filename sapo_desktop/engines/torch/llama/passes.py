@@ -19,10 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sapo_desktop.core.models import ROPE_TYPES
 from sapo_desktop.engines.torch.batches import Packed
 from sapo_desktop.engines.torch.rounded import whole
-
-STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
 
 SMALL = 64_000_000
 """Parameters up to which weights are copied and packed; above it Python's share of the work is small."""
@@ -186,7 +185,7 @@ def can_be_written_out(config: Any) -> bool:
     return (
         config.model_type in KINDS
         and config.hidden_act == "silu"
-        and (config.rope_parameters or {}).get("rope_type", "default") in STATIC_ROPE
+        and (config.rope_parameters or {}).get("rope_type", "default") in ROPE_TYPES
         and set(getattr(config, "layer_types", None) or ["full_attention"]) == {"full_attention"}
     )
 
