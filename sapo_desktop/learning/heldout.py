@@ -67,6 +67,8 @@ class Standing(Record, frozen=True):
     """Whether the untrained model solves each."""
     part: int = 0
     """Which part is asked next."""
+    unasked: int = 0
+    """Parts whose answers are still the untrained model's, which say nothing of what was learned since."""
 
 
 class Engine(Protocol):
@@ -118,7 +120,11 @@ class Evaluator:
         self, subject: Subject, standing: Standing, parts: int, sampling: Sampling, progress: Progress
     ) -> tuple[EvalReport, Standing]:
         """Answer one of `parts` parts of the validation set anew, greedily: the score that all newest answers make, and
-        how the set stands now. All of it where nothing is known yet."""
+        how the set stands now. All of it where nothing is known yet.
+
+        While some parts were asked of the untrained model alone, the gain is that over the others, and the score is
+        the untrained model's with this gain: a new node learns faster than all questions come round.
+        """
         began = time.perf_counter()
         held_out = await self.held_out("validation")
         count = len(held_out.questions)
@@ -137,9 +143,15 @@ class Evaluator:
         learned = await self._learned(new, subject.round, sampling)
         results.update((place, row[0]) for place, row in zip(asked, fresh, strict=True))
         newest = [results[place] for place in range(count)]
-        after = msgspec.structs.replace(standing, results=newest, part=(standing.part + 1) % parts if known else 0)
+        unasked = max(standing.unasked - 1, 0) if known else standing.unasked
+        next_part = (standing.part + 1) % parts if known else 0
+        after = msgspec.structs.replace(standing, results=newest, part=next_part, unasked=unasked)
         report = _report(held_out, subject, [[result] for result in newest], 0, time.perf_counter() - began)
-        return msgspec.structs.replace(report, gain=_gain(report.solved, standing.base), learned=learned), after
+        report = msgspec.structs.replace(report, gain=_gain(report.solved, standing.base), learned=learned)
+        if not 0 < unasked < parts or len(standing.base) != count:
+            return report, after
+        looked = [place for place in range(count) if (standing.part - place) % parts < parts - unasked]
+        return _of_those(report, looked, standing.base), after
 
     async def _learned(self, new: Sequence[tuple[Question, str]], number: int, sampling: Sampling) -> Learned | None:
         """Of the questions solved for the first time, with their answers, the shortest: that is the one to show. What
@@ -169,6 +181,23 @@ class Evaluator:
         rows = [texts[at : at + answers] for at in range(0, len(texts), answers)]
         marks = await self._examiner.mark(questions, rows, strict=True)
         return [[Result(solved=mark.solved, partial=mark.partial) for mark in row] for row in marks], texts
+
+
+def _of_those(report: EvalReport, places: Sequence[int], base: Sequence[bool]) -> EvalReport:
+    """The report with score and gain by these questions alone. The untrained model's score is that of all: it is
+    known, and what differs from question to question cancels in the pairs."""
+    found = paired_difference([report.solved[place] for place in places], [base[place] for place in places])
+    first = sum(base) / len(base)
+    # Of few questions, more may be gained than all have room for.
+    value, low, high = (min(max(end, -first), 1 - first) for end in (found.value, found.low, found.high))
+    return msgspec.structs.replace(
+        report,
+        score=first + value,
+        low=first + low,
+        high=first + high,
+        questions=len(places),
+        gain=Gain(value=value, low=low, high=high),
+    )
 
 
 def _gain(solved: Sequence[bool], base: Sequence[bool]) -> Gain | None:

@@ -73,11 +73,12 @@ class Validation:
     async def _begin(self, settings: Settings, counters: Counters, answered: str) -> Counters:
         """The first score of all is the untrained model's: without it nobody could say what was learned."""
         base, standing = await self._score(Subject(BASE, 0, None), Standing(questions=answered), 1)
-        standing = msgspec.structs.replace(standing, base=base.solved)
+        parts = min(PARTS, settings.validate_every)
+        standing = msgspec.structs.replace(standing, base=base.solved, unasked=parts)
         if counters.guard.best_checkpoint is not None:
             # It had learned before the questions, or the way to answer them, were others: all are asked of it, too.
-            unasked = msgspec.structs.replace(standing, results=[])
-            _, standing = await self._score(Subject("", counters.round, None, live=True), unasked, 1)
+            unknown = msgspec.structs.replace(standing, results=[], unasked=0)
+            _, standing = await self._score(Subject("", counters.round, None, live=True), unknown, 1)
             return msgspec.structs.replace(counters, standing=standing)
         counters = msgspec.structs.replace(counters, standing=standing)
         return self._judge(settings, counters, base, BASE_NUMBER)[0]

@@ -60,6 +60,30 @@ async def test_the_score_is_that_of_the_newest_answers_and_its_gain_is_paired() 
     assert (report.gain.value, report.gain.low) == (pytest.approx(expected.value), pytest.approx(expected.low))
 
 
+async def test_until_all_were_asked_the_gain_is_that_of_those_that_were() -> None:
+    """Of eight questions the base solves four. It stays so until each is asked; two parts of four were, all solved."""
+    questions = (await evaluator(FakeEngine()).held_out("validation")).questions
+    engine = Grown([question.text for question in questions])
+    engine.skill = 8
+    base = [True, False, False, True, True, False, False, True]
+    known = Standing(
+        questions="set", results=[Result(solved=one, partial=float(one)) for one in base], base=base, unasked=4
+    )
+    seen = []
+    for _ in range(5):
+        report, known = await evaluator(engine).refresh(LIVE, known, 4, Sampling(), print)
+        assert report.gain is not None
+        seen.append((report.questions, report.score, report.gain.value))
+    assert seen == [
+        (2, 0.5, 0.0),  # places 0 and 4, which the base solves
+        (4, 1.0, 0.5),  # and 1 and 5, which it does not: half more of the four
+        (6, 1.0, 0.5),  # 4 of 6, for which all have no room
+        (8, 1.0, 0.5),
+        (8, 1.0, 0.5),
+    ]
+    assert (known.unasked, known.part) == (0, 1)
+
+
 class Grown(FakeEngine):
     """Answers the first `skill` questions of the set, whatever they are asked with; the base none."""
 

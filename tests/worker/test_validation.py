@@ -75,6 +75,7 @@ async def test_between_two_verdicts_a_part_of_the_questions_is_asked_each_time(t
         assert [r.round for r in scores] == [0, *range(1, 10)]
         assert [r.checkpoint for r in scores] == ["base", *[""] * 7, "8", ""]
         assert [r.score for r in scores] == sorted(r.score for r in scores)
+        assert [r.questions for r in scores] == [8, *range(1, 9), 8], "at first those that were asked of the adapter"
         assert scores[-1].gain is not None and scores[-1].gain.value == scores[-1].score - scores[0].score
         assert len(it.node.counters.guard.looks) == 2, "the base's, and one verdict"
         assert set(it.keeper.history.checkpoint_scores()) == {"base", "8"}
