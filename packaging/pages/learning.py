@@ -197,8 +197,21 @@ def longer_lines(learning: Learning, longer: Learning) -> list[str]:
 
 
 def rate_lines(learning: Learning, slower: Learning) -> list[str]:
-    """How much sooner the higher rate is, and where both end."""
-    rows, times, apart = compared(learning, slower)
+    """What the higher rate brings at first, and where both end."""
+    rows, ratios, ends = [], [], []
+    for one, other in zip(learning.curves, slower.curves, strict=True):
+        early, later = mean(one.rewards[:SMOOTH]), mean(other.rewards[:SMOOTH])
+        last, others = one.test["last"].score, other.test["last"].score
+        ratios.append(early / later)
+        ends.append(last - others)
+        rows.append([str(one.seed), f"{early:.3f}", f"{later:.3f}", f"{last:.3f}", f"{others:.3f}"])
+    times, apart = t_interval(ratios), t_interval(ends)
+    assert times is not None and apart is not None, "there are several seeds"
+    names = ("at .004", "at .002")
+    heads = [
+        *(f"reward, first {SMOOTH} rounds, {name}" for name in names),
+        *(f"test at the end, {name}" for name in names),
+    ]
     return [
         wrapped(
             "The learning rate is .004 at first, and half after 50 steps. The default before was .002, half after 150. "
@@ -207,18 +220,30 @@ def rate_lines(learning: Learning, slower: Learning) -> list[str]:
         "",
         f"    {slower.command} {FORMER_RATE} --out .cache/slower --record docs/data/learning_slower.json",
         "",
-        table(["seed", *_heads("at .004", "at .002")], rows),
+        table(["seed", *heads], rows),
         "",
         wrapped(
-            f"The lower rate needs {times} times as many groups. At the end the higher one stands {apart} beside it."
+            f"In the first {SMOOTH} rounds the higher rate earns "
+            f"{with_interval(mean(ratios), times.low, times.high)} times as much (95% interval over seeds). At the end "
+            f"it stands {mean(ends):+.3f} ({apart.low:+.3f} to {apart.high:+.3f}) beside the lower one."
         ),
     ]
 
 
 def step_lines(small: Learning, larger: Learning) -> list[str]:
-    """The same for steps of fewer groups."""
-    rows, times, apart = compared(small, larger)
+    """How many groups were answered until the validation score stood at REACHED, and where both end."""
+    rows, ratios, ends = [], [], []
+    for one, other in zip(small.curves, larger.curves, strict=True):
+        few, many = reached(one) * step_size(small), reached(other) * step_size(larger)
+        last, others = one.test["last"].score, other.test["last"].score
+        ratios.append(many / few)
+        ends.append(last - others)
+        rows.append([str(one.seed), f"{few:,.0f}", f"{many:,.0f}", f"{many / few:.2f}", f"{last:.3f}", f"{others:.3f}"])
+    times, apart = t_interval(ratios), t_interval(ends)
+    assert times is not None and apart is not None, "there are several seeds"
     steps = (step_size(small), step_size(larger))
+    heads = [f"groups until {REACHED}, steps of {size}" for size in steps]
+    tests = [f"test at the end, steps of {size}" for size in steps]
     return [
         wrapped(
             f"The default is steps of {steps[0]} groups, as in SAPO. The default before was {steps[1]}, found with a "
@@ -228,36 +253,14 @@ def step_lines(small: Learning, larger: Learning) -> list[str]:
         "",
         f"    {larger.command} {FORMER_RATE} --out .cache/larger --record docs/data/learning_steps_of_32.json",
         "",
-        table(["seed", *_heads(*(f"steps of {size}" for size in steps))], rows),
+        table(["seed", *heads, "times as many", *tests], rows),
         "",
         wrapped(
-            f"Large steps need {times} times as many groups. At the end the small steps stand {apart} beside them."
+            f"Large steps need {mean(ratios):.2f} times as many groups (95% interval over seeds {times.low:.2f} to "
+            f"{times.high:.2f}). At the end the small steps stand {mean(ends):+.3f} ({apart.low:+.3f} to "
+            f"{apart.high:+.3f}) beside the large ones."
         ),
     ]
-
-
-def compared(sooner: Learning, later: Learning) -> tuple[list[list[str]], str, str]:
-    """By seed, groups answered until the validation score stood at REACHED, times as many, and scores at the end;
-    means of the times and of how far apart the ends are, with intervals over seeds."""
-    rows, ratios, ends = [], [], []
-    for one, other in zip(sooner.curves, later.curves, strict=True):
-        few, many = reached(one) * step_size(sooner), reached(other) * step_size(later)
-        last, others = one.test["last"].score, other.test["last"].score
-        ratios.append(many / few)
-        ends.append(last - others)
-        rows.append([str(one.seed), f"{few:,.0f}", f"{many:,.0f}", f"{many / few:.2f}", f"{last:.3f}", f"{others:.3f}"])
-    times, apart = t_interval(ratios), t_interval(ends)
-    assert times is not None and apart is not None, "there are several seeds"
-    return (
-        rows,
-        f"{mean(ratios):.2f} (95% interval over seeds {times.low:.2f} to {times.high:.2f})",
-        f"{mean(ends):+.3f} ({apart.low:+.3f} to {apart.high:+.3f})",
-    )
-
-
-def _heads(sooner: str, later: str) -> list[str]:
-    ends = [f"test at the end, {name}" for name in (sooner, later)]
-    return [f"groups until {REACHED}, {sooner}", later, "times as many", *ends]
 
 
 def lab_lines() -> list[str]:
