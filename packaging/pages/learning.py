@@ -101,8 +101,10 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
             "## On the way",
             "",
             wrapped(
-                f"A run took {min(minutes):.0f} to {max(minutes):.0f} minutes, on cores shared with other work. The "
-                f"held-out questions behind Home's line took {scoring:.1%} of that (the goal: {VALIDATION_GOAL:.0%})."
+                f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, three at a time on two cores shared with "
+                f"other work. The held-out questions behind Home's line took {scoring:.1%} of that (the goal: "
+                f"{VALIDATION_GOAL:.0%}). The line is drawn as Home drew it before it left out parts that were not asked "
+                "yet: it lags by up to 80 rounds."
             ),
             "",
             "![Reward and validation score by round](learning.svg)",
