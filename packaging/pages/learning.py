@@ -101,10 +101,10 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
             "## On the way",
             "",
             wrapped(
-                f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, three at a time on two cores shared with "
-                f"other work. The held-out questions behind Home's line took {scoring:.1%} of that (the goal: "
-                f"{VALIDATION_GOAL:.0%}). The line is drawn as Home drew it before it left out parts that were not asked "
-                "yet: it lags by up to 80 rounds."
+                f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, three at a time on two cores shared "
+                f"with other work. The held-out questions behind Home's line took {scoring:.1%} of that (the goal: "
+                f"{VALIDATION_GOAL:.0%}). The line is drawn as Home drew it before it left out parts that were not "
+                "asked yet: it lags by up to 80 rounds."
             ),
             "",
             "![Reward and validation score by round](learning.svg)",
