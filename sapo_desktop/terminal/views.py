@@ -33,10 +33,11 @@ def eval_line(report: EvalReport) -> str:
     """`held-out (validation) of last: 27% of 200 questions solved, 95% interval 21% to 34%`; of a running score
     `after round 60`."""
     of = f"of {one_line(report.checkpoint)}" if report.checkpoint else f"after round {report.round}"
-    return (
-        f"held-out ({report.which}) {of}: {percent(report.score)} of "
-        f"{amount(report.questions, 'question')} solved, 95% interval {percent(report.low)} to {percent(report.high)}"
-    )
+    asked = amount(report.questions, "question")
+    # A new node's score is estimated from those that its adapter was asked.
+    whole = report.checkpoint or report.questions == len(report.solved)
+    solved = f"{percent(report.score)} of {asked} solved" if whole else f"{percent(report.score)} solved, by {asked}"
+    return f"held-out ({report.which}) {of}: {solved}, 95% interval {percent(report.low)} to {percent(report.high)}"
 
 
 def answer_line(answer: Answered) -> str:

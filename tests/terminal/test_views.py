@@ -8,8 +8,9 @@ import pytest
 from sapo_desktop.core.why import Training, in_english
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.views import PlainView, passing_line
+from sapo_desktop.terminal.views import PlainView, eval_line, passing_line
 from sapo_desktop.worker.control.messages.events import Progressed, RoundFinished, StateChanged
+from tests.builders import eval_report
 from tests.cli.fake_node import scripted_round
 
 
@@ -20,6 +21,11 @@ def test_that_the_computer_is_busy_is_told_when_it_begins_and_not_of_every_round
         why = Training(round=number, busy=busy)
         view.event(StateChanged(state="working", reason=in_english(why, 0.0), why=why))
     assert stream.getvalue() == "Training round 2. Others compute\nTraining round 5. Others compute\n"
+
+
+def test_a_new_nodes_score_is_said_to_be_estimated_from_what_its_adapter_was_asked() -> None:
+    report = eval_report("", 0.29, round=5, questions=16, low=0.1, high=0.48, solved=[True] * 252)
+    assert "after round 5: 29% solved, by 16 questions, 95% interval 10% to 48%" in eval_line(report)
 
 
 class Terminal(io.StringIO):
