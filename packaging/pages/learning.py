@@ -103,8 +103,8 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
             wrapped(
                 f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, three at a time on two cores shared "
                 f"with other work. The held-out questions behind Home's line took {scoring:.1%} of that (the goal: "
-                f"{VALIDATION_GOAL:.0%}). The line is drawn as Home drew it before it left out parts that were not "
-                "asked yet: it lags by up to 80 rounds."
+                f"{VALIDATION_GOAL:.0%}). In the first 80 rounds the line is made from what was asked by then, 16 "
+                "questions more every five rounds."
             ),
             "",
             "![Reward and validation score by round](learning.svg)",
@@ -250,7 +250,7 @@ def step_lines(small: Learning, larger: Learning) -> list[str]:
         wrapped(
             f"The default is steps of {steps[0]} groups, as in SAPO. The default before was {steps[1]}, found with a "
             "starter that had less to learn. Both answer the same number of questions in all, at a learning rate of "
-            ".002. The validation score is the one on Home."
+            ".002. The validation score is that of the newest answers to all questions, some of which lag by 80 rounds."
         ),
         "",
         f"    {larger.command} {FORMER_RATE} --out .cache/larger --record docs/data/learning_steps_of_32.json",

@@ -40,11 +40,12 @@ class HeldOut:
     def level_since(self, span: int) -> int | None:
         """The round since which the score has hardly risen, where something had been learned before; None while it
         rises, or where that is `span` rounds or fewer. `span`: rounds after which all questions were asked anew; 0:
-        they never are."""
-        learned = np.flatnonzero(self.low > (1.0 if self.base is None else self.base))
+        they never are. Scores of the first half of it rest on few questions: a lucky one is no level."""
+        known = self.rounds >= span / 2
+        learned = np.flatnonzero(known & (self.low > (1.0 if self.base is None else self.base)))
         if not span or not len(learned):
             return None
-        at = int(np.argmax(self.scores >= self.scores[-1] - _HARDLY))
+        at = int(np.argmax(known & (self.scores >= self.scores[-1] - _HARDLY)))
         since = int(self.rounds[max(at, learned[0])])
         return since if self.rounds[-1] - since > span else None
 

@@ -66,6 +66,20 @@ SILO_ROUNDS = len(silo_curve().round)
 """As many as were recorded, which may be more another time."""
 
 
+def validation_point(number: int, score: float, base: float) -> EvalPoint:
+    """A held-out score after a round, 0 of the base itself, with a margin of .03."""
+    gain = score - base
+    return EvalPoint(
+        round=number,
+        which="validation",
+        checkpoint=str(number) if number else "base",
+        score=score,
+        low=score - 0.03,
+        high=score + 0.03,
+        gain=Gain(value=gain, low=gain - 0.03, high=gain + 0.03) if number else None,
+    )
+
+
 def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
     """Made up: a node that began alone and went on with peers."""
     draw = random.Random(seed)
@@ -84,18 +98,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
         made.silo.append(alone)
     for number in range(0, rounds + 1, 40):
         score = 0.65 + 0.1 * (1 - math.exp(-number / 400)) + draw.gauss(0, 0.008)
-        gain = score - (made.evals[0].score if number else score)
-        made.evals.append(
-            EvalPoint(
-                round=number,
-                which="validation",
-                checkpoint=str(number) if number else "base",
-                score=score,
-                low=score - 0.03,
-                high=score + 0.03,
-                gain=Gain(value=gain, low=gain - 0.03, high=gain + 0.03) if number else None,
-            )
-        )
+        made.evals.append(validation_point(number, score, made.evals[0].score if number else score))
     return made
 
 

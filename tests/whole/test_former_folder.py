@@ -35,7 +35,8 @@ def node(tmp_path: Path) -> DataFolder:
 def test_its_settings_are_taken_as_they_were_set(node: DataFolder) -> None:
     read = settings_file.read(node.settings, now=0)
     assert (read.settings.lora_rank, read.settings.mix, read.settings.label) == (1, "6/2", "before")
-    assert read.settings.tasks == "gcd/middle,chain_sum/middle" and not read.said
+    assert read.settings.tasks == "gcd/middle,chain_sum/middle"
+    assert "treatment = positive (now guarded)" in str(read.said), "a value that went is not taken back in silence"
 
 
 def test_its_checkpoint_verifies_and_the_next_one_follows(node: DataFolder) -> None:
