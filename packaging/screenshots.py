@@ -124,13 +124,15 @@ def scene(name: str):  # type: ignore[no-untyped-def]
     from sapo_desktop.view.link import Connecting, Lost
     from sapo_desktop.view.viewmodel import View
     from sapo_desktop.worker.control.messages.events import StateChanged
-    from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
+    from tests.gui.scenes import ANSWERED, NOW, a_view, silo_curve, swarm_curve
 
     match name:
         case "swarm":
-            return a_view(swarm_curve(), silo=False, share=True)
+            view = a_view(swarm_curve(), silo=False, share=True)
+            view.take(ANSWERED)
         case "silo":
-            return a_view(silo_curve())
+            view = a_view(silo_curve())
+            view.take(ANSWERED)
         case "new":
             return a_view(state="idle")
         case "starting":

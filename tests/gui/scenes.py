@@ -17,7 +17,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
 from sapo_desktop.view.link import Attached
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.events import Progressed
+from sapo_desktop.worker.control.messages.events import Answered, Progressed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
 from tests import builders
@@ -37,6 +37,14 @@ LEARNED = Learned(
     question="Calculate 24 + 7 - 13.",
     before="24 + 7 = 21\n21 - 13 = 8\n<answer>8</answer>",
     now="24 + 7 = 31\n31 - 13 = 18\n<answer>18</answer>",
+)
+
+ANSWERED = Answered(
+    round=1,
+    task="gcd/middle",
+    question="Find the Greatest Common Divisor (GCD) of these numbers: 84 and 36. Give only the GCD as your final answer.",
+    completion="84 = 2 * 36 + 12\n36 = 3 * 12\n<answer>12</answer>",
+    solved=True,
 )
 
 

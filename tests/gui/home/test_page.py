@@ -45,7 +45,9 @@ def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: Qt
     page, bridge = home(qtbot)
     scores = (0.1, 0.2, 0.38, 0.38, 0.38)
     bridge.view.curves.load(
-        scenes.curve([0.4] * 161, [scenes.validation_point(40 * at, score, scores[0]) for at, score in enumerate(scores)])
+        scenes.curve(
+            [0.4] * 161, [scenes.validation_point(40 * at, score, scores[0]) for at, score in enumerate(scores)]
+        )
     )
     for every, is_said in ((160, False), (40, True)):
         bridge.view.settings = msgspec.structs.replace(bridge.view.settings, validate_every=every)
