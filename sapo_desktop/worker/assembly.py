@@ -8,6 +8,7 @@ loading. The hosts start side by side. Left out: playing rounds (worker/node.py)
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import secrets
 import time
@@ -96,21 +97,14 @@ async def assemble(
     look = partial(probe_with, folder.cache)
     choice = await asyncio.to_thread(choose_engine, settings, model, look)
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
-    counters = beginning.counters
-    plan = EnginePlan(
-        model=model.path,
-        trainer=trainer_settings(settings, model.parameters, counters),
-        threads=settings.threads or default_threads(),
-        device=settings.device,
-        choice=choice,
-        parameters=model.parameters,
-        card_memory=tensors_of(int(settings.card_memory_most * 1e9)),
-    )
+    plan = _engine_plan(settings, model, choice, beginning.counters)
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, handed_over)
     on_step(sentence("loading what answers and what marks, step 2 of 4"))
-    engine, examining = await _start(hosting, model, settings, plan)
-    try:
+    async with contextlib.AsyncExitStack() as undo:
+        engine, examining = await _start(hosting, model, settings, plan)
+        undo.push_async_callback(examining.stop)
+        undo.push_async_callback(engine.stop)
         kept_ids = KeptIds(folder.cache / "task-ids.json", _catalogue_key(catalogue.shipped()), catalogue.own)
         examiner = Examiner(examining, kept_ids)
         node_with = partial(
@@ -118,7 +112,7 @@ async def assemble(
             folder=folder,
             settings=settings,
             levels=levels,
-            counters=counters,
+            counters=beginning.counters,
             examiner=examiner,
             keeper=keeper,
             publish=publish,
@@ -131,12 +125,12 @@ async def assemble(
         try:
             await _load(node, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
-            if settings.trainer != "auto" or choice.generator != "remote" or not choice.trains:
+            instead = _only_answering(engine.plan, settings, error)
+            if instead is None:
                 raise
-            note = only_answers(error.text)
-            if isinstance(error, AdapterRefused):
-                note = sentence("{reason} Until then this node only answers.", reason=error.text)
-            engine = await _only_answering(hosting, engine, model, settings, note)
+            await engine.stop()
+            engine = await start_engine(hosting, model, settings, instead)
+            undo.push_async_callback(engine.stop)
             node = node_with(engine)
             await _load(node, beginning.checkpoint)
         for text in engine.said:
@@ -145,10 +139,8 @@ async def assemble(
         await _begin_run(node, _manifest(node, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
-    except BaseException:
-        await asyncio.gather(engine.stop(), examining.stop())
-        raise
-    instance = bytes.fromhex(counters.instance)
+        undo.pop_all()  # all went well
+    instance = bytes.fromhex(node.counters.instance)
     around = Surroundings(
         folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick, handed_over, keeper.patiently
     )
@@ -197,12 +189,27 @@ def _node(
     return node
 
 
-async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: Text) -> Engine:
-    """An engine that learns nothing in the place of one whose server takes no adapter, or whose trainer does not fit.
-    `note`: why, and that it only answers."""
-    await engine.stop()
-    choice = EngineChoice(generator="remote", trains=False, note=note)
-    return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, choice=choice))
+def _engine_plan(settings: Settings, model: BaseModel, choice: EngineChoice, counters: Counters) -> EnginePlan:
+    return EnginePlan(
+        model=model.path,
+        trainer=trainer_settings(settings, model.parameters, counters),
+        threads=settings.threads or default_threads(),
+        device=settings.device,
+        choice=choice,
+        parameters=model.parameters,
+        card_memory=tensors_of(int(settings.card_memory_most * 1e9)),
+    )
+
+
+def _only_answering(plan: EnginePlan, settings: Settings, error: AdapterRefused | TooBig) -> EnginePlan | None:
+    """The plan of an engine that learns nothing in the place of one whose server takes no adapter, or whose trainer
+    does not fit, and says why; None where that is not what was chosen."""
+    if settings.trainer != "auto" or plan.choice.generator != "remote" or not plan.choice.trains:
+        return None
+    note = only_answers(error.text)
+    if isinstance(error, AdapterRefused):
+        note = sentence("{reason} Until then this node only answers.", reason=error.text)
+    return dataclasses.replace(plan, choice=EngineChoice(generator="remote", trains=False, note=note))
 
 
 async def _load(node: Node, checkpoint: Checkpoint | None) -> None:
