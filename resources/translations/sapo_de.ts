@@ -1042,8 +1042,8 @@
         <translation>Noch nichts</translation>
     </message>
     <message>
-        <source>{task}: first right after round {round}. It is never trained on this question.</source>
-        <translation>{task}: zum ersten Mal richtig nach Runde {round}. Mit dieser Frage wird nie trainiert.</translation>
+        <source>{task}: right after round {round}. It is never trained on this question.</source>
+        <translation>{task}: richtig nach Runde {round}. Mit dieser Frage wird nie trainiert.</translation>
     </message>
     <message>
         <source>(no answer)</source>

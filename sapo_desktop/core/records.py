@@ -275,7 +275,7 @@ class EvalReport(Record, frozen=True):
     gain: Gain | None = None
     """Over the untrained model's answers to the same questions, where these are at hand."""
     learned: Learned | None = None
-    """One of the questions that were answered rightly for the first time just now, if there are any."""
+    """One of the questions that are answered rightly now and were not at the look before, if there are any."""
 
     @property
     def kind(self) -> str:

@@ -154,7 +154,7 @@ class Evaluator:
         return _of_those(report, looked, standing.base), after
 
     async def _learned(self, new: Sequence[tuple[Question, str]], number: int, sampling: Sampling) -> Learned | None:
-        """Of the questions solved for the first time, with their answers, the shortest: that is the one to show. What
+        """Of the questions that were not solved before, with their answers, the shortest: that is the one to show. What
         the untrained model says to it is asked again, since its answers are not kept."""
         short = [(question, text) for question, text in new if len(question.text) + len(text) <= _MOST_SHOWN]
         if not short:

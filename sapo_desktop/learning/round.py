@@ -3,7 +3,7 @@
 `run_round` knows what a round is and nothing about where it runs: the examiner and the engine are handed in,
 the watcher is told what happens, and what comes back is a record. Pausing, checkpoints, history and failing
 hosts are the node's business. Nothing here keeps state: a round depends on its plan and on the adapter alone,
-so a repeated round gives the same questions, and a resumed run equals an unbroken one.
+so in silo a repeated round gives the same questions, and a resumed run equals an unbroken one.
 """
 
 from __future__ import annotations

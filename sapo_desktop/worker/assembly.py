@@ -1,4 +1,4 @@
-"""Puts a node together from a data folder: what is on disk first, then the model, then the two hosts.
+"""Puts a node together from a data folder: what is on disk first, then the model, then the hosts.
 
 In this order, so that a damaged checkpoint, another model or a wrong setting is said before seconds are spent on
 loading. The hosts start side by side. Left out: playing rounds (worker/node.py) and the process around it

@@ -42,7 +42,7 @@ LEARNED = Learned(
 ANSWERED = Answered(
     round=1,
     task="gcd/middle",
-    question="Find the Greatest Common Divisor (GCD) of these numbers: 84 and 36. Give only the GCD as your final answer.",
+    question="Find the Greatest Common Divisor (GCD) of these numbers: 84 and 36. Give only the GCD as your answer.",
     completion="84 = 2 * 36 + 12\n36 = 3 * 12\n<answer>12</answer>",
     solved=True,
 )

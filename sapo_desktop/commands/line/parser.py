@@ -32,6 +32,24 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(f"{match[2]!r} is no {what}.{hint} See {self.prog} --help")
         raise UsageError(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help")
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, but for what it says of an option that the command does not have: which one is near."""
+        found, unknown = self.parse_known_args(args, namespace)
+        for word in unknown:
+            command = self._of(found)
+            hint = nearest(word, command._option_string_actions) if word.startswith("-") else ""
+            raise UsageError(f"{command.prog} takes no {word!r}.{hint} See {command.prog} --help")
+        return found
+
+    def _of(self, found: argparse.Namespace) -> Parser:
+        """The parser of the command, and its action, that were given."""
+        for branches in (each for each in self._actions if isinstance(each, argparse._SubParsersAction)):
+            given = getattr(found, branches.dest, None)
+            if given in branches.choices:
+                branch: Parser = branches.choices[given]
+                return branch._of(found)
+        return self
+
     def format_help(self) -> str:
         return as_started(super().format_help())
 
@@ -110,7 +128,7 @@ def _run(commands: Commands[Parser]) -> None:
     run.add_argument("--lan", action="store_true", help="join the swarm, and find nodes on the local network")
     run.add_argument("--weighting", metavar="NAME", help="how external groups are weighed: guarded or paper")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4 or 2/6")
-    run.add_argument("--model", metavar="ID", help="'starter', an installed model, or a transformers folder")
+    run.add_argument("--model", metavar="ID", help="'starter', an installed model, a folder or a GGUF file")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
     run.add_argument("--curriculum", choices=("on", "off"), help="prefer questions that are solved now and then")
     run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")

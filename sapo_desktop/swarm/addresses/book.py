@@ -239,12 +239,17 @@ class AddressBook:
         return address
 
     def _due(self, linked: Collection[Address], unix_time: float, keys: Collection[bytes] = ()) -> list[Known]:
-        """Whom to try: no address that is linked to, no key that is, and none that failed just before."""
+        """Whom to try: no address that is linked to, no key that is, and none that failed just before. An address
+        without a key stands for whoever answers there."""
         busy = {str(address) for address in linked}
+        anybody = {address.url for address in linked if address.key is None}
         return [
             one
             for name, one in self._known.items()
-            if name not in busy and one.address.key not in keys and unix_time >= one.tried + _wait(one.failures)
+            if name not in busy
+            and one.address.url not in anybody
+            and one.address.key not in keys
+            and unix_time >= one.tried + _wait(one.failures)
         ]
 
     def _forget_record_of(self, key: bytes, time: int, but: str) -> None:

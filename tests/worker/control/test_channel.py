@@ -370,15 +370,15 @@ async def test_an_unknown_message_after_the_proof_ends_the_connection(worker: Wo
     await worker.gone.wait()
 
 
-async def test_without_a_proof_the_connection_ends_in_time(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel, "STRANGER_SECONDS", 0.05)
-
-    silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
-    assert await silent.read() == b""
-    writer.close()
-    connection = await strange(worker)
-    with pytest.raises(ConnectionClosed, match="1008"):
-        await connection.recv()
+async def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "STRANGER_SECONDS", 0.2)
+    async with listening(tmp_path) as worker:
+        silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+        assert await silent.read() == b""
+        writer.close()
+        connection = await strange(worker)
+        with pytest.raises(ConnectionClosed, match="1008"):
+            await connection.recv()
 
 
 @pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
