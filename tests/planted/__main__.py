@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,8 @@ def _pytest(tree: Path, words: Sequence[str]) -> Run:
         return Run(-1, f"the tests did not end within {PATIENCE:.0f} s")
     lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing was said"]
     failed = [text.split(" ", 1)[1].partition(" - ")[0] for text in lines if text.startswith(("FAILED ", "ERROR "))]
+    if done.returncode < 0:
+        return Run(done.returncode, f"pytest was ended by {signal.Signals(-done.returncode).name} after {lines[-1]}")
     return Run(done.returncode, (failed or lines[-1:])[0])
 
 
