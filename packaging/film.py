@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.bench.window.newcomer import Newcomer  # noqa: E402
-from tests.display import on_a_display  # noqa: E402
+from tests.display import let_run, on_a_display  # noqa: E402
 
 EVERY_SECONDS = 5.0
 FIRST_MS, EACH_MS, LAST_MS = 2000, 250, 4000
@@ -39,7 +39,7 @@ class Filmed(Newcomer):
 
     def _look_around(self) -> None:
         while self._past < 60 * self._minutes:
-            self._wait(EVERY_SECONDS)
+            let_run(EVERY_SECONDS)
             self.frames.append(picture_of(self._desktop.window))
 
     def _picture(self, widget: QWidget, name: str) -> None:

@@ -265,6 +265,7 @@ def click(folder: Path) -> None:
     from sapo_desktop.gui.shell.app import App, Desktop
     from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
     from sapo_desktop.system.folders import DataFolder
+    from tests.display import let_run
 
     data = DataFolder.open(folder)
     remember(data, Remembered(welcomed=WELCOME))
@@ -281,11 +282,11 @@ def click(folder: Path) -> None:
         while (found := button(text)) is None:
             if time.monotonic() > deadline:
                 sys.exit(f"no button says {text}")
-            QTest.qWait(10)
+            let_run(0.01)
         return found
 
     contribute = wait("Learn alone")
-    QTest.qWait(3000)  # what the window asks for when it is new has come
+    let_run(3)  # what the window asks for when it is new has come
     begin = time.monotonic()
     QTest.mouseClick(contribute, Qt.MouseButton.LeftButton)
     wait("Pause")

@@ -53,6 +53,16 @@ def on_a_display(size: str, *, tray: bool = False) -> None:
         sys.exit(subprocess.run(line, env={**environment, _SHOWN: "1"}).returncode)
 
 
+def let_run(seconds: float) -> None:
+    """Let Qt's event loop run. QTest.qWait would look at it a hundred times a second and keep Python's lock: clicks and
+    other threads would wait for it, and a hidden window would be charged for its looking."""
+    from PySide6.QtCore import QEventLoop, QTimer
+
+    loop = QEventLoop()
+    QTimer.singleShot(round(1000 * seconds), loop.quit)
+    loop.exec()
+
+
 @contextlib.contextmanager
 def a_tray(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A tray host on that display."""

@@ -40,10 +40,12 @@ class HeldOut:
     def level_since(self, span: int) -> int | None:
         """The round since which the score has hardly risen, where something had been learned before; None while it
         rises, or where that is `span` rounds or fewer. `span`: rounds after which all questions were asked anew; 0:
-        they never are. Scores of the first half of it rest on few questions: a lucky one is no level."""
-        known = self.rounds >= span / 2
+        they never are. Scores of a model's first half of it rest on few questions: a lucky one is no level."""
+        if not span or len(self.rounds) < 2:
+            return None
+        known = self.rounds >= self.rounds[1] + span / 2
         learned = np.flatnonzero(known & (self.low > (1.0 if self.base is None else self.base)))
-        if not span or not len(learned):
+        if not len(learned):
             return None
         at = int(np.argmax(known & (self.scores >= self.scores[-1] - _HARDLY)))
         since = int(self.rounds[max(at, learned[0])])

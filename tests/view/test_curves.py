@@ -160,15 +160,13 @@ def test_a_line_that_became_level_says_since_when(scores: list[float], since: in
 
 
 def test_a_lucky_first_look_at_few_questions_is_not_where_a_line_became_level() -> None:
-    """All questions were asked once after half of the 160 rounds."""
-    looks = {0: 0.1, 5: 0.41, 80: 0.35, 160: 0.36, 300: 0.41}
-    curves = Curves()
-    curves.load(
-        msgspec.structs.replace(
-            history(500), evals=[score(at, value, base=0.1 if at else None) for at, value in looks.items()]
-        )
-    )
-    assert curves.held_out().level_since(160) is None
+    """All questions were asked once after half of the 160 rounds; a model may have come later."""
+    looks = {5: 0.41, 80: 0.35, 160: 0.36, 300: 0.41}
+    for began in (0, 500):
+        points = [score(0, 0.1), *(score(began + at, value, base=0.1) for at, value in looks.items())]
+        curves = Curves()
+        curves.load(msgspec.structs.replace(history(1000), evals=points))
+        assert curves.held_out().level_since(160) is None
 
 
 def test_an_empty_line_is_not_level() -> None:

@@ -21,8 +21,10 @@ from typing import Any
 BEGAN = time.monotonic()
 
 import msgspec  # noqa: E402
-from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer, Signal  # noqa: E402
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
+
+from tests.display import let_run  # noqa: E402
 
 Taken = tuple[float, float]
 """Wall time and CPU time of the window's thread, seconds."""
@@ -119,14 +121,14 @@ def load(folder: Path, seconds: float) -> None:
     frames, clicks = animate(chart, seconds), clicked(segments, chart, seconds)
     tell(frames=frames, clicks=clicks, rss=rss(), anonymous=rss("RssAnon"))
     desktop.bridge.ask(Pause(), of=desktop)
-    run(1)
+    let_run(1)
     tell(frames=animate(chart, seconds / 2), clicks=clicked(segments, chart, seconds / 2))
     desktop.bridge.ask(Resume(), of=desktop)
     rounds = len(desktop.view.curves)
     desktop.window.hide()
-    run(2)
+    let_run(2)
     before, began = cpu(), time.monotonic()
-    run(2 * seconds)
+    let_run(2 * seconds)
     tell(hidden=(cpu() - before) / (time.monotonic() - began), rounds=len(desktop.view.curves) - rounds)
     desktop.quit()
     app.exec()
@@ -153,7 +155,7 @@ def fill(desktop: Any) -> None:
     add = curves.add
     curves.add = lambda report: add(msgspec.structs.replace(report, round=curves.last_round + 1))
     desktop.bridge.changed.emit(frozenset({"curves"}))
-    run(0.5)
+    let_run(0.5)
 
 
 def animate(chart: Any, seconds: float) -> list[Taken]:
@@ -169,24 +171,16 @@ def animate(chart: Any, seconds: float) -> list[Taken]:
         chart.go(low, low + wide)
         chart.repaint()
         taken.append((time.perf_counter() - began, time.thread_time() - computed))
-        run(0.004)
+        let_run(0.004)
     return taken
 
 
 def clicked(segments: Any, chart: Any, seconds: float) -> list[Taken]:
     """From a click on a range to the chart's picture of it."""
     clicks = Clicks(list(segments.buttons.values()), chart)
-    run(seconds)
+    let_run(seconds)
     clicks.stop()
     return clicks.taken
-
-
-def run(seconds: float) -> None:
-    """Let the event loop run. QTest.qWait would look at it a hundred times a second: clicks would wait for it, and a
-    hidden window would be charged for its looking."""
-    loop = QEventLoop()
-    QTimer.singleShot(round(1000 * seconds), loop.quit)
-    loop.exec()
 
 
 def wait(holds: Any, complaint: str) -> None:
@@ -194,7 +188,7 @@ def wait(holds: Any, complaint: str) -> None:
     while not holds():
         if time.monotonic() > until:
             sys.exit(complaint)
-        run(0.05)
+        let_run(0.05)
 
 
 def rss(name: str = "VmRSS") -> int:

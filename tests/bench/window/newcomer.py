@@ -32,7 +32,7 @@ from sapo_desktop.gui.shell.window import entries
 from sapo_desktop.system.folders import DataFolder
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.node.busy import loops
-from tests.display import a_display
+from tests.display import a_display, let_run
 
 LOOKED_AT = (1, 3, 10)
 """Minutes after which all that Home says is written down."""
@@ -96,7 +96,7 @@ class Newcomer:
         self._until(wizard.isVisible, "to the first-run questions")
         for number, _ in enumerate(wizard._steps, 1):
             self._doing = f"question {number}"
-            self._wait(READ_SECONDS)
+            let_run(READ_SECONDS)
             self._until(wizard._next.isEnabled, f"to the answer of question {number}")
             self._picture(wizard, self._doing)
             QTest.mouseClick(wizard._next, Qt.MouseButton.LeftButton)
@@ -109,7 +109,7 @@ class Newcomer:
         todo = {"point": lambda: len(view.curves) > 0, "sentence": lambda: view.held_out_gain is not None}
         names = {"point": "to the first point", "sentence": "to a sentence on whether it learns"}
         while self._past < 60 * self._minutes or moments:
-            self._wait(0.2)
+            let_run(0.2)
             for name in [name for name, holds in todo.items() if holds()]:
                 del todo[name]
                 self._reached(names[name])
@@ -122,7 +122,7 @@ class Newcomer:
         for name in [*(entry.name for entry in entries()), "home"]:
             self._doing = f"page {name}"
             self._desktop.window.go(name)
-            self._wait(READ_SECONDS)
+            let_run(READ_SECONDS)
             self._picture(self._desktop.window, self._doing)
 
     def _write_down(self, minute: int) -> None:
@@ -155,11 +155,8 @@ class Newcomer:
         deadline = time.monotonic() + PATIENCE
         while not holds():
             assert time.monotonic() < deadline, f"not seen: {what}"
-            self._wait(0.02)
+            let_run(0.02)
         self._reached(what)
-
-    def _wait(self, seconds: float) -> None:
-        QTest.qWait(round(1000 * seconds))
 
     def _picture(self, widget: QWidget, name: str) -> None:
         if self._pictures is None:

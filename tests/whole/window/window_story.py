@@ -33,6 +33,7 @@ from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.shell.window import entries
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.link import Lost
+from tests.display import let_run
 from tests.whole.nodes import PATIENCE, wait_gone
 from tests.whole.window.notified import Notifications
 
@@ -241,7 +242,7 @@ class Story:
     def look_at_every_page(self) -> None:
         for name in [entry.name for entry in entries()]:
             self.desktop.window.go(name)
-            QTest.qWait(1500)
+            let_run(1.5)
             assert self.desktop.window.page.name == name
             self.picture(self.desktop.window, f"page-{name}")
         self.desktop.window.go("home")
@@ -277,26 +278,26 @@ class Story:
 
     def press(self, widget: QWidget) -> None:
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
-        QTest.qWait(20)
+        let_run(0.02)
 
     def choose(self, text: str) -> None:
         """An entry of the tray's menu."""
         tray = self.desktop.tray
         next(action for action in tray._menu.actions() if action.text() == text).trigger()
-        QTest.qWait(20)
+        let_run(0.02)
 
     def until(self, holds: Callable[[], object], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not holds():
             assert time.monotonic() < deadline, f"not seen: {what}; {self.view.state}, {self.view.link!r:.300}"
-            QTest.qWait(20)
+            let_run(0.02)
         self.say(what)
 
     def say(self, text: str) -> None:
         print(text, flush=True)
 
     def picture(self, widget: QWidget, name: str) -> None:
-        QTest.qWait(100)  # it was shown in this very pass of events: let it settle
+        let_run(0.1)  # it was shown in this very pass of events: let it settle
         widget.grab().save(str(self.pictures / f"{name}.png"))
 
 
