@@ -4,28 +4,42 @@ import random
 import time
 from pathlib import Path
 
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.why import given_up
 from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
 from sapo_desktop.worker.control.messages.replies import Exported
 from tests.gui import scenes
 from tests.gui.stage import StageBridge
 
-_SAID = (
-    ("info", "Round 120 counts as the best so far: 0.734 on the held-out questions."),
-    ("info", "Linked to wss://relay0.example:8765."),
-    ("warning", "The link to wss://relay1.example:8765 broke (no answer for 60 s). It is tried again in 30 s."),
-    ("info", "The mix is 6/2 from now on: it did better than 4/4."),
-    ("warning", "Out of memory while training: 8 answers at once instead of 16."),
-    ("error", "The generator ended without a word. It is started again in 4 s.\nIts last lines:\nKilled"),
-    ("info", "On battery: paused."),
-    ("warning", "Three held-out scores in a row lie below the best: back to checkpoint 120."),
+SAID = (
+    ("info", sentence("Joined the swarm.")),
+    ("warning", sentence("{reason} Going on from the last checkpoint.", reason=sentence("Out of memory."))),
+    ("info", sentence("Answers are trained on {count} at a time, as memory allows.", count=8)),
+    ("info", sentence("Computing with at most {count} threads from now on.", count=2)),
+    (
+        "warning",
+        sentence(
+            "The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: "
+            "back to checkpoint {number}, with {remedy} for a while.",
+            points="0.052",
+            score="0.682",
+            errors="4.1",
+            count="20",
+            number="120",
+            remedy=sentence("half the learning rate"),
+        ),
+    ),
+    ("info", sentence("No skill was lost for {count} held-out scores: learning goes on as before.", count="20")),
+    ("error", given_up(sentence("Out of memory."), 3)),
 )
+"""As the node says them: tests/gui/log/test_page.py looks."""
 
 
 def notices(count: int = 40) -> Notices:
     return Notices(
         items=[
             Notice(level=level, text=text, time=scenes.NOW - 3600 * (count - at))
-            for at, (level, text) in ((at, _SAID[at % len(_SAID)]) for at in range(count))
+            for at, (level, text) in ((at, SAID[at % len(SAID)]) for at in range(count))
         ]
     )
 

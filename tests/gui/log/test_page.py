@@ -19,6 +19,8 @@ from tests.gui import scenes, staged_log
 from tests.gui.driving import cells as rows
 from tests.gui.driving import press, shown, texts
 from tests.gui.stage import StageBridge
+from tests.gui.staged_log import SAID
+from tests.gui.words.test_language import texts as translated
 
 
 def a_page(qtbot: QtBot, bridge: StageBridge) -> LogPage:
@@ -57,11 +59,11 @@ def test_levels_and_search_narrow_it_down(page: LogPage) -> None:
     press(page, "Levels shown: Errors")
     assert set(cells(page, 0)) == {"Error"}
     page._search.setFocus()
-    QTest.keyClicks(page._search, "battery")
+    QTest.keyClicks(page._search, "threads")
     assert cells(page, 2) == [] and "Nothing found" in texts(page)
     press(page, "Levels shown: All")
-    assert set(cells(page, 2)) == {"On battery: paused."}
-    assert tr("%n notice(s)", None, 5) in texts(page)
+    assert set(cells(page, 2)) == {"Computing with at most 2 threads from now on."}
+    assert tr("%n notice(s)", None, 6) in texts(page)
 
 
 def test_a_line_is_read_in_whole_and_copied(bridge: StageBridge, qtbot: QtBot) -> None:
@@ -162,3 +164,7 @@ def test_a_worker_that_comes_back_is_asked_again(page: LogPage, bridge: StageBri
     bridge.tell(scenes.a_view().link)
     assert len(bridge.asked_for(GetNotices)) == 2
     assert cells(page, 2)[0] == "Back." and len(cells(page, 2)) == 41
+
+
+def test_what_the_pictures_show_is_what_the_node_says() -> None:
+    assert {text.template for _, text in SAID} <= {source for source, _ in translated("de")}
