@@ -67,7 +67,7 @@ async def paper(context: Context, args: Namespace) -> None:
 async def table(context: Context, args: Namespace) -> None:
     """A line for each way to play."""
     asked = {"type": "table", "out": args.folder, "at": args.at, "against": args.against}
-    asked |= {"reach": args.reach or 0.0, "by_seed": args.by_seed}
+    asked |= {"reach": args.reach or 0.0, "by_seed": args.by_seed, "of": args.of or ""}
     lines = [event async for event in _events(asked)]
     for line in lines:
         _emit(context, line)

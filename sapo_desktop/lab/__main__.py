@@ -60,7 +60,7 @@ def _do(request: Request) -> None:
 
             asyncio.run(Lab(out, create).play(request, tell))
         case ShowTable():
-            runs = read_runs(out)
+            runs = [run.of(request.of) if request.of else run for run in read_runs(out)]
             for line in table(runs, request.at, request.against, request.reach, by_seed=request.by_seed):
                 tell(line)
         case Plot():

@@ -38,6 +38,8 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
     """A greedy score: how soon do arms come to it? 0: not asked."""
     by_seed: bool = False
     """A line for each arm, in place of the mean over its seeds."""
+    of: str = ""
+    """Only the nodes that began with this model, where there are several; "": all."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
@@ -122,6 +124,18 @@ class Run:
                 if share and after.round == later
             ]
         return Run(self.arm, [row for row in self.rounds if row.round <= last], scores)
+
+    def of(self, model: str) -> Run:
+        """Its nodes that began with a model, and what they used up. Raises UsageError: none did."""
+        if model not in self.arm.models:
+            raise UsageError(f"No node began with {model} here; there are {', '.join(self.arm.models) or 'starter'}.")
+        place, count = self.arm.models.index(model), len(self.arm.models)
+
+        def is_its(node: int) -> bool:
+            return node % count == place if node >= 0 else node == -1 - place  # below 0: the bases
+
+        rounds = [row for row in self.rounds if is_its(row.node)]
+        return Run(self.arm, rounds, [score for score in self.scores if is_its(score.node)])
 
     def _between(self, before: Score | None, after: Score, number: int, share: float) -> Score:
         """A node's score at a round between two of its scores; before the first stands the base."""

@@ -85,6 +85,18 @@ def test_arms_with_a_budget_are_compared_with_one_that_has_none_if_there_is_one(
     assert [line.rounds for line in found if line.mix == "4/4"] == [2]
 
 
+def test_the_nodes_of_one_model_of_several_are_looked_at_alone() -> None:
+    two = msgspec.structs.replace(arm(), models=("starter", "other"))
+    rows = [played(1, node, 0.2 + 0.1 * node) for node in range(4)]
+    base = [score(0, -1, 0.1, 0.1), score(0, -2, 0.3, 0.3)]
+    run = Run(two, rows, [*base, *(score(1, node, 0.5 + 0.1 * node, 0.5) for node in range(4))])
+    (line,) = table([run.of("other")])
+    assert line.cumulative == pytest.approx(0.3 + 0.5)
+    assert (line.greedy_first, line.greedy) == (0.3, pytest.approx((0.6 + 0.8) / 2))
+    with pytest.raises(UsageError, match=r"No node began with third here; there are starter, other\."):
+        run.of("third")
+
+
 def test_another_mix_than_the_silo_may_be_compared_with() -> None:
     first, second = table([silo(), shared()], against="4/4")
     assert (first.ratio, second.ratio, first.greedy_against) == (0.5, 1.0, 0.8)

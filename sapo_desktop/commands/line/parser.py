@@ -390,6 +390,7 @@ def _lab(commands: Commands[Parser]) -> None:
         "--reach", type=_share, metavar="SCORE", help="say how soon this greedy score is reached, like 0.3"
     )
     table.add_argument("--by-seed", action="store_true", help="a line for each seed, in place of their mean")
+    table.add_argument("--of", metavar="MODEL", help="only the nodes that began with this of several models")
     table.add_argument("--against", default="8/0", metavar="MIX", help="the mix to compare with (default: 8/0)")
     table.add_argument(
         "--at",
