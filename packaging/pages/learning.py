@@ -310,6 +310,8 @@ def lab_lines() -> list[str]:
             "gain, 1.94 times in equal rounds, did not come."
         ),
         "",
+        weaker_line(),
+        "",
         wrapped(
             f"Of the groups in a step {chosen.informative:.0%} teach where questions are chosen, "
             f"{alike.informative:.0%} where they are drawn alike. {REACHED} is reached after {chosen.reached:.0f} and "
@@ -317,6 +319,20 @@ def lab_lines() -> list[str]:
             "default all the same: a score comes no later by it, and fewer answers are wasted."
         ),
     ]
+
+
+def weaker_line() -> str:
+    """What a smaller model beside starters gains by sharing, in equal computing."""
+    smaller = [run.of("smaller") for run in read_runs(DATA / "lab" / "kinds")]
+    by_seed = [line for line in lab_table(smaller, "cpu", by_seed=True) if line.mix == "4/4"]
+    gains = [line.greedy - line.greedy_against for line in by_seed if line.greedy and line.greedy_against]
+    interval = t_interval(gains)
+    assert interval is not None, "there are several seeds"
+    alone, shared = (mean([getattr(line, name) for line in by_seed]) for name in ("greedy_against", "greedy"))
+    return wrapped(
+        f"A smaller model beside as many starters does end higher: {shared:.3f} greedy with 4/4, {alone:.3f} alone in "
+        f"the same computing, {mean(gains):+.3f} ({interval.low:+.3f} to {interval.high:+.3f}, {len(gains)} seeds)."
+    )
 
 
 def _guarded(run: Run, mix: str) -> bool:
