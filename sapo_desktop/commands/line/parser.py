@@ -35,11 +35,11 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's, but for what it says of an option that the command does not have: which one is near."""
         found, unknown = self.parse_known_args(args, namespace)
-        for word in unknown:
-            command = self._of(found)
-            hint = nearest(word, command._option_string_actions) if word.startswith("-") else ""
-            raise UsageError(f"{command.prog} takes no {word!r}.{hint} See {command.prog} --help")
-        return found
+        if not unknown:
+            return found
+        command, word = self._of(found), unknown[0]
+        hint = nearest(word, command._option_string_actions) if word.startswith("-") else ""
+        raise UsageError(f"{command.prog} takes no {word!r}.{hint} See {command.prog} --help")
 
     def _of(self, found: argparse.Namespace) -> Parser:
         """The parser of the command, and its action, that were given."""
