@@ -27,8 +27,9 @@ BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
-PARTS = 16
-"""Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do."""
+PARTS = 8
+"""Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do. A look
+takes as long as its longest answer: 32 questions of the starter's cost little more than 16."""
 
 Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
 """Evaluator.refresh, which the history and all front ends hear of."""
@@ -56,7 +57,7 @@ class Validation:
         if begins:
             counters = await self._begin(settings, counters, answered)
         parts = min(PARTS, every)
-        if counters.round % _rounds_between(every, parts, counters.round):
+        if not _due(counters.round, every, parts):
             return counters, begins
         number = self._keeper.store.next_number(counters.round)
         last = counters.standing.part % parts == parts - 1
@@ -121,8 +122,10 @@ class Validation:
         return None
 
 
-def _rounds_between(every: int, parts: int, reached: int) -> int:
-    """Rounds from one part to the next. A new node learns fastest and is looked at twice as often: the line that its
-    owner sees would lag behind by as many rounds as it took to learn."""
+def _due(reached: int, every: int, parts: int) -> bool:
+    """Whether a part is asked after that round. A new node learns fastest and is looked at twice as often: the line
+    that its owner sees would lag behind by as many rounds as it took to learn. The first look comes after half of the
+    rounds that lie between two."""
     usual = every // parts
-    return max(1, usual // 2) if parts > 1 and reached <= every else usual
+    between = max(1, usual // 2) if reached <= every else usual
+    return reached % between == between // 2
