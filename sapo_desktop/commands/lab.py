@@ -68,11 +68,12 @@ async def table(context: Context, args: Namespace) -> None:
     """A line for each way to play."""
     asked = {"type": "table", "out": args.folder, "at": args.at, "against": args.against}
     asked |= {"reach": args.reach or 0.0, "by_seed": args.by_seed, "of": args.of or ""}
+    asked |= dict(zip(("first", "last"), args.rounds, strict=True))
     lines = [event async for event in _events(asked)]
     for line in lines:
         _emit(context, line)
-    columns = ["mix", "weighting", "nodes", "rounds", "seeds", "cumulative", f"to {args.against}", "greedy", "sampled"]
-    columns += ["pass@4", "CPU s", "answers", "trained on"]
+    columns = ["mix", "weighting", "nodes", "rounds", "seeds", "reward", "cumulative", f"to {args.against}"]
+    columns += ["greedy", "more", "sampled", "more", "pass@4", "teach", "CPU s", "answers", "trained on"]
     rows = [_cells(line) for line in lines]
     if args.reach:
         columns += [f"{args.reach:g} after ({args.at})", "times as soon"]
@@ -129,11 +130,15 @@ def _cells(line: dict[str, Any]) -> list[str]:
         str(line["nodes"]),
         f"{line['rounds']:g}",
         ",".join(map(str, line["seed_list"])),
+        f"{line['reward']:.3f}",
         f"{line['cumulative']:.2f}",
         _with_interval(line, "ratio"),
         _way(line["greedy_first"], line["greedy"]),
+        _with_interval(line, "greedy_more", "+.3f"),
         _way(line["sampled_first"], line["sampled"]),
+        _with_interval(line, "sampled_more", "+.3f"),
         "" if line["pass_at_k"] is None else f"{line['pass_at_k']:.3f}",
+        f"{line['informative']:.0%}",
         f"{line['cpu_seconds']:,.0f}",
         f"{line['answers']:,.0f}",
         f"{line['samples']:,.0f}",
@@ -146,11 +151,11 @@ def _soon(line: dict[str, Any]) -> list[str]:
     return ["not by all" if reached is None else f"{reached:,.1f}", _with_interval(line, "sooner")]
 
 
-def _with_interval(line: dict[str, Any], field: str) -> str:
+def _with_interval(line: dict[str, Any], field: str, form: str = ".3f") -> str:
     value, low, high = line[field], line[f"{field}_low"], line[f"{field}_high"]
     if value is None:
         return ""
-    return f"{value:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})")
+    return f"{value:{form}}" + ("" if low is None else f" ({low:{form}} to {high:{form}})")
 
 
 def _way(first: float | None, last: float | None) -> str:

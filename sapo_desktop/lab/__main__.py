@@ -15,7 +15,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.lab.arm import Plan
 from sapo_desktop.lab.play import Lab
 from sapo_desktop.lab.plot import Plot, plot
-from sapo_desktop.lab.table import ShowTable, read_runs, table
+from sapo_desktop.lab.table import ShowTable, looked_at, table
 
 Request = Plan | ShowTable | Plot
 
@@ -60,8 +60,7 @@ def _do(request: Request) -> None:
 
             asyncio.run(Lab(out, create).play(request, tell))
         case ShowTable():
-            runs = [run.of(request.of) if request.of else run for run in read_runs(out)]
-            for line in table(runs, request.at, request.against, request.reach, by_seed=request.by_seed):
+            for line in table(looked_at(request), request.at, request.against, request.reach, by_seed=request.by_seed):
                 tell(line)
         case Plot():
             tell(Plotted(file=str(plot(out))))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -33,7 +34,11 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
     out: str
     at: Budget
     against: str
-    """The mix that others are compared with."""
+    """The mix that others are compared with; or settings, such as `curriculum=off`, that those have which are otherwise
+    alike."""
+    first: int = 1
+    last: int = 0
+    """Only these rounds; 0: to the end."""
     reach: float = 0.0
     """A greedy score: how soon do arms come to it? 0: not asked."""
     by_seed: bool = False
@@ -60,6 +65,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     settings: dict[str, str]
     cumulative: float
     """The paper's figure: mean rewards of own answers, summed up over nodes and rounds."""
+    reward: float
+    """Their mean over nodes and rounds."""
+    solved_per_1000_tokens: float
+    """Own answers' reward, by what was generated."""
     ratio: float | None
     """To what it is compared with, seed by seed; mean over seeds, with its 95% interval from two seeds on."""
     ratio_low: float | None
@@ -71,13 +80,23 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     greedy: float | None
     greedy_against: float | None
     """Of what it is compared with, under the same seeds and as far as that goes."""
+    greedy_more: float | None
+    """How much higher it ends than that, seed by seed; mean over seeds, with its 95% interval."""
+    greedy_more_low: float | None
+    greedy_more_high: float | None
     greedy_median: float | None
     """Of the median node, beside the best node of what it is compared with: does one gain by being in a swarm?"""
     greedy_best_against: float | None
     sampled_first: float | None
     sampled: float | None
     sampled_against: float | None
+    sampled_more: float | None
+    sampled_more_low: float | None
+    sampled_more_high: float | None
     pass_at_k: float | None
+    pass_at_k_more: float | None
+    pass_at_k_more_low: float | None
+    pass_at_k_more_high: float | None
     reached: float | None
     """What was used up when the greedy score asked for was reached, on the line between two scores."""
     sooner: float | None
@@ -125,6 +144,14 @@ class Run:
             ]
         return Run(self.arm, [row for row in self.rounds if row.round <= last], scores)
 
+    def between(self, first: int, last: int) -> Run:
+        """Only these rounds. Raises UsageError: it has not played the first of them."""
+        cut = self.until("rounds", last)
+        rows = [row for row in cut.rounds if row.round >= first]
+        if not rows:
+            raise UsageError(f"An arm here has not played round {first}.")
+        return Run(self.arm, rows, cut.scores)
+
     def of(self, model: str) -> Run:
         """Its nodes that began with a model, and what they used up. Raises UsageError: none did."""
         if model not in self.arm.models:
@@ -160,6 +187,11 @@ class Run:
         last = max((score.round for score in self.scores), default=0)
         return over([float(getattr(one, field)) for one in self.scores if one.round == last]) if last else None
 
+    def end(self, field: str) -> float | None:
+        """The mean of a score after the last round; None: there is none of that round."""
+        last = self.rounds[-1].round if self.rounds else 0
+        return self.held_out(field) if last and last == max((one.round for one in self.scores), default=0) else None
+
     def reached(self, score: float, kind: Budget) -> float | None:
         """What was used up when the nodes' mean greedy score was this high at first; None: never, or from the start."""
         spent, used, before = self.spent(kind), 0.0, self.base("greedy")
@@ -188,10 +220,56 @@ Rivals = dict[str, Run]
 """By weighting."""
 
 
+@dataclass(frozen=True)
+class Rivalry:
+    """What arms are compared with: those of a mix, or those with other values of some settings."""
+
+    against: str
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The settings, where a value may be empty: not set; none where it is a mix."""
+        if "=" not in self.against:
+            return {}
+        return {key: value for key, _, value in (one.partition("=") for one in self.against.split(","))}
+
+    def chosen(self, runs: Sequence[Run]) -> list[Run]:
+        """Those to compare with. Raises UsageError: nobody played like that."""
+        found = [run for run in runs if self._is_one(run.arm)]
+        if found or self.against == SILO:  # which nobody has to name: without it there is nothing to compare with
+            return found
+        if self.values:
+            raise UsageError(f"No arm here has {self.against}.")
+        played = ", ".join(sorted({run.arm.mix for run in runs}))
+        raise UsageError(f"No arm here has the mix {self.against}; there are {played}.")
+
+    def _is_one(self, arm: Arm) -> bool:
+        if not self.values:
+            return arm.mix == self.against
+        return all(arm.values.get(key, "") == value for key, value in self.values.items())
+
+    def alike(self, arm: Arm) -> bytes:
+        """What must be alike where two arms are compared, the seed among it."""
+        values = {key: value for key, value in arm.values.items() if key not in self.values}
+        mix = arm.mix if self.values else ""
+        same = msgspec.structs.replace(arm, mix=mix, weighting="", budget="", values=values)
+        return msgspec.json.encode(same, order="sorted")
+
+
 def read_runs(out: Path) -> list[Run]:
     """All arms of a folder that played at least a round. Raises HistoryError."""
     runs = [Run(one.manifest().arm, one.rounds(), one.scores()) for one in arm_folders(out)]
     return [run for run in runs if run.rounds]
+
+
+def looked_at(asked: ShowTable) -> list[Run]:
+    """The arms of a folder, with the nodes and rounds that were asked for. Raises HistoryError, UsageError."""
+    runs = read_runs(Path(asked.out))
+    if asked.of:
+        runs = [run.of(asked.of) for run in runs]
+    if asked.first > 1 or asked.last:
+        runs = [run.between(asked.first, asked.last or run.rounds[-1].round) for run in runs]
+    return runs
 
 
 def table(
@@ -199,38 +277,40 @@ def table(
 ) -> list[Line]:
     """A line for each way to play, the more is shared the later it stands; with `by_seed` one for each arm, seed by
     seed. Raises UsageError: nobody played the mix to compare with."""
-    rivals = [run for run in runs if run.arm.mix == against]
-    if not rivals and against != SILO:  # which nobody has to name: without it there is nothing to compare with
-        played = ", ".join(sorted({run.arm.mix for run in runs}))
-        raise UsageError(f"No arm here has the mix {against}; there are {played}.")
+    rivalry = Rivalry(against)
+    rivals = rivalry.chosen(runs)
     rivals.sort(key=lambda run: not run.arm.budget)  # of two the one that was not ended early
     others: dict[bytes, Rivals] = {}
     for run in rivals:
-        others.setdefault(_alike(run.arm), {})[run.arm.weighting] = run
+        others.setdefault(rivalry.alike(run.arm), {})[run.arm.weighting] = run
 
     def line_of(run: Run) -> tuple[int, tuple[float, bytes]]:
         return run.arm.seed if by_seed else 0, _way(run.arm)
 
     by_line = sorted(runs, key=lambda run: (line_of(run), run.arm.seed))
-    return [_line([*alike], others, at, reach) for _, alike in groupby(by_line, key=line_of)]
+    lines = []
+    for _, group in groupby(by_line, key=line_of):
+        alike = [*group]
+        lines.append(_line(alike, [_rival(run, others.get(rivalry.alike(run.arm), {})) for run in alike], at, reach))
+    return lines
 
 
-def _line(runs: Sequence[Run], others: Mapping[bytes, Rivals], at: Budget, reach: float) -> Line:
-    rivals = [_rival(run, others) for run in runs]
+def _line(runs: Sequence[Run], rivals: Sequence[Run | None], at: Budget, reach: float) -> Line:
     pairs = [_cut(run, rival, at) for run, rival in zip(runs, rivals, strict=True)]
     cut = [pair[0] for pair in pairs]
     against = [pair[1] for pair in pairs if pair[1] is not None]
     ratios = [mine.cumulative / other.cumulative for mine, other in pairs if other and other.cumulative]
-    interval = t_interval(ratios)
     reached = [run.reached(reach, at) if reach else None for run in runs]
     times = _times_sooner(reached, rivals, at, reach)
-    surely = t_interval(times)
     groups = sum(row.groups for run in cut for row in run.honest)
     arm = runs[0].arm
 
     def total(field: str) -> float:
         return round(statistics.fmean(sum(getattr(row, field) for row in run.rounds) for run in cut), 2)
 
+    rewards = [row.reward for run in cut for row in run.honest]
+    solved = math.fsum(row.reward * row.answers for run in cut for row in run.honest)
+    tokens = sum(row.tokens for run in cut for row in run.honest)
     return Line(
         mix=arm.mix,
         weighting=arm.weighting,
@@ -243,23 +323,24 @@ def _line(runs: Sequence[Run], others: Mapping[bytes, Rivals], at: Budget, reach
         seed_list=[run.arm.seed for run in runs],
         settings=_said(arm),
         cumulative=round(statistics.fmean(run.cumulative for run in cut), 6),
-        ratio=_mean(ratios),
-        ratio_low=round(interval.low, 6) if interval else None,
-        ratio_high=round(interval.high, 6) if interval else None,
+        reward=_mean(rewards) or 0.0,
+        solved_per_1000_tokens=round(1000 * solved / max(1, tokens), 6),
+        **_with_interval("ratio", ratios),
         informative=round(sum(row.informative for run in cut for row in run.honest) / max(1, groups), 6),
         greedy_first=_mean([run.base("greedy") for run in cut]),
         greedy=_mean([run.held_out("greedy") for run in cut]),
         greedy_against=_mean([run.held_out("greedy") for run in against]),
+        **_with_interval("greedy_more", _more(pairs, "greedy")),
         greedy_median=_mean([run.held_out("greedy", statistics.median) for run in cut]),
         greedy_best_against=_mean([run.held_out("greedy", max) for run in against]),
         sampled_first=_mean([run.base("sampled") for run in cut]),
         sampled=_mean([run.held_out("sampled") for run in cut]),
         sampled_against=_mean([run.held_out("sampled") for run in against]),
+        **_with_interval("sampled_more", _more(pairs, "sampled")),
         pass_at_k=_mean([run.held_out("pass_at_k") for run in cut]),
+        **_with_interval("pass_at_k_more", _more(pairs, "pass_at_k")),
         reached=_mean(reached) if None not in reached else None,
-        sooner=_mean(times),
-        sooner_low=round(surely.low, 6) if surely else None,
-        sooner_high=round(surely.high, 6) if surely else None,
+        **_with_interval("sooner", times),
         base_best=_mean([run.base("sampled", best=True) for run in cut]),
         cpu_seconds=total("cpu_seconds"),
         answers=total("answers"),
@@ -277,6 +358,14 @@ def _times_sooner(
     if not all(mine and theirs for mine, theirs in pairs):
         return []
     return [theirs / mine for mine, theirs in pairs if mine and theirs]
+
+
+def _more(pairs: Sequence[tuple[Run, Run | None]], field: str) -> list[float]:
+    """How much higher a score ends than the other's, seed by seed; none at all where an arm was stopped between two
+    scores, as the other has learned on since then."""
+    ends = [(mine.end(field), other.end(field) if other else None) for mine, other in pairs]
+    known = [mine - theirs for mine, theirs in ends if mine is not None and theirs is not None]
+    return known if len(known) == len(pairs) else []
 
 
 def t_interval(values: Sequence[float]) -> Interval | None:
@@ -297,15 +386,9 @@ def _cut(run: Run, other: Run | None, at: Budget) -> tuple[Run, Run | None]:
     return run.until(at, most), other.until(at, most)
 
 
-def _rival(run: Run, others: Mapping[bytes, Rivals]) -> Run | None:
+def _rival(run: Run, found: Rivals) -> Run | None:
     """What it is compared with: of several weightings its own, or nothing, as any choice would be arbitrary."""
-    found = others.get(_alike(run.arm), {})
     return found.get(run.arm.weighting) or (next(iter(found.values())) if len(found) == 1 else None)
-
-
-def _alike(arm: Arm) -> bytes:
-    """What must be alike where two arms are compared, the seed among it."""
-    return msgspec.json.encode(msgspec.structs.replace(arm, mix="", weighting="", budget=""), order="sorted")
 
 
 def _way(arm: Arm) -> tuple[float, bytes]:
@@ -324,3 +407,10 @@ def _said(arm: Arm) -> dict[str, str]:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return round(statistics.fmean(known), 6) if known else None
+
+
+def _with_interval(field: str, values: Sequence[float]) -> dict[str, Any]:
+    """Fields of a line: the mean, and the ends of its interval."""
+    interval = t_interval(values)
+    low, high = (round(interval.low, 6), round(interval.high, 6)) if interval else (None, None)
+    return {field: _mean(values), f"{field}_low": low, f"{field}_high": high}

@@ -20,6 +20,8 @@ def test_the_table_is_shown_to_people_and_programs(tmp_path: Path, capsys: pytes
     assert [(line["event"], line["mix"], line["ratio"]) for line in lines] == [("line", "8/0", 1), ("line", "4/4", 2)]
     assert main(["lab", "table", str(tmp_path), "--against", "4/4"]) == 0
     assert "0.500" in capsys.readouterr().out
+    assert main(["lab", "table", str(tmp_path), "--rounds", "2-9"]) == 2
+    assert "not played round 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,7 @@ def test_the_table_is_shown_to_people_and_programs(tmp_path: Path, capsys: pytes
         (["paper", "--out", ".", "--mix", "4-4"], 2, "written like 4/4"),
         (["paper", "--out", ".", "--seeds", "one"], 2, "whole numbers"),
         (["paper", "--out", ".", "--liars", "2"], 2, "share from 0 to 1"),
+        (["table", ".", "--rounds", "9-2"], 2, "no range of rounds, such as 11-20"),
         ([], 2, "lab paper"),
     ],
 )

@@ -63,6 +63,48 @@ def test_a_line_a_seed_is_compared_as_its_part_of_the_mean_is() -> None:
     ]
 
 
+def test_how_much_higher_scores_end_is_asked_seed_by_seed() -> None:
+    higher = Run(shared(2).arm, shared(2).rounds, [*BASE, score(2, 0, 1.0, 0.7)])
+    first, second = table([silo(1), silo(2), shared(1), higher])
+    # .8 and 1.0 beside .55: the mean is .35, its error .1, and 12.706 of these either way.
+    assert second.greedy_more == pytest.approx(0.35)
+    assert (second.greedy_more_low, second.greedy_more_high) == (pytest.approx(-0.9206), pytest.approx(1.6206))
+    assert (second.sampled_more, second.pass_at_k_more) == (pytest.approx(0.2), 0.0)
+    assert (first.greedy_more, first.greedy_more_low, first.greedy_more_high) == (0.0, 0.0, 0.0)
+
+
+def test_of_an_arm_that_was_stopped_between_two_scores_it_is_not_said_how_much_higher_it_ends() -> None:
+    stopped = Run(shared().arm, [*shared().rounds, played(3, 0, 0.5)], shared().scores)
+    line = table([silo(rounds=5), stopped])[1]
+    assert (line.greedy, line.greedy_against, line.greedy_more) == (0.8, pytest.approx(0.53), None)
+
+
+def test_some_of_the_rounds_are_looked_at_alone() -> None:
+    rows = [played(n, node, 0.1 * n) for n in range(1, 5) for node in range(2)]
+    run = Run(arm(), rows, [*BASE, score(2, 0, 0.6, 0.5), score(4, 0, 0.8, 0.5)])
+    (line,) = table([run.between(2, 3)])
+    assert line.cumulative == pytest.approx(2 * (0.2 + 0.3)) and line.reward == pytest.approx(0.25)
+    assert line.greedy == pytest.approx(0.7), "on the line between its scores"
+    assert line.solved_per_1000_tokens == pytest.approx(0.25 * 64)
+    assert table([run.between(1, 99)]) == table([run])
+    with pytest.raises(UsageError, match=r"An arm here has not played round 5\."):
+        run.between(5, 9)
+
+
+def settled(run: Run, **values: str) -> Run:
+    return Run(msgspec.structs.replace(run.arm, values=values), run.rounds, run.scores)
+
+
+def test_another_value_of_a_setting_may_be_compared_with() -> None:
+    runs = [settled(silo(rounds=2), updates="1", curriculum="off"), settled(silo(rounds=4), updates="1")]
+    found = {line.settings.get("curriculum"): line for line in table(runs, against="curriculum=off")}
+    assert found["off"].ratio == found[None].ratio == 1.0
+    assert found[None].rounds == 2, "as far as both went"
+    assert {line.rounds for line in table(runs, against="curriculum=")} == {2, 4}, "that did not name it"
+    with pytest.raises(UsageError, match=r"No arm here has curriculum=odd\."):
+        table(runs, against="curriculum=odd")
+
+
 def test_what_nobody_played_is_not_compared_with_but_the_silo_may_be_missing() -> None:
     with pytest.raises(UsageError, match=r"No arm here has the mix 4/5; there are 4/4, 8/0\."):
         table([silo(), shared()], against="4/5")

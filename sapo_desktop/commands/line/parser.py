@@ -391,7 +391,13 @@ def _lab(commands: Commands[Parser]) -> None:
     )
     table.add_argument("--by-seed", action="store_true", help="a line for each seed, in place of their mean")
     table.add_argument("--of", metavar="MODEL", help="only the nodes that began with this of several models")
-    table.add_argument("--against", default="8/0", metavar="MIX", help="the mix to compare with (default: 8/0)")
+    table.add_argument(
+        "--against",
+        default="8/0",
+        metavar="MIX",
+        help="the mix to compare with (default: 8/0), or settings of otherwise equal arms, like curriculum=off",
+    )
+    table.add_argument("--rounds", type=_rounds, default=(1, 0), metavar="[N-]N", help="only these rounds, like 11-20")
     table.add_argument(
         "--at",
         choices=("rounds", "tokens", "samples", "cpu"),
@@ -400,6 +406,15 @@ def _lab(commands: Commands[Parser]) -> None:
     )
     plot = _command(actions, "plot", "lab:plot", "draw the arms of a folder, as lab.svg in it")
     plot.add_argument("folder", metavar="DIR")
+
+
+def _rounds(text: str) -> tuple[int, int]:
+    """The first and the last."""
+    found = re.fullmatch(r"(?:([0-9]{1,9})-)?([0-9]{1,9})", text)
+    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of rounds, such as 11-20, nor a last one")
+    return first, last
 
 
 Number = TypeVar("Number", int, float)
