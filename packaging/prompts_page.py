@@ -1,6 +1,6 @@
 """Writes docs/prompts.md: what each kind of model is asked, rendered by the code that asks.
 
-    python packaging/prompts_page.py           writes the page; --check only says whether it is as it should be
+    python packaging/prompts_page.py           writes the page
 
 The templates are the stand-ins of the tests (tests/engines/real_models.py), written from the behaviour of the published
 ones, since those come with models that a build does not download; the page says so.
@@ -8,7 +8,6 @@ ones, since those come with models that a build does not download; the page says
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -84,14 +83,5 @@ def _part(title: str, words: str, prompt: str) -> str:
     return f"## {title}\n\n{words}\n\n```\n{prompt.rstrip(chr(10))}\n```\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Write docs/prompts.md.")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 where the page is not as it should be")
-    if parser.parse_args().check:
-        return int(PAGE.read_text(encoding="utf-8") != page())
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    PAGE.write_text(page(), encoding="utf-8")

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,7 @@ MOST_MODULES = 16
 BUILT = {"build", "dist"}
 
 
+@cache
 def modules(root: Path) -> dict[str, Path]:
     """Module name without the package (`core.records`; `` for the package itself) -> file."""
     found = {}
@@ -140,8 +142,13 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def imports(path: Path, module: str, known: dict[str, Path]) -> Iterator[str]:
-    """Full dotted names that a file imports; of `from x import y`, `x.y` where that is a module."""
+@cache
+def imports(root: Path, module: str) -> tuple[str, ...]:
+    """Full dotted names that a module imports; of `from x import y`, `x.y` where that is a module."""
+    return tuple(_imports(modules(root)[module], module, modules(root)))
+
+
+def _imports(path: Path, module: str, known: dict[str, Path]) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     yield from named_by_text(tree)
     for node in ast.walk(tree):
@@ -192,14 +199,13 @@ def part_of(module: str) -> str | None:
 
 def violations(root: Path) -> list[str]:
     """One line for each import that the tables forbid."""
-    known = modules(root)
     found = []
-    for module, path in known.items():
+    for module in modules(root):
         part = part_of(module)
         if module and part is None:
             found.append(f"{module}: no arrow says what it may import")
             continue
-        for name in imports(path, module, known):
+        for name in imports(root, module):
             if reason := forbidden(module, part or "", name):
                 found.append(f"{module} imports {name}: {reason}")
     return found
@@ -242,7 +248,7 @@ def reached(root: Path, start: str) -> set[str]:
         if module in seen or module not in known:
             continue
         seen.add(module)
-        for name in imports(known[module], module, known):
+        for name in imports(root, module):
             if is_within(name, PACKAGE):
                 todo.append(name.removeprefix(PACKAGE).removeprefix("."))
     return seen
@@ -274,16 +280,11 @@ def test_a_folder_that_grew_too_full_is_found(tmp_path: Path) -> None:
     ids=["clients do without what the worker works with", "llama.cpp's host without torch", "the view without Qt"],
 )
 def test_what_starts_there_never_loads_that(starts: tuple[str, ...], passed: str, never: set[str]) -> None:
-    known = modules(ROOT)
-    entries = [module for module in known if any(is_within(module, start) for start in starts)]
+    entries = [module for module in modules(ROOT) if any(is_within(module, start) for start in starts)]
     loaded = {module for entry in entries for module in reached(ROOT, entry)}
     assert passed in loaded
     assert [module for module in loaded if module.split(".")[0] in never] == []
-    assert [
-        module
-        for module in loaded
-        if never & {name.partition(".")[0] for name in imports(known[module], module, known)}
-    ] == []
+    assert [module for module in loaded if never & {name.partition(".")[0] for name in imports(ROOT, module)}] == []
 
 
 def declared(root: Path) -> set[str]:
@@ -299,8 +300,7 @@ def test_every_library_of_the_table_is_declared() -> None:
 
 
 def test_every_library_of_the_table_is_imported() -> None:
-    known = modules(ROOT)
-    found = {name.partition(".")[0] for module, path in known.items() for name in imports(path, module, known)}
+    found = {name.partition(".")[0] for module in modules(ROOT) for name in imports(ROOT, module)}
     assert LIBRARIES.keys() - found == set()
 
 

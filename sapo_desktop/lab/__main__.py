@@ -13,6 +13,7 @@ import msgspec
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.lab.arm import Plan
+from sapo_desktop.lab.node import Service
 from sapo_desktop.lab.play import Lab
 from sapo_desktop.lab.plot import Plot, plot
 from sapo_desktop.lab.table import ShowTable, looked_at, table
@@ -52,13 +53,17 @@ def tell(event: msgspec.Struct) -> None:
     sys.stdout.flush()
 
 
+def _engine() -> Service:
+    from sapo_desktop.engines.torch.service import create  # loading torch takes seconds, and a bad plan needs none
+
+    return create()
+
+
 def _do(request: Request) -> None:
     out = Path(request.out)
     match request:
         case Plan():
-            from sapo_desktop.engines.torch.service import create  # loading torch takes seconds
-
-            asyncio.run(Lab(out, create).play(request, tell))
+            asyncio.run(Lab(out, _engine).play(request, tell))
         case ShowTable():
             for line in table(looked_at(request), request.at, request.against, request.reach, by_seed=request.by_seed):
                 tell(line)

@@ -1,7 +1,5 @@
 """What models are asked: the instructions in the system's or the user's turn, and the same ids whatever engine asks."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,9 +131,3 @@ def test_what_chat_models_say_and_what_is_read_of_it(said: str, read: str | None
     """The rule takes what the instructions ask for; the sentence that bare questions are answered with it does not."""
     found = extract_answer(said)
     assert found is not None and parse_answer("integer", found) == read
-
-
-def test_the_page_shows_what_is_asked() -> None:
-    root = Path(__file__).resolve().parents[2]
-    check = [sys.executable, str(root / "packaging" / "prompts_page.py"), "--check"]
-    assert subprocess.run(check, check=False).returncode == 0, "run packaging/prompts_page.py"
