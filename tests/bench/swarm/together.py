@@ -29,7 +29,7 @@ from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.processes import cpu_of, family
 
 NODES, SECONDS = 4, 160.0
-SHARES = (0.5, 1.0)
+SHARES = (0.1, 0.25, 0.5, 1.0)
 """Of the CPU-seconds, after which there is a score."""
 LOOK_SECONDS = 0.5
 READY_SECONDS = 300.0
