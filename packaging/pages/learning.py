@@ -103,8 +103,8 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
             wrapped(
                 f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, three at a time on two cores shared "
                 f"with other work. The held-out questions behind Home's line took {scoring:.1%} of that (the goal: "
-                f"{VALIDATION_GOAL:.0%}). In the first 80 rounds the line is made from what was asked by then, 16 "
-                "questions more every five rounds."
+                f"{VALIDATION_GOAL:.0%}). In the first 100 rounds the line is made from what was asked by then, 32 "
+                "questions more every twelve rounds."
             ),
             "",
             "![Reward and validation score by round](learning.svg)",

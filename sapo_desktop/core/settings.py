@@ -136,7 +136,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         in_learning(
             "Held-out questions every", "Rounds between held-out scores; 0: none (no guard, no best checkpoint)."
         ),
-    ] = 160
+    ] = 200
     method: Annotated[
         Literal["lora", "full"],
         in_learning("What is trained", "Train a LoRA adapter, or all weights (tiny models)."),

@@ -123,9 +123,9 @@ class Validation:
 
 
 def _due(reached: int, every: int, parts: int) -> bool:
-    """Whether a part is asked after that round. A new node learns fastest and is looked at twice as often: the line
-    that its owner sees would lag behind by as many rounds as it took to learn. The first look comes after half of the
-    rounds that lie between two."""
+    """Whether a part is asked after that round. Until all were asked once they come twice as often: a new node learns
+    fastest, and the line that its owner sees would lag behind by as many rounds as it took to learn. The first look
+    comes after half of the rounds that lie between two."""
     usual = every // parts
-    between = max(1, usual // 2) if reached <= every else usual
+    between = max(1, usual // 2) if reached <= every // 2 else usual
     return reached % between == between // 2
