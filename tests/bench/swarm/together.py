@@ -28,8 +28,8 @@ from tests.attack.peers.swarm import Program, settings, start_relay
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.processes import cpu_of, family
 
-NODES, SECONDS = 4, 160.0
-SHARES = (0.1, 0.25, 0.5, 1.0)
+NODES, SECONDS = 4, 120.0
+SHARES = (0.1, 0.3, 1.0)
 """Of the CPU-seconds, after which there is a score."""
 LOOK_SECONDS = 0.5
 READY_SECONDS = 300.0
