@@ -90,7 +90,7 @@ async def test_who_asks_and_says_no_more_costs_a_place_for_a_moment_and_no_threa
         for _, writer in held:
             writer.write(b"GET /metrics HTTP/1.1\r\n")
         ended = await asyncio.gather(*(_ends_within(reader, 0.5) for reader, _ in held))
-        assert sum(ended) == 4 and threading.active_count() == threads
+        assert sum(ended) == 4 and threading.active_count() <= threads
         assert ended[:4] == [True] * 4, "those that waited longest made room"
         ended = await asyncio.gather(*(_ends_within(reader, 5) for reader, _ in held))
         assert all(ended), "nobody keeps a place by being slow"
