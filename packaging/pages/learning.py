@@ -64,7 +64,10 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
             "",
             "## The likeliest answer",
             "",
-            "The model gives one greedy answer to each question.",
+            wrapped(
+                "The model gives one greedy answer to each question. The best checkpoint on validation is chosen "
+                "whenever all of its questions were asked anew, which is seldom, so that the last one may be better."
+            ),
             "",
             *gain_lines(learning, [curve.test for curve in learning.curves]),
             "",
@@ -101,7 +104,7 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
             "## On the way",
             "",
             wrapped(
-                f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, three at a time on two cores shared "
+                f"A run took {min(minutes):.1f} to {max(minutes):.1f} minutes, one after the other on two cores shared "
                 f"with other work. The held-out questions behind Home's line took {scoring:.1%} of that (the goal: "
                 f"{VALIDATION_GOAL:.0%}). In the first 100 rounds the line is made from what was asked by then, 32 "
                 "questions more every twelve rounds."

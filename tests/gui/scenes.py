@@ -31,14 +31,6 @@ FAMILIES = (
 )  # fmt: skip
 
 
-LEARNED = Learned(
-    round=45,
-    task="basic_arithmetic/middle",
-    question="Calculate 24 + 7 - 13.",
-    before="24 + 7 = 21\n21 - 13 = 8\n<answer>8</answer>",
-    now="24 + 7 = 31\n31 - 13 = 18\n<answer>18</answer>",
-)
-
 ANSWERED = Answered(
     round=1,
     task="gcd/middle",
@@ -64,10 +56,14 @@ def curve(rewards: list[float], evals: Iterable[EvalPoint] = ()) -> Curve:
     )
 
 
+_RECORDED = json.loads((ROOT / "docs/data/learning.json").read_bytes())["curves"][0]
+LEARNED = msgspec.convert([one["learned"] for one in _RECORDED["validation"] if one.get("learned")][-1], Learned)
+"""The newest of real rounds, alone."""
+
+
 def silo_curve() -> Curve:
     """Real rounds, alone."""
-    seed = json.loads((ROOT / "docs/data/learning.json").read_bytes())["curves"][0]
-    return curve(seed["rewards"], msgspec.convert(seed["validation"], list[EvalPoint]))
+    return curve(_RECORDED["rewards"], msgspec.convert(_RECORDED["validation"], list[EvalPoint]))
 
 
 SILO_ROUNDS = len(silo_curve().round)
@@ -153,7 +149,7 @@ def swarm_info(silo: bool = False) -> SwarmInfo:
     )
 
 
-def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
+def status(why: Why, state: str, settings: Settings, rounds: int, learned: Learned | None = None) -> Status:
     return builders.status(
         state=state,
         why=why,
@@ -164,7 +160,7 @@ def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
         swarm=swarm_info(settings.silo),
         checkpoint=rounds or None,
         answers_own=rounds * 64,
-        learned=LEARNED if rounds else None,
+        learned=learned,
     )
 
 
@@ -174,10 +170,12 @@ def a_view(history: Curve | None = None, *, state: str = "working", why: Why | N
     history = history or curve([])
     held = msgspec.convert(settings, Settings)
     rounds = len(history.round)
+    looks = [one.round for one in history.evals if one.round]
+    learned = msgspec.structs.replace(LEARNED, round=looks[-1]) if looks else LEARNED if rounds else None
     reason = why or (Training(round=rounds + 1) if state == "working" else Ready())
     view.take(
         Attached(
-            status=status(reason, state, held, rounds),
+            status=status(reason, state, held, rounds, learned),
             settings=SettingsAre(settings=held, changed=[], overridden=[]),
             curve=history,
         )
