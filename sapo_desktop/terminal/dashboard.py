@@ -60,8 +60,9 @@ class Dashboard(View):
 
     @property
     def ends(self) -> int:
-        """Over how many rounds each end of the run is averaged: ten, or one where the ends would overlap."""
-        return RECENT_ROUNDS if self.played >= 2 * RECENT_ROUNDS else 1
+        """Over how many rounds each end of the run is averaged: ten, or half of a shorter run, for a round alone says
+        little."""
+        return max(1, min(RECENT_ROUNDS, self.played // 2))
 
     @property
     def change(self) -> tuple[float, float] | None:

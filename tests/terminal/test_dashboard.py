@@ -48,6 +48,13 @@ def test_a_long_run_compares_ten_rounds_at_each_end() -> None:
     assert view.change == pytest.approx((0.055, 0.355))
 
 
+def test_a_short_run_compares_its_halves() -> None:
+    view = a_view()
+    for number, reward in enumerate((0.1, 0.2, 0.6, 0.4, 0.3), 1):
+        tell(view, float(number), finished(number, reward))
+    assert (view.ends, view.change) == (2, pytest.approx((0.15, 0.35)))
+
+
 def test_pace_and_time_left_come_from_the_rounds_seen() -> None:
     view = a_view(rounds_wanted=5)
     assert view.rounds_per_hour is None
