@@ -29,7 +29,7 @@ BASE_NUMBER = 0
 
 PARTS = 8
 """Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do. A look
-takes as long as its longest answer: 32 questions of the starter's cost little more than 16."""
+takes at least as long as its longest answer, so that larger parts cost less a question."""
 
 Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
 """Evaluator.refresh, which the history and all front ends hear of."""

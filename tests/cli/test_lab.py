@@ -33,6 +33,7 @@ def test_the_table_is_shown_to_people_and_programs(tmp_path: Path, capsys: pytes
         (["paper", "--out", ".", "--seeds", "one"], 2, "whole numbers"),
         (["paper", "--out", ".", "--liars", "2"], 2, "share from 0 to 1"),
         (["table", ".", "--rounds", "9-2"], 2, "no range of rounds, such as 11-20"),
+        (["table", ".", "--rounds", "2-9", "--reach", "0.3"], 2, "counts from the first round on"),
         ([], 2, "lab paper"),
     ],
 )
