@@ -139,6 +139,10 @@ class ModelError(SapoError):
     """A model folder is missing, damaged, or of a kind that cannot be used."""
 
 
+class CardUnusable(ModelError):
+    """There is a graphics card, and nothing can be computed on it."""
+
+
 class DownloadError(SapoError):
     """A model could not be downloaded; what has arrived is kept."""
 

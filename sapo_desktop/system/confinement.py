@@ -11,6 +11,9 @@ the process starts inherits it.
 - macOS: a sandbox profile. Written from the documentation, never run.
 - Windows: nothing here; a job object forbids neither.
 
+Who computes on a graphics card needs two more things, without which NVIDIA's driver does not begin (error 304): to name
+its threads, and a local socket to which it listens. Nobody is reached by it: connecting and accepting are forbidden.
+
 Not covered: reading the user's files, and their permissions where programs are needed. What holds is reported, and
 `doctor` shows it.
 """
@@ -53,14 +56,19 @@ _X32_CALLS = 0x40000000
 _EMPTIED, _READ_OR_WRITE = 0o1000, 0o3
 _SET_OWNER, _SET_OWNER_OF_KIND = 8, 15
 """Of a file: whom its signals go to."""
+_LOCAL, _STREAM, _PACKETS, _KINDS_OF_SOCKET = 1, 1, 5, 0xF
+"""Sockets within this computer that reach nobody before they are connected; datagrams do."""
 
 
 class Calls(NamedTuple):
     """Numbers of the system's calls on one processor."""
 
     architecture: int
+    socket: int
+    connecting: list[int]
+    """What brings a socket and another process together: connect, accept, accept4."""
     around: list[int]
-    """Sockets, and the ways to have another process, or the system, do what is forbidden."""
+    """The ways to have another process, or the system, do what is forbidden."""
     programs: list[int]
     """What starts another program."""
     signals: list[int]
@@ -77,8 +85,10 @@ class Calls(NamedTuple):
 CALLS = {
     "x86_64": Calls(
         0xC000003E,
-        # socket, ptrace, process_vm_writev, truncate, io_uring_setup, openat2 (its flags are not shown), pidfd_getfd
-        around=[41, 101, 311, 76, 425, 437, 438],
+        socket=41,
+        connecting=[42, 43, 288],
+        # ptrace, process_vm_writev, truncate, io_uring_setup, openat2 (its flags are not shown), pidfd_getfd
+        around=[101, 311, 76, 425, 437, 438],
         programs=[59, 322],  # execve, execveat
         signals=[62, 129, 200, 297, 424],  # kill, rt_sigqueueinfo, tkill, rt_tgsigqueueinfo, pidfd_send_signal
         # chmod and chown with their kin, setxattr and removexattr with theirs
@@ -90,7 +100,9 @@ CALLS = {
     ),
     "aarch64": Calls(
         0xC00000B7,
-        around=[198, 117, 271, 45, 425, 437, 438],
+        socket=198,
+        connecting=[203, 202, 242],
+        around=[117, 271, 45, 425, 437, 438],
         programs=[221, 281],
         signals=[129, 138, 130, 240, 424],
         permissions=[5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 452, 463, 466],
@@ -102,9 +114,10 @@ CALLS = {
 }
 
 
-def confine(writes: Sequence[Path], *, programs: bool) -> Confined:
+def confine(writes: Sequence[Path], *, programs: bool, card: bool = False) -> Confined:
     """Forbid this process, for the rest of its life, the network and writing elsewhere than in `writes` (existing
-    folders) and to devices; and, unless it needs `programs`, starting any, ending any and changing permissions."""
+    folders) and to devices; and, unless it needs `programs`, starting any, ending any and changing permissions.
+    `card`: what a graphics card's driver needs stays allowed."""
     if _PLATFORM == "darwin":
         return _in_sandbox(writes, programs)
     if _PLATFORM != "linux":
@@ -116,8 +129,8 @@ def confine(writes: Sequence[Path], *, programs: bool) -> Confined:
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return _not_held(_refused())
     version = landlock_version(libc)
-    writing = _keep_to(libc, writes, version)
-    filtered = _filter_calls(libc, programs)
+    writing = _keep_to(libc, writes, version, card)
+    filtered = _filter_calls(libc, programs, card)
     other = "programs are needed, and this Linux is older than 6.12" if programs else filtered
     return Confined(
         network=filtered,
@@ -132,7 +145,7 @@ def landlock_version(libc: ctypes.CDLL) -> int:
     return int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)))
 
 
-def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], version: int) -> str:
+def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], version: int, card: bool) -> str:
     """Lay Landlock on this process; says what became of it."""
     if version < 1:
         return _refused()
@@ -147,8 +160,9 @@ def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], version: int) -> str:
     if rules < 0:
         return _refused()
     try:
-        devices = [(Path("/dev"), handled & (_WRITE_FILE | _TRUNCATE))]
-        for folder, allowed in [*((folder, handled) for folder in writes), *devices]:
+        files = handled & (_WRITE_FILE | _TRUNCATE)
+        there = [Path("/dev"), *([Path("/proc/self/task")] if card else [])]  # names of threads: this process's alone
+        for folder, allowed in [*((folder, handled) for folder in writes), *((folder, files) for folder in there)]:
             place = os.open(folder, os.O_PATH | os.O_CLOEXEC)
             try:
                 rule = struct.pack("=Qi", allowed, place)
@@ -161,20 +175,20 @@ def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], version: int) -> str:
         os.close(rules)
 
 
-def _filter_calls(libc: ctypes.CDLL, programs: bool) -> str:
+def _filter_calls(libc: ctypes.CDLL, programs: bool, card: bool) -> str:
     """Lay a seccomp filter on this process; says what became of it."""
     calls = CALLS.get(platform.machine())
     if calls is None:
         return f"not on {platform.machine()}"
-    steps = filter_of(calls, programs=programs, own=os.getpid())
+    steps = filter_of(calls, programs=programs, own=os.getpid(), card=card)
     code = ctypes.create_string_buffer(b"".join(steps))
     program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
     return HELD if libc.prctl(_SET_SECCOMP, _FILTER, program, 0, 0) == 0 else _refused()
 
 
-def filter_of(calls: Calls, *, programs: bool, own: int) -> list[bytes]:
+def filter_of(calls: Calls, *, programs: bool, own: int, card: bool = False) -> list[bytes]:
     """The filter's steps: these calls, and all of another architecture, are not permitted; the others are. `own`: id
-    of the process."""
+    of the process; `card`: as of `confine`."""
     steps = [
         _step(_LOAD_WORD, _ARCHITECTURE),
         _step(_JUMP_EQUAL, calls.architecture, when=1),
@@ -183,8 +197,18 @@ def filter_of(calls: Calls, *, programs: bool, own: int) -> list[bytes]:
         _step(_JUMP_AT_LEAST, _X32_CALLS, when_not=1),
         _step(_RETURN, _REFUSE),
     ]
-    for call in calls.around + ([] if programs else calls.programs + calls.signals + calls.permissions):
+    refused = calls.around + (calls.connecting if card else [calls.socket])
+    for call in refused + ([] if programs else calls.programs + calls.signals + calls.permissions):
         steps += [_step(_JUMP_EQUAL, call, when_not=1), _step(_RETURN, _REFUSE)]
+    if card:
+        steps += [
+            _step(_JUMP_EQUAL, calls.socket, when_not=4),
+            _step(_LOAD_WORD, _ARGUMENTS),
+            _step(_JUMP_EQUAL, _LOCAL, when=1),
+            _step(_RETURN, _REFUSE),
+            _step(_LOAD_WORD, _CALL_NUMBER),
+            *_by_argument(calls.socket, 1, [_STREAM, _PACKETS], _ALLOW, _REFUSE, mask=_KINDS_OF_SOCKET),
+        ]
     for call, flags in calls.opens.items():
         # Landlock 2 looks at what is to be read or written alone, and 3 stands for neither.
         emptied = [_EMPTIED, _EMPTIED | _READ_OR_WRITE]

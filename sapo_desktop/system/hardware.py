@@ -12,6 +12,7 @@ import math
 import os
 import platform
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +29,8 @@ T = TypeVar("T")
 _CGROUP = Path("/sys/fs/cgroup")
 _SELF = Path("/proc/self/cgroup")
 _CPUINFO = Path("/proc/cpuinfo")
+_CUDA_DEVICE = Path("/dev/nvidia-uvm")
+_WAKE_SECONDS = 10.0
 OWN_SCOPE = "sapo-desktop-"
 """How the control group begins that a node makes for itself (system/desktop/ceiling.py)."""
 _NO_LIMIT = 1 << 60
@@ -304,6 +307,15 @@ def _driver_is_mute() -> bool:
         return True
     nvml.nvmlShutdown()
     return False
+
+
+def wake_cards() -> None:
+    """Have that part of NVIDIA's driver loaded that computes, where nothing has used it since the computer's start.
+    CUDA does so itself, by a program with more rights, which a confined process may not use. Linux only."""
+    program = shutil.which("nvidia-modprobe")
+    if platform.system() == "Linux" and program is not None and not _CUDA_DEVICE.exists():
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run([program, "-u", "-c", "0"], check=False, capture_output=True, timeout=_WAKE_SECONDS)
 
 
 def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:

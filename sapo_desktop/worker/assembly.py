@@ -99,7 +99,7 @@ async def assemble(
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
     plan = _engine_plan(settings, model, choice, beginning.counters)
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
-    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, handed_over)
+    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, settings.device, handed_over)
     on_step(sentence("loading what answers and what marks, step 2 of 4"))
     async with contextlib.AsyncExitStack() as undo:
         engine, examining = await _start(hosting, model, settings, plan)

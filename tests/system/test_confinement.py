@@ -37,9 +37,11 @@ def verdict(steps: list[bytes], architecture: int, call: int, *arguments: int) -
 
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("programs", [True, False])
-def test_a_filter_refuses_what_it_names_and_nothing_else(calls: Calls, programs: bool) -> None:
-    refused = calls.around + ([] if programs else calls.programs + calls.signals + calls.permissions)
-    steps = filter_of(calls, programs=programs, own=OWN)
+@pytest.mark.parametrize("card", [True, False])
+def test_a_filter_refuses_what_it_names_and_nothing_else(calls: Calls, programs: bool, card: bool) -> None:
+    refused = [*calls.around, calls.socket, *(calls.connecting if card else [])]
+    refused += [] if programs else calls.programs + calls.signals + calls.permissions
+    steps = filter_of(calls, programs=programs, own=OWN, card=card)
     for call in range(600):
         expected = REFUSED if call in refused else ALLOWED
         assert verdict(steps, calls.architecture, call, OWN) == expected, call
@@ -65,6 +67,19 @@ def test_a_filter_looks_at_what_a_call_is_for(calls: Calls) -> None:
     assert (said(calls.fcntl, 0, 4), said(calls.fcntl, 0, 8), said(calls.fcntl, 0, 15)) == (ALLOWED, REFUSED, REFUSED)
 
 
+@pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
+def test_beside_a_card_there_are_local_sockets_that_reach_nobody(calls: Calls) -> None:
+    steps = filter_of(calls, programs=True, own=OWN, card=True)
+
+    def said(*arguments: int) -> int:
+        return verdict(steps, calls.architecture, calls.socket, *arguments)
+
+    close_on_exec = 0o2000000
+    assert said(1, 1) == said(1, 5) == said(1, 5 | close_on_exec) == ALLOWED
+    datagrams, internet, kernel = said(1, 2), said(2, 1), said(16, 5)
+    assert datagrams == internet == kernel == REFUSED
+
+
 def test_a_filter_refuses_the_same_calls_under_other_numbers() -> None:
     calls = CALLS["x86_64"]
     steps = filter_of(calls, programs=True, own=OWN)
@@ -85,6 +100,52 @@ def test_what_an_older_system_does_not_keep_is_said(version: int, signals: str) 
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     writing, said = done.stdout.splitlines()
     assert writing == "held" and said.startswith(signals)
+
+
+DRIVER = """
+import os, socket, sys, threading
+from sapo_desktop.system.confinement import confine
+
+confine([], programs=True, card=sys.argv[1] == "card")
+
+def tried(what, work):
+    try:
+        work()
+    except OSError as error:
+        print(what, type(error).__name__)
+    else:
+        print(what, "done")
+
+ended, tasks = threading.Event(), "/proc/self/task"
+thread = threading.Thread(target=ended.wait)
+thread.start()
+tried("names a thread", lambda: open(f"{tasks}/{thread.native_id}/comm", "w").write("named"))
+tried("names another's", lambda: open(f"/proc/{os.getppid()}/task/{os.getppid()}/comm", "w").write("named"))
+
+def listening():
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    own.bind(f"\\0sapo-{os.getpid()}")
+    own.listen()
+    return own
+
+tried("listens", listening)
+if sys.argv[1] == "card":
+    tried("accepts", listening().accept)
+ended.set()
+"""
+"""What NVIDIA's driver does before anything can be computed: it ended with error 304 where one of them was refused."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids it below Python")
+def test_a_cards_driver_can_begin_where_a_card_is_computed_on() -> None:
+    def said(card: str) -> list[str]:
+        command = [sys.executable, "-c", DRIVER, card]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+
+    refused = "PermissionError"
+    with_card = ["names a thread done", f"names another's {refused}", "listens done", f"accepts {refused}"]
+    assert said("card") == with_card
+    assert said("none") == [f"names a thread {refused}", f"names another's {refused}", f"listens {refused}"]
 
 
 def test_a_process_with_threads_is_not_said_to_be_held() -> None:

@@ -224,3 +224,23 @@ def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.Monkey
     assert hardware.card_environment(cards[:1]) == {}
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert hardware.card_environment(cards) == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what loads the driver's part is there on Linux alone")
+@pytest.mark.parametrize("there", [True, False])
+def test_the_part_of_a_driver_that_computes_is_loaded_where_it_is_not_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    program, device = tmp_path / "nvidia-modprobe", tmp_path / "nvidia-uvm"
+    program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(hardware, "_CUDA_DEVICE", device)
+    if there:
+        device.touch()
+    hardware.wake_cards()
+    asked = tmp_path / "asked"
+    assert asked.exists() is not there
+    assert there or asked.read_text() == "-u -c 0\n"
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    hardware.wake_cards()

@@ -17,7 +17,7 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import CardUnusable, ModelError
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
@@ -71,7 +71,7 @@ def load_language_model(
     `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: with the matrices of its blocks in 8
     bits (`rounded.py`).
     """
-    where = _device(device)
+    where = find_device(device)
     words = load_tokenizer(folder, bare)
     precision = _dtype(dtype, where, folder)
     found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 and not rounded else None
@@ -125,12 +125,16 @@ def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
     return model.eval()
 
 
-def _device(name: str) -> torch.device:
+def find_device(name: str) -> torch.device:
+    """Where to compute; `auto`: on the card that there is. Raises ModelError; CardUnusable where that is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:
+        if name == "cuda":
+            reason = str(error).partition("\n")[0]
+            raise CardUnusable("The graphics card cannot be computed on ({reason}).", reason=reason) from error
         raise ModelError(
             "The device '{name}' cannot be used, so set device to auto. The reason: {reason}",
             name=name,

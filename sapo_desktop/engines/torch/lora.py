@@ -149,8 +149,7 @@ def check_fit(shapes: Mapping[str, torch.Size], values: Mapping[str, Tensor]) ->
 
 def _with_adapter(model: Any, settings: TrainerSettings) -> Any:
     if isinstance(model, BareLlama):
-        with torch.random.fork_rng():
-            torch.manual_seed(settings.seed)
+        with _seeded(settings.seed, model):
             return with_bare_adapter(model, settings.lora_rank, settings.lora_alpha).eval()
     from peft import LoraConfig, TaskType, get_peft_model
 
@@ -161,7 +160,15 @@ def _with_adapter(model: Any, settings: TrainerSettings) -> Any:
         lora_dropout=0.0,
         target_modules="all-linear",
     )
-    # peft draws its start from the global generator: lend it a seeded one.
-    with torch.random.fork_rng():
-        torch.manual_seed(settings.seed)
+    with _seeded(settings.seed, model):
         return get_peft_model(model, config).eval()
+
+
+@contextmanager
+def _seeded(seed: int, model: Any) -> Iterator[None]:
+    """Inside, the global generators, from which an adapter's start is drawn, are seeded ones: the processor's and that
+    of the card that holds the model. torch would take those of all cards, and wake up cards that nobody computes on."""
+    device = next(model.parameters()).device
+    with torch.random.fork_rng([] if device.type == "cpu" else [device], device_type=device.type):
+        torch.manual_seed(seed)
+        yield

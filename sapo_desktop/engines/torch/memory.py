@@ -53,9 +53,8 @@ def release_memory() -> None:
 def bound_card(most: int) -> None:
     """Let tensors take at most `most` bytes of the graphics card's memory from now on, 0: as much as there is; above
     it an allocation fails as on a full card. What CUDA takes for itself comes on top: the caller leaves room for it."""
-    if torch.cuda.is_available():
-        whole = torch.cuda.get_device_properties(0).total_memory
-        torch.cuda.set_per_process_memory_fraction(min(1.0, most / whole) if most else 1.0)
+    whole = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction(min(1.0, most / whole) if most else 1.0)
 
 
 def return_freed_memory() -> None:

@@ -31,7 +31,7 @@ from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import Decoding, Start
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, is_packed
-from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
+from sapo_desktop.engines.torch.lm import LanguageModel, find_device, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import bound_card, is_out_of_memory, release_memory
 from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, save_trainer
@@ -53,10 +53,11 @@ class TorchEngine:
     def __init__(self, request: p.Load) -> None:
         self.threads = max(1, request.threads)
         torch.set_num_threads(self.threads)
-        if request.device in ("auto", "cuda"):
+        where = find_device(request.device)
+        if where.type == "cuda":
             bound_card(request.card_memory)
         self.lm: LanguageModel = load_language_model(
-            Path(request.model), request.device, request.dtype, rounded=request.rounded
+            Path(request.model), where.type, request.dtype, rounded=request.rounded
         )
         if request.trainer.method == "full" and (self.lm.dtype != torch.float32 or request.rounded):
             raise UsageError(

@@ -17,12 +17,12 @@ from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
+from sapo_desktop.core.errors import CardUnusable, CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.files.exports import put_in_place, refuse_used
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Configure,
     Done,
@@ -128,6 +128,7 @@ class Engine:
         """Whether the engine holds another state than the live one."""
         self._ahead = Ahead()
         self.loaded: Loaded | None = None
+        self._said: list[Text] = []
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
         self.fitting: Callable[[EnginePlan, int, Measure], Awaitable[EnginePlan]] | None = None
@@ -167,7 +168,7 @@ class Engine:
     @property
     def said(self) -> list[Text]:
         """What the user should know of what answers, in sentences."""
-        return [*self.loaded.said] if self.loaded else []
+        return [*self._said, *self.loaded.said] if self.loaded else []
 
     async def stop(self) -> None:
         """End the processes."""
@@ -340,7 +341,17 @@ class Engine:
             batch=self.plan.batch,
             card_memory=self.plan.card_memory,
         )
-        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
+        try:
+            reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
+        except CardUnusable as error:
+            if self.plan.device != "auto":
+                raise CardUnusable(
+                    "{reason} Set device to auto, and the processor computes.", reason=error.text
+                ) from error
+            self._said = [sentence("{reason} So the processor computes.", reason=error.text)]
+            choice = dataclasses.replace(self.plan.choice, device="cpu")
+            self.plan = dataclasses.replace(self.plan, choice=choice, dtype="")  # the format was the card's
+            return await self._load(checkpoint)
         self.loaded = expect(reply, Loaded)
         self._ahead.forget()
         self.steps = 0

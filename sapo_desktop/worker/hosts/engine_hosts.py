@@ -26,7 +26,7 @@ from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.fit.ways import weights_of
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import card_environment, gpus
+from sapo_desktop.system.hardware import Gpu, card_environment, gpus, wake_cards
 from sapo_desktop.system.installation import can_learn
 from sapo_desktop.worker.hosts.choice import GGUF, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
@@ -47,6 +47,8 @@ class Hosting:
     threads: int
     low_priority: bool
     on_busy: OnBusy | None = None
+    device: str = "auto"
+    """As the setting says: whether a graphics card may be computed on."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
     """What tells the examiner of own tasks (tasks/own.py)."""
 
@@ -55,9 +57,13 @@ class Hosting:
         threads = self.threads if kind == "engine" else None
         writes: list[Path] = []
         environment = dict(self.handed_over) if kind == "examiner" else {}
+        cards: list[Gpu] = []
         if kind in ("engine", "generator"):
+            cards = await asyncio.to_thread(gpus) if self.device in ("auto", "cuda") else []
             # Of several cards the freest, for the host's whole life: CUDA does not look again.
-            card = card_environment(await asyncio.to_thread(gpus))
+            card = card_environment(cards)
+            if cards:
+                await asyncio.to_thread(wake_cards)
             writes = [self.folder.checkpoints, self.folder.cache]
             # Where libraries look for a place to write in, this is the one that they may.
             environment = {"TMPDIR": str(self.folder.scratch), "CUDA_CACHE_PATH": str(self.folder.scratch), **card}
@@ -68,6 +74,7 @@ class Hosting:
             threads=threads,
             low_priority=self.low_priority,
             writes=writes,
+            card=bool(cards),
             env=environment,
         )
 

@@ -286,6 +286,8 @@ class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Set on top of the worker's own environment and the kind's."""
     writes: Sequence[Path] = ()
     """Folders in which a confined one may write."""
+    card: bool = False
+    """Whether a confined one may compute on a graphics card."""
     threads: int | None = None
     """For libraries that compute; None: the kind's choice or theirs."""
     low_priority: bool = False
@@ -301,7 +303,7 @@ def command(options: HostOptions) -> list[str]:
     line = [*processes.python_command("sapo_desktop.worker.hosts.host"), "--parent", str(os.getpid())]
     kind = options.kind
     line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
-    return [*line, *(f"--writes={folder}" for folder in options.writes)]
+    return [*line, *(f"--writes={folder}" for folder in options.writes), *(["--card"] if options.card else [])]
 
 
 def environment(options: HostOptions) -> dict[str, str]:

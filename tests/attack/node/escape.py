@@ -1,17 +1,19 @@
 """What a hole in the marker would be worth: an answer that is run as a program, in a host as the product confines it.
 
-    python -m tests.attack.node.escape
+    python -m tests.attack.node.escape [--card]
 
 The planted marker evaluates every answer, as eval(answer) does, with all of Python and of the C library at hand. Each
 answer tries one way to reach somebody, to leave something behind, or to have another program do it.
 """
 
 import asyncio
+import contextlib
 import os
 import platform
+import socket
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -40,7 +42,10 @@ WRITING = {
 REACHING = {
     "the internet": "__import__('socket').socket()",
     "the internet, by the kernel": f"{_C}.syscall({_SOCKET}, 2, 1, 0) + 1 or 1/0",
-    "a service of this computer": "__import__('socket').socket(1)",
+    "a service of this computer": "__import__('socket').socket(1).connect({service!r})",
+    "a service of this computer that takes packets": "__import__('socket').socket(1, 5).connect({packets!r})",
+    "a service of this computer, by a datagram": "__import__('socket').socket(1, 2).sendto(b'hello', {datagrams!r})",
+    "the kernel's own messages": "__import__('socket').socket(16, 3)",
     "the kernel's own queue": f"{_C}.syscall(425, 8, bytes(120)) + 1 or 1/0",
     "its parent, to end it": "__import__('os').kill(__import__('os').getppid(), 15)",
     "its parent, by a file's signals": "__import__('fcntl').fcntl(0, 8, __import__('os').getppid())",
@@ -84,8 +89,13 @@ class Marker:
         return Marked("done")
 
 
-async def escapes(folder: Path, landlock: int | None = None) -> dict[str, str]:
-    """What became of each attempt; `done` means that it got out. `folder`: an empty one. `landlock`: as Marker.
+SERVICES = {"service": socket.SOCK_STREAM, "packets": socket.SOCK_SEQPACKET, "datagrams": socket.SOCK_DGRAM}
+"""What runs on this computer and could be reached, by the name that the attempts have for its address."""
+
+
+async def escapes(folder: Path, landlock: int | None = None, *, card: bool = False) -> dict[str, str]:
+    """What became of each attempt; `done` means that it got out. `folder`: an empty one. `landlock`: as Marker; `card`:
+    whether the marker may compute on a graphics card.
 
     What was outside must be as it was: AssertionError if not, whatever the marker said.
     """
@@ -100,17 +110,33 @@ async def escapes(folder: Path, landlock: int | None = None) -> dict[str, str]:
         log=folder / "marker.log",
         env={"PYTHONPATH": root} | ({} if landlock is None else {"LANDLOCK": str(landlock)}),
         writes=[inside],
+        card=card,
     )
     try:
         assert host.confined is not None and set(msgspec.structs.astuple(host.confined)) == {"held"}
-        asked = {what: text.format(inside=str(inside), outside=str(outside)) for what, text in attempts().items()}
-        said = {what: (await host.call(Answer(text), 20)).said for what, text in asked.items()}
+        with services() as addresses:
+            places = {"inside": str(inside), "outside": str(outside)} | addresses
+            asked = {what: text.format(**places) for what, text in attempts().items()}
+            said = {what: (await host.call(Answer(text), 20)).said for what, text in asked.items()}
         held = await host.call(Answer(f"open({str(inside)!r} + '/made', 'w').close()"), 20)
         assert held.said == "done", f"it may write where it works: {held.said}"
     finally:
         await host.stop()
     assert [file.name for file in outside.iterdir()] == ["kept"] and (outside / "kept").read_text() == "kept"
     return said
+
+
+@contextlib.contextmanager
+def services() -> Iterator[dict[str, str]]:
+    """Sockets that anybody on this computer may reach, and their addresses: by paths, since names without one are kept
+    apart by newer systems anyway."""
+    with tempfile.TemporaryDirectory(prefix="sapo-") as folder, contextlib.ExitStack() as held:  # a short path
+        for name, kind in SERVICES.items():
+            service = held.enter_context(socket.socket(socket.AF_UNIX, kind))
+            service.bind(f"{folder}/{name}")
+            if kind != socket.SOCK_DGRAM:
+                service.listen()
+        yield {name: f"{folder}/{name}" for name in SERVICES}
 
 
 def attempts() -> dict[str, str]:
@@ -121,12 +147,14 @@ def attempts() -> dict[str, str]:
 
 
 def main() -> None:
-    given = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--card", action="store_true", help="as where it may compute on a graphics card")
+    given = parser.parse_args()
     if sys.platform != "linux":
         raise SystemExit(f"Nothing is confined on {sys.platform}.")
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
-        said = asyncio.run(escapes(Path(scratch)))
+        said = asyncio.run(escapes(Path(scratch), card=given.card))
     out = sorted(what for what, how in said.items() if how == "done")
     for what, how in said.items():
         tell(f"{what}: {how}")

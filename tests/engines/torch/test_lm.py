@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import CardUnusable, ModelError
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 
 
@@ -28,6 +28,15 @@ def test_what_is_loaded(lm: LanguageModel) -> None:
     assert lm.vocabulary == 62
     assert lm.words.stop_tokens == {lm.words.end_token}
     assert lm.parameters == sum(p.numel() for p in lm.model.parameters())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card that can be used")
+def test_a_card_that_cannot_be_used_is_told_apart(llama: Path) -> None:
+    with pytest.raises(CardUnusable, match=r"The graphics card cannot be computed on \(.+\)\.$"):
+        load_language_model(llama, "cuda")
+    with pytest.raises(ModelError, match="set device to auto") as refused:
+        load_language_model(llama, "mps" if not torch.backends.mps.is_available() else "xpu")
+    assert not isinstance(refused.value, CardUnusable)
 
 
 def test_a_model_without_a_template_gets_the_bare_text(copied: Path) -> None:

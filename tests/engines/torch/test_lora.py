@@ -8,6 +8,7 @@ import torch
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import TrainingSequence
+from sapo_desktop.core.resources import resource
 from tests.engines.tiny import answer, learn, loaded_engine, same, weights
 
 
@@ -23,6 +24,17 @@ def test_the_adapters_start_comes_from_the_seed_alone(llama: Path) -> None:
     torch.manual_seed(2)
     assert same(weights(loaded_engine(llama, seed=5)), first)
     assert not same(weights(loaded_engine(llama, seed=6)), first)
+
+
+@pytest.mark.parametrize("kind", ["llama", "starter"])
+def test_a_card_that_nobody_computes_on_is_left_alone(kind: str, llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch would wake it up to keep its random numbers."""
+    asked: list[object] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: asked.append(device) or torch.get_rng_state())
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: None)
+    loaded_engine(llama if kind == "llama" else resource("starter"))
+    assert asked == []
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.worker.hosts.protocol import KINDS
-from tests.attack.node.escape import WRITING, escapes
+from tests.attack.node.escape import REACHING, WRITING, escapes, services
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids it below Python")
 
 
 @LINUX
 @pytest.mark.parametrize("landlock", [None, 2], ids=["as it is", "as on Debian 12"])
+@pytest.mark.parametrize("card", [False, True], ids=["without a card", "with a card"])
 async def test_nothing_gets_out_of_a_marker_that_evaluates_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, landlock: int | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, landlock: int | None, card: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = await escapes(tmp_path, landlock)
+    said = await escapes(tmp_path, landlock, card=card)
     assert [what for what, how in said.items() if how == "done"] == []
     assert not any("SyntaxError" in how or "NameError" in how for how in said.values()), "each was really tried"
 
@@ -27,6 +28,14 @@ def test_the_same_attempts_succeed_where_nothing_is_forbidden(tmp_path: Path) ->
         (tmp_path / "kept").write_text("kept")
         eval(WRITING[name].format(outside=str(tmp_path)))
     assert [file.name for file in tmp_path.iterdir()] == ["left"]
+
+
+@LINUX
+def test_the_services_that_it_tries_to_reach_can_be_reached() -> None:
+    with services() as addresses:
+        for name, text in REACHING.items():
+            if "service" in name:
+                eval(text.format(**addresses))
 
 
 def test_only_what_needs_the_network_is_left_free() -> None:

@@ -1,18 +1,19 @@
 """Whatever happens while another checkpoint is in, the live adapter comes back, or the host goes."""
 
 import asyncio
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostDied
+from sapo_desktop.core.errors import CardUnusable, CheckpointError, HostCancelled, HostDied
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.protocols import Done, Generate, Load, Restore, Save, Step, Stepped, TokenText
 from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, is_on_card
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
 from tests.builders import step_report
 from tests.worker.fakes import FakeHost, engine_plan, generated
 from tests.worker.hosts.test_split import LOADED
@@ -298,6 +299,41 @@ async def test_a_checkpoint_is_gone_on_with_in_its_number_format(
     assert [load.dtype for load in host.loads] == [dtype]
     await engine.load(None)
     assert host.loads[-1].dtype == dtype, "nor does it change where the engine starts anew"
+
+
+class HostWithoutCard(CalledHost):
+    """There is a card, and CUDA does not begin on it."""
+
+    async def call(self, request: msgspec.Struct, *rest: Any, **more: Any) -> msgspec.Struct:
+        loaded = await super().call(request, *rest, **more)
+        if isinstance(request, Load) and request.device == "cuda":
+            raise CardUnusable("The card cannot be computed on (error 304).")
+        return loaded
+
+
+async def fitted(plan: EnginePlan, held: int, measure: object) -> EnginePlan:
+    """As the loader does it: the run's number format, else what is best where it computes."""
+    best = "bfloat16" if plan.choice.device == "cuda" else "float32"
+    return dataclasses.replace(plan, dtype=plan.dtype or best)
+
+
+async def test_where_the_card_cannot_be_used_the_processor_computes_and_that_is_said() -> None:
+    host = HostWithoutCard()
+    engine = engine_on(host, device="auto", choice=EngineChoice("torch", True, device="cuda"))
+    engine.fitting = fitted
+    await engine.load(None)
+    assert [(load.device, load.dtype) for load in host.loads] == [("cuda", "bfloat16"), ("cpu", "float32")]
+    assert [str(text) for text in engine.said] == [
+        "The card cannot be computed on (error 304). So the processor computes."
+    ]
+    await engine.load(None)
+    assert [load.device for load in host.loads[2:]] == ["cpu"], "it is not tried at every load"
+
+
+async def test_who_insists_on_the_card_is_told_what_to_do() -> None:
+    engine = engine_on(HostWithoutCard(), device="cuda")
+    with pytest.raises(CardUnusable, match=r"error 304.*Set device to auto"):
+        await engine.load(None)
 
 
 @pytest.mark.parametrize(("device", "card"), [("cuda:0", True), ("gpu", True), ("cpu", False), ("mps", False)])
