@@ -5605,6 +5605,10 @@
         <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
     </message>
     <message>
+        <source>The graphics card cannot be computed on ({reason}).</source>
+        <translation>Auf der Grafikkarte kann nicht gerechnet werden ({reason}).</translation>
+    </message>
+    <message>
         <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it goes on with the one that is here.</source>
         <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
     </message>
@@ -6967,6 +6971,10 @@
         <translation>{reason} Für disk_gigabytes konnte nicht alles gelöscht werden; der Knoten versucht es in 5 Minuten noch einmal.</translation>
     </message>
     <message>
+        <source>{reason} Set device to auto, and the processor computes.</source>
+        <translation>{reason} Setze device auf auto, dann rechnet der Prozessor.</translation>
+    </message>
+    <message>
         <source>{reason} Settings that depend on it do nothing.</source>
         <translation>{reason} Einstellungen, die davon abhängen, tun nichts.</translation>
     </message>
@@ -6977,6 +6985,10 @@
     <message>
         <source>{reason} So memory_most is watched here, not held.</source>
         <translation>{reason} Deshalb wird memory_most hier überwacht, nicht erzwungen.</translation>
+    </message>
+    <message>
+        <source>{reason} So the processor computes.</source>
+        <translation>{reason} Deshalb rechnet der Prozessor.</translation>
     </message>
     <message>
         <source>{reason} So this node only answers, until it is started with more free memory.</source>
