@@ -56,7 +56,7 @@ OF_SPEED = (
     "growth_memory",
 )
 """On docs/speed.md, in this order."""
-ON_PAGES_OF_THEIR_OWN = {"memory", *OF_SPEED}  # fit.md, speed.md
+ON_PAGES_OF_THEIR_OWN = {"memory", "card", *OF_SPEED}  # fit.md, speed.md
 SPEED_PAGE = ROOT / "packaging" / "pages" / "speed.md"
 
 
@@ -78,7 +78,7 @@ def main() -> None:
     plot_growth(recorded(DATA / "growth.jsonl")[1], docs / "growth.svg")
     for name, page in {
         "learning": learning_page(learning, slower, larger, longer),
-        "fit": WRITTEN + "\n" + fit_page(*recorded(DATA / "memory.jsonl")),
+        "fit": WRITTEN + "\n" + fit_page(*recorded(DATA / "memory.jsonl"), recorded(DATA / "card.jsonl")),
         "figures": figures_page(sorted(DATA.glob("*.jsonl"))),
         "speed": speed_page(),
     }.items():

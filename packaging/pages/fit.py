@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from pages.parts import table
 
+from sapo_desktop.core.fitting import Parts
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import Entry, model_catalogue
 from sapo_desktop.models.fit import fit, memory, pace, room, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
+from tests.bench.engines.card import SETTINGS, estimated
 from tests.bench.figure import Figure
 
 TEMPLATE = Path(__file__).with_name("fit.md")
@@ -20,10 +23,11 @@ ROOMY = Hardware(
     system="", machine="", python="", cores=4, memory=64 * 2**30, memory_free=60 * 2**30, disk_free=0, gpus=[]
 )
 CARD = Gpu("", 24 * 2**30, 23 * 2**30)
+ON_CARD = re.compile(r"card/(\S+) in \d+ GiB, \w+( in 8 bits)?( twice)?, (\d+) at once, micro-batch (\d+)")
 
 
-def fit_page(made: dict[str, str], figures: Sequence[Figure]) -> str:
-    """The whole page."""
+def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dict[str, str], Sequence[Figure]]) -> str:
+    """The whole page, from what was measured on a processor and on a card."""
     rows = [_row(figure) for figure in figures if figure.unit == "of the peak"]
     return TEMPLATE.read_text(encoding="utf-8").format(
         written_out=memory.PACKED_PARAMETERS / 1e6,
@@ -51,6 +55,14 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure]) -> str:
         further_core=pace.FURTHER_CORE,
         card=pace.CARD / 1e12,
         card_bytes=pace.CARD_BYTES / 1e9,
+        card_step=pace.CARD_STEP * 1e3,
+        card_pass=pace.CARD_PASS * 1e3,
+        context=memory.CUDA_CONTEXT / 1e6,
+        workspaces=memory.CUDA_WORKSPACES / 1e6,
+        card_command=on_card[0]["command"],
+        card_machine=on_card[0]["machine"],
+        card_date=on_card[0]["date"],
+        card_rows=_on_card(on_card[1]),
         written=pace.WRITTEN,
         rounds=table(["model", *(f"{cores} cores" for cores in CORES), "a card"], [_rounds(e) for e in _catalogue()]),
         **made | {"command": made["command"].partition("  #")[0]},
@@ -60,6 +72,42 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure]) -> str:
 def _row(figure: Figure) -> list[str]:
     peak = figure.note.removeprefix("peak ").partition(", estimate ")[0]
     return [figure.name.partition("/")[2], peak, f"{figure.value:.3f}" + ("" if figure.held else " missed")]
+
+
+def _on_card(figures: Sequence[Figure]) -> str:
+    """A row per case: the peaks beside what is estimated of them now, and how fast it was."""
+    cases: dict[str, dict[str, Figure]] = {}
+    for figure in figures:
+        case, _, what = figure.name.rpartition(": ")
+        cases.setdefault(case, {})[what] = figure
+    rows = []
+    for case, found in cases.items():
+        peaks = [_megabytes(found[f"{phase}, estimate"].note) for phase in ("answers", "learns")]
+        ratios = [
+            f"{(parts.total - memory.CUDA_CONTEXT) / 1e6 / peak:.2f}"
+            for parts, peak in zip(_estimated(case), peaks, strict=True)
+        ]
+        took = found["a round"].note.partition(";")[0].replace("answers ", "").replace("learns ", "")
+        speed = f"{found['writes'].value:,.0f}"
+        rows.append([case.partition("/")[2], *(f"{peak:,.0f} MB" for peak in peaks), " and ".join(ratios), took, speed])
+    head = ["case", "peak, answering", "learning", "estimates, of the peaks", "a round answers, learns", "tokens/s"]
+    return table(head, rows)
+
+
+def _megabytes(note: str) -> float:
+    return float(note.removeprefix("peak ").partition(" MB")[0].replace(",", ""))
+
+
+def _estimated(case: str) -> tuple[Parts, Parts]:
+    """Of a case by its name, with today's constants: those of a card came of these cases."""
+    found = ON_CARD.fullmatch(case)
+    assert found is not None, case
+    name, rounded, twice, batch, micro_batch = found.groups()
+    entry = model_catalogue().find(name)
+    assert entry is not None
+    way = ways.plan(ways.Model.of(entry), _with_card(), SETTINGS)
+    how = {"batch": int(batch), "micro_batch": int(micro_batch), "rounded": bool(rounded), "recompute": bool(twice)}
+    return estimated(entry, msgspec.structs.replace(way, **how))
 
 
 def _catalogue() -> list[Entry]:

@@ -2,8 +2,9 @@
 
 One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, sampling.py,
 logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/engines/memory.py, which
-compares every estimate with a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with
-constants nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/ways.py).
+compares every estimate with a measured peak (docs/fit.md). For graphics cards the same formulas stand with constants of
+one card (tests/bench/engines/card.py), for Macs with some that nobody has measured. Left out: what to do with the
+numbers (models/fit/ways.py).
 
 Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
 vocabulary, T length of a sequence.
@@ -37,9 +38,11 @@ LLAMA_RUNTIME = 37 * MB
 LLAMA_WORD_BYTES = 350
 """Of each word of the vocabulary, in llama.cpp."""
 CUDA_RUNTIME = 2_500 * MB
-"""Of the computer's own memory, for CUDA's libraries. Not measured."""
-CUDA_CONTEXT = 600 * MB
-"""Of the card's. Not measured."""
+"""Of the computer's own memory, for CUDA's libraries: 1.5 to 2.1 GB were measured, pages of their files included."""
+CUDA_CONTEXT = 800 * MB
+"""Of the card's, in no allocator's count: 780 to 800 MB on an H200. Smaller cards take less."""
+CUDA_WORKSPACES = 70 * MB
+"""Of the card's, what cuBLAS computes in; PyTorch's allocator counts it."""
 
 CHUNK = 32 * 1024 * 1024
 """engines/torch/logprobs.py: one chunk of logits in float32."""
@@ -241,7 +244,7 @@ def _packed(model: TorchModel) -> int:
 
 def _runtime(model: TorchModel) -> int:
     if model.device == "cuda":
-        return CUDA_CONTEXT
+        return CUDA_CONTEXT + CUDA_WORKSPACES
     return (BARE_RUNTIME if model.bare else TORCH_RUNTIME) + TOKENIZER_BYTES * model.shape.vocabulary
 
 

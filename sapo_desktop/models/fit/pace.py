@@ -16,7 +16,11 @@ CORE = 38e9
 FURTHER_CORE = 0.7
 """What each further one adds, of the first; measured with two (tests/bench/engines/generate.py)."""
 CARD, CARD_BYTES = 15e12, 300e9
-"""Operations, and bytes of weights read, a second on a card: assumed of a small one, never measured."""
+"""Operations, and bytes of weights read, a second on a card: assumed of a small one."""
+CARD_STEP, CARD_PASS = 2e-3, 10e-3
+"""Seconds in which a processor hands a layer over to a card, operation by operation: for a token of each answer under
+way, and for a micro-batch that is learned from. An H200 waits for them (tests/bench/engines/card.py), whatever the
+model; the processor had other work beside it."""
 ROUNDED_BYTES = 5
 """Of each weight in 8 bits: read, written in bfloat16, and read again."""
 WRITTEN = 0.5
@@ -38,7 +42,9 @@ def round_seconds(way: Way, shape: ModelShape, questions: int, threads: int) -> 
     work = operations(shape, written, questions * way.prompt_tokens, recompute=way.recompute)
     if way.device == "cpu":
         return work / (CORE * (1 + FURTHER_CORE * (threads - 1)))
-    # A card that writes a token for each answer of a batch waits for the weights more than it computes.
-    steps = written / min(way.batch, questions * way.answers)
+    # A card that writes a token for each answer of a batch waits for the weights more than it computes, or for the
+    # processor.
+    answers = questions * way.answers
+    steps, passes = written / min(way.batch, answers), answers / way.micro_batch
     read = (ROUNDED_BYTES if way.rounded else 2) * shape.linear_weights + 2 * shape.vocabulary * shape.hidden
-    return work / CARD + steps * read / CARD_BYTES
+    return max(work / CARD + steps * read / CARD_BYTES, shape.layers * (steps * CARD_STEP + passes * CARD_PASS))

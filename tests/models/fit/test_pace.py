@@ -47,7 +47,17 @@ def test_a_round_takes_what_the_cores_take_for_it() -> None:
     assert four == pytest.approx(work / (pace.CORE * (1 + 3 * pace.FURTHER_CORE)))
 
 
-def test_a_card_also_waits_for_the_weights() -> None:
+def test_a_card_waits_for_the_processor_where_that_is_slower() -> None:
+    on_card = msgspec.structs.replace(WAY, device="cuda")
+    handed_over = 2 * (40 / 4 * pace.CARD_STEP + 4 / 2 * pace.CARD_PASS)
+    assert pace.round_seconds(on_card, SHAPE, 1, threads=1) == pytest.approx(handed_over)
+    two_passes = msgspec.structs.replace(on_card, micro_batch=1)
+    assert pace.round_seconds(two_passes, SHAPE, 1, threads=1) == pytest.approx(handed_over + 2 * 2 * pace.CARD_PASS)
+
+
+def test_a_card_also_waits_for_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "CARD_STEP", 0.0)
+    monkeypatch.setattr(pace, "CARD_PASS", 0.0)
     on_card = msgspec.structs.replace(WAY, device="cuda")
     work = pace.operations(SHAPE, written=40, read=10)
     reading = 40 / 4 * (MATRICES + HEAD) * 2 / pace.CARD_BYTES

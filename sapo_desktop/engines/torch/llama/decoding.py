@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sapo_desktop.engines.torch.llama.passes import MaskedAttention, WrittenOutModel
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
 
 ROOM = 32
 """Tokens that a cache has room for beyond those in it. Most answers end long before the limit: room for it all took
@@ -230,7 +230,6 @@ class _Prefill:
     """Reads prompts: logits [P, V] of the next token, keys and values [P * kv_heads, T, head] per layer."""
 
     def __init__(self, model: WrittenOutModel, batch: PromptBatch, cos: Tensor, sin: Tensor) -> None:
-        size = model.shape
         unused = int(batch.pads.min())
         ids, pads = batch.ids[:, unused:], batch.pads - unused
         length = ids.shape[1]
@@ -240,7 +239,7 @@ class _Prefill:
         seen = (order[None, :, None] >= order[None, None]) & (order[None, None] >= pads[:, None, None])
         # A padding position sees itself: its output is never used, but no row may be all -inf.
         seen = seen | torch.eye(length, dtype=torch.bool, device=ids.device)
-        self._mixed = MaskedAttention(size, seen[:, None])
+        self._seen = seen[:, None]
         self._model = model
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
@@ -256,4 +255,7 @@ class _Prefill:
         values = v.view(count, length, -1, size.head).transpose(1, 2).contiguous()
         self.keys.append(keys.view(-1, length, size.head))
         self.values.append(values.view(-1, length, size.head))
-        return self._mixed(query, keys, values).transpose(1, 2).reshape(count, length, -1)
+        mixed = F.scaled_dot_product_attention(
+            query, keys, values, attn_mask=self._seen, enable_gqa=size.heads != size.kv_heads
+        )
+        return mixed.transpose(1, 2).reshape(count, length, -1)

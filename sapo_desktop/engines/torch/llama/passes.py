@@ -26,8 +26,6 @@ from sapo_desktop.engines.torch.rounded import whole
 SMALL = 64_000_000
 """Parameters up to which weights are copied and packed; above it Python's share of the work is small."""
 KINDS = {"llama", "qwen2", "qwen3", "smollm3"}
-FOLDED_ON = ("cuda",)
-"""Devices on which `MaskedAttention` goes round torch's grouped heads; not measured there."""
 
 
 class _Adapted(torch.autograd.Function):
@@ -159,27 +157,6 @@ class _Shape:
     eps: float
 
 
-class MaskedAttention:
-    """Attention of all heads of queries to as many of keys and values, or fewer, under one mask [rows, 1, T, S].
-
-    On a card torch's fused kernels take a mask or grouped heads; given both, it keeps float32 scores of all heads. So
-    there the queries of a group stand one after the other in their head of keys, each under its own row of the mask.
-    """
-
-    def __init__(self, shape: _Shape, seen: Tensor) -> None:
-        self._grouped = shape.heads != shape.kv_heads
-        self._together = shape.heads // shape.kv_heads if seen.device.type in FOLDED_ON else 1
-        self._seen = seen.repeat(1, 1, self._together, 1) if self._together > 1 else seen
-
-    def __call__(self, query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """query [rows, heads, T, head], keys and values [rows, kv_heads, S, head] -> [rows, heads, T, head]."""
-        if self._together == 1:
-            return F.scaled_dot_product_attention(query, keys, values, attn_mask=self._seen, enable_gqa=self._grouped)
-        rows, kv_heads, _, head = keys.shape
-        folded = query.reshape(rows, kv_heads, -1, head)
-        return F.scaled_dot_product_attention(folded, keys, values, attn_mask=self._seen).reshape(query.shape)
-
-
 def can_be_written_out(config: Any) -> bool:
     """Say whether a model of this configuration, of transformers, is of an architecture written out here."""
     return (
@@ -272,7 +249,7 @@ class WrittenOutModel:
         last = len(self.layers) - 1
         # torch's attention takes numbers in less time than truths.
         seen = torch.zeros_like(packed.seen, dtype=self.embedding.dtype).masked_fill_(~packed.seen, float("-inf"))
-        to_all_before = MaskedAttention(size, seen)
+        grouped = size.heads != size.kv_heads
 
         def rows(x: Tensor, index: Tensor, places: Tensor) -> Tensor:
             """[M, ..] -> [rows, heads, T, head]."""
@@ -302,11 +279,17 @@ class WrittenOutModel:
             prompt_query, prompt_key = torch.split(rows(of_prompts, packed.prompts, packed.prompt_places), both, 1)
             value = rows(values[1], packed.answers, packed.answer_places)
             prompt_value = rows(values[0], packed.prompts, packed.prompt_places)
-            answers = to_all_before(query, continued(prompt_key, key), continued(prompt_value, value))
+            answers = F.scaled_dot_product_attention(
+                query,
+                continued(prompt_key, key),
+                continued(prompt_value, value),
+                attn_mask=seen,
+                enable_gqa=grouped,
+            )
             if layer == last or not before:
                 return picked(answers, packed.answer_places)  # nobody asks what follows the prompts' tokens
             prompts = F.scaled_dot_product_attention(
-                prompt_query, prompt_key, prompt_value, is_causal=True, enable_gqa=size.heads != size.kv_heads
+                prompt_query, prompt_key, prompt_value, is_causal=True, enable_gqa=grouped
             )
             return torch.cat([picked(prompts, packed.prompt_places), picked(answers, packed.answer_places)])
 

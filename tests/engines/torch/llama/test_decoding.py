@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from sapo_desktop.engines.torch.llama import decoding as written
-from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.decoding import Decoding, PromptBatch, Start
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.torch.service import TorchEngine
@@ -59,15 +58,9 @@ def continuation() -> torch.Tensor:
     return torch.randint(2, 50, (len(ROWS), STEPS), generator=torch.Generator().manual_seed(3))
 
 
-@pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("base", [False, True])
-def test_logits_equal_transformers_with_and_without_the_adapter(
-    folder: Path, base: bool, folded: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`folded`: prompts are read as on a card."""
+def test_logits_equal_transformers_with_and_without_the_adapter(folder: Path, base: bool) -> None:
     engine = trained(folder)
-    if folded:
-        monkeypatch.setattr(passes, "FOLDED_ON", ("cpu",))
     start = partial(Decoding, WrittenOutModel(engine.lm.model, adapted=not base))
     own = plain_logits(engine, continuation())
     with engine.policy.model.disable_adapter():

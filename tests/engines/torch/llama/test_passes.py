@@ -48,31 +48,9 @@ def gradients_through_the_modules(engine: TorchEngine, batch: list[TrainingSeque
     return {name: p.grad.clone() for name, p in engine.policy.trainable().items() if p.grad is not None}
 
 
-@pytest.fixture(params=["packed", "where they lie", "recomputed", "folded"])
+@pytest.fixture(params=["packed", "where they lie", "recomputed"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How weights and activations are held: as of a small model, of a large one, of one that hardly fits; or attention
-    as on a card."""
-    if request.param == "folded":
-        monkeypatch.setattr(written, "FOLDED_ON", ("cpu",))
-    elif request.param != "packed":
+    """How weights and activations are held: as of a small model, of a large one, of one that hardly fits."""
+    if request.param != "packed":
         monkeypatch.setattr(written, "SMALL", 0)
     return str(request.param)
-
-
-@pytest.mark.parametrize("kv_heads", [1, 2, 6])
-def test_groups_that_stand_one_after_the_other_see_the_same(kv_heads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(4)
-    sizes = [(6, 5), (kv_heads, 7), (kv_heads, 7)]
-    inputs = [torch.randn(3, heads, steps, 8, requires_grad=True) for heads, steps in sizes]
-    seen = torch.rand(3, 1, 5, 7) < 0.7
-    seen[..., 0] = True
-    shape = written._Shape(6, kv_heads, 8, 1e-6)
-
-    def mixed() -> list[torch.Tensor]:
-        out = written.MaskedAttention(shape, seen)(*inputs)
-        return [out, *torch.autograd.grad(out.square().sum(), inputs)]
-
-    grouped = mixed()
-    monkeypatch.setattr(written, "FOLDED_ON", ("cpu",))
-    for ours, theirs in zip(mixed(), grouped, strict=True):
-        torch.testing.assert_close(ours, theirs)
