@@ -28,6 +28,8 @@ from tests.bench.node.learning import (
 SMOOTH = 20
 REACHED = 0.3
 """A validation score that every run passes while it rises."""
+RARE_ROUNDS, RARE_REACHED = 25, 0.1
+"""Where a success is rare: what all arms have played, and such a score."""
 FORMER_RATE = "--set learning_rate=0.002 --set learning_rate_decay=150"
 """What was the default when the runs beside learning.json were played."""
 
@@ -315,6 +317,8 @@ def lab_lines() -> list[str]:
         "",
         weaker_line(),
         "",
+        rare_line(),
+        "",
         wrapped(
             f"Of the groups in a step {chosen.informative:.0%} teach where questions are chosen, "
             f"{alike.informative:.0%} where they are drawn alike. {REACHED} is reached after {chosen.reached:.0f} and "
@@ -325,13 +329,36 @@ def lab_lines() -> list[str]:
 
 
 def weaker_line() -> str:
-    """What a smaller model beside starters gains by sharing, in equal computing."""
+    """What a smaller model gains by sharing: beside starters in equal computing, among its own in equal rounds."""
     smaller = [run.of("smaller") for run in read_runs(DATA / "lab" / "kinds")]
     line = next(line for line in lab_table(smaller, "cpu") if line.mix == "4/4")
     gain = with_interval(line.greedy_more, line.greedy_more_low, line.greedy_more_high, "+.3f")
+    among = next(line for line in lab_table(read_runs(DATA / "lab" / "smaller"), "rounds") if line.mix == "4/4")
+
+    def own(field: str) -> str:
+        more = (getattr(among, f"{field}_more{end}") for end in ("", "_low", "_high"))
+        return with_interval(*more, form="+.3f")
+
     return wrapped(
         f"A smaller model beside as many starters does end higher, over {line.seeds} seeds: {line.greedy:.3f} greedy "
-        f"with 4/4, {line.greedy_against:.3f} alone in the same computing, {gain}."
+        f"with 4/4, {line.greedy_against:.3f} alone in the same computing, {gain}. Among its own it does, too: in equal "
+        f"rounds {own('greedy')} greedy and {own('sampled')} drawn."
+    )
+
+
+def rare_line() -> str:
+    """What sharing brings on questions that a node alone hardly ever solves."""
+    runs = [run.until("rounds", RARE_ROUNDS) for run in read_runs(DATA / "lab" / "rarer")]
+    rounds = {line.mix: line for line in lab_table(runs, "rounds")}
+    by_cpu = {line.mix: line for line in lab_table(runs, "cpu", reach=RARE_REACHED)}
+    line, cheap = rounds["4/4"], by_cpu["2/6"]
+    return wrapped(
+        f"Where a success is rare (two families of which the starter solves {line.sampled_first:.0%}, at a quarter of "
+        f"the learning rate), sharing pays as long as it rises: over {line.seeds} seeds 4/4 earns "
+        f"{with_interval(line.ratio, line.ratio_low, line.ratio_high)} times a silo's reward in {RARE_ROUNDS} rounds. "
+        f"2/6 earns {with_interval(cheap.ratio, cheap.ratio_low, cheap.ratio_high)} times in equal CPU-seconds, and is "
+        f"{with_interval(cheap.sooner, cheap.sooner_low, cheap.sooner_high)} times as soon at {RARE_REACHED} greedy. A "
+        "silo comes there too, two or three rounds later."
     )
 
 
