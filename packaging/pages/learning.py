@@ -341,8 +341,8 @@ def weaker_line() -> str:
 
     return wrapped(
         f"A smaller model beside as many starters does end higher, over {line.seeds} seeds: {line.greedy:.3f} greedy "
-        f"with 4/4, {line.greedy_against:.3f} alone in the same computing, {gain}. Among its own it does, too: in equal "
-        f"rounds {own('greedy')} greedy and {own('sampled')} drawn."
+        f"with 4/4, {line.greedy_against:.3f} alone in the same computing, {gain}. Among its own it does, too: in "
+        f"equal rounds {own('greedy')} greedy and {own('sampled')} drawn."
     )
 
 
