@@ -128,7 +128,8 @@ class Engine:
         """Whether the engine holds another state than the live one."""
         self._ahead = Ahead()
         self.loaded: Loaded | None = None
-        self._said: list[Text] = []
+        self.card_refused: Text = ""
+        """Why the processor computes where the card was chosen; empty: it does not."""
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
         self.fitting: Callable[[EnginePlan, int, Measure], Awaitable[EnginePlan]] | None = None
@@ -168,7 +169,7 @@ class Engine:
     @property
     def said(self) -> list[Text]:
         """What the user should know of what answers, in sentences."""
-        return [*self._said, *self.loaded.said] if self.loaded else []
+        return [*filter(None, [self.card_refused]), *self.loaded.said] if self.loaded else []
 
     async def stop(self) -> None:
         """End the processes."""
@@ -348,7 +349,7 @@ class Engine:
                 raise CardUnusable(
                     "{reason} Set device to auto, and the processor computes.", reason=error.text
                 ) from error
-            self._said = [sentence("{reason} So the processor computes.", reason=error.text)]
+            self.card_refused = sentence("{reason} So the processor computes.", reason=error.text)
             choice = dataclasses.replace(self.plan.choice, device="cpu")
             self.plan = dataclasses.replace(self.plan, choice=choice, dtype="")  # the format was the card's
             return await self._load(checkpoint)

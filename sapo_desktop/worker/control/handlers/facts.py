@@ -44,6 +44,7 @@ from sapo_desktop.worker.node import Node
 
 _JOIN_SECONDS = 120.0
 """A node that was started for the checks joins the swarm first."""
+_ON_THE_CARD = "Update the card's driver and start the node again; or set device to cpu, and the card is left alone."
 _LOOK_SECONDS = 0.2
 
 
@@ -101,6 +102,8 @@ class FactRequests:
             await asyncio.sleep(_LOOK_SECONDS)
         gate = self._node.gate
         works = Check("node", "good", f"It answers ({gate.state.value}): {gate.reason}")
+        if refused := self._node.engine.card_refused:
+            works = Check("node", "limited", f"{works.found} {refused}", _ON_THE_CARD)
         return [works, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
 
     async def model(self, request: GetModelInfo) -> ModelInfo:
