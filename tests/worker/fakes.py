@@ -99,6 +99,7 @@ class FakeEngine:
         self.stepping: asyncio.Event | None = None
         self.loaded: Loaded | None = None
         self.on_card = False
+        self.card_refused = ""
         self.plan = engine_plan(threads=default_threads(), parameters=10**9)
         self.rates: list[float] = []
         self.threads: list[int] = []

@@ -169,7 +169,8 @@ class Engine:
     @property
     def said(self) -> list[Text]:
         """What the user should know of what answers, in sentences."""
-        return [*filter(None, [self.card_refused]), *self.loaded.said] if self.loaded else []
+        refused = [self.card_refused] if self.card_refused else []
+        return [*refused, *self.loaded.said] if self.loaded else []
 
     async def stop(self) -> None:
         """End the processes."""

@@ -103,7 +103,7 @@ class FactRequests:
         gate = self._node.gate
         works = Check("node", "good", f"It answers ({gate.state.value}): {gate.reason}")
         if refused := self._node.engine.card_refused:
-            works = Check("node", "limited", f"{works.found} {refused}", _ON_THE_CARD)
+            works = Check("node", "limited", f"{refused} {works.found}", _ON_THE_CARD)
         return [works, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
 
     async def model(self, request: GetModelInfo) -> ModelInfo:
