@@ -130,7 +130,9 @@ def find_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.empty(0, device=name).device
+        ones = torch.ones(8, 8, device=name)
+        float((ones @ ones).sum())  # a card may be found, and not be computed on: too old for this torch, say
+        return ones.device
     except (RuntimeError, AssertionError) as error:
         if name == "cuda":
             reason = str(error).partition("\n")[0]
