@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.worker.hosts.protocol import KINDS
-from tests.attack.node.escape import REACHING, WRITING, escapes, services
+from tests.attack.node.escape import REACHING, SERVICES, WRITING, escapes, services
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids it below Python")
 
@@ -32,10 +32,14 @@ def test_the_same_attempts_succeed_where_nothing_is_forbidden(tmp_path: Path) ->
 
 @LINUX
 def test_the_services_that_it_tries_to_reach_can_be_reached() -> None:
+    """Where nothing is forbidden; an attempt that fails raises."""
+    reached = []
     with services() as addresses:
         for name, text in REACHING.items():
             if "service" in name:
                 eval(text.format(**addresses))
+                reached.append(name)
+    assert len(reached) == len(SERVICES)
 
 
 def test_only_what_needs_the_network_is_left_free() -> None:
