@@ -29,7 +29,7 @@ from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.generation import generate
-from sapo_desktop.engines.torch.llama.decoding import Decoding, Start
+from sapo_desktop.engines.torch.llama.decoding import Start, start
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel, is_packed
 from sapo_desktop.engines.torch.lm import LanguageModel, find_device, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
@@ -197,7 +197,7 @@ class TorchEngine:
             with torch.no_grad():
                 held = (wanted, WrittenOutModel(self.lm.model, adapted=not base))
             self._packed[base] = held
-        return functools.partial(Decoding, held[1])
+        return functools.partial(start, held[1])
 
 
 class Service:

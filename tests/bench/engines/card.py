@@ -6,7 +6,8 @@ Needs an NVIDIA card and a torch built for it. Random weights in the catalogue's
 its own (card_child.py): a card of so many GiB, 90% of it free, is what the loader plans with, and what tensors may take
 is bounded accordingly, so a large card shows whether a plan for a small one holds. A round of the default settings is
 played with answers of half the longest length, as models/fit/pace.py assumes; then the longest are written and learned
-from, for the peak. A plan is held where nothing was halved on the way. `--folder` keeps the weights for another run.
+from, for the peak. A plan is held where nothing was halved on the way. Recorded steps of decoding are held beside
+computed ones, in time and in what they give. `--folder` keeps the weights for another run.
 """
 
 import argparse
@@ -55,6 +56,8 @@ CASES = [
     Case("qwen3-8b", 24),
 ]
 SETTINGS = Settings(device="cuda")
+OFF_FLOAT32, OFF_BFLOAT16 = 1e-3, 0.1
+"""What sums in another order may change of a token's log-probability."""
 
 
 def main() -> None:
@@ -93,6 +96,9 @@ def figures(case: Case, models: Models, options: argparse.Namespace) -> Iterator
     yield Figure(f"{name}: a round", seconds, "s", note=note)
     yield Figure(f"{name}: writes", spent.tokens / spent.answering, "tokens a second")
     yield Figure(f"{name}: a token of each answer", spent.a_token * 1e3, "ms")
+    yield Figure(f"{name}: the same, not recorded", spent.a_token_computed * 1e3, "ms")
+    off = OFF_FLOAT32 if way.precision == "float32" else OFF_BFLOAT16
+    yield at_most(f"{name}: what recording changes", spent.off, "of a log-probability", off)
     yield at_most(f"{name}: CUDA's own", spent.context / 1e6, "MB of the card", CUDA_CONTEXT / 1e6)
     yield at_most(f"{name}: the process", spent.host / 1e6, "MB of the computer's memory", CUDA_RUNTIME / 1e6)
 

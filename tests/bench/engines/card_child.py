@@ -1,6 +1,7 @@
 """One case of card.py, in a process of its own: CUDA's share of a card and the peaks are a process's."""
 
 import dataclasses
+import functools
 import os
 import sys
 import time
@@ -11,8 +12,11 @@ import torch
 
 from sapo_desktop.core.fitting import Way
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines.answering import Answers, GenerationMonitor
 from sapo_desktop.engines.protocols import Load
-from sapo_desktop.engines.torch.generation import GenerationMonitor, generate
+from sapo_desktop.engines.torch.generation import generate
+from sapo_desktop.engines.torch.llama.decoding import Decoding, Start
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
 from sapo_desktop.engines.torch.memory import release_memory
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.system.hardware import card_memory_of
@@ -20,6 +24,8 @@ from tests.bench.figure import peak_memory
 
 WARM_UP = 4
 """Tokens of each answer: CUDA loads its kernels when they are first used."""
+COMPARED, COMPARED_TOKENS = 2, 16
+"""Questions and tokens of an answer with which recorded steps are held beside computed ones."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +52,10 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """Written while answering."""
     a_token: float
     """The time of one token of each of the answers that are under way, where they are as many as in the plan."""
+    a_token_computed: float
+    """The same where steps are not recorded."""
+    off: float
+    """What recording changes of a log-probability, at most."""
     peaks: tuple[int, int]
     """Of the tensors, with the longest answers: while they are written, and learned from."""
     reserved: tuple[int, int]
@@ -84,20 +94,44 @@ class Player:
     def _random(self, rows: int, count: int) -> list[list[int]]:
         return torch.randint(4, self._job.vocabulary, (rows, count), generator=self._words).tolist()
 
-    def answer(self, tokens: int) -> None:
+    def answer(self, tokens: int, start: Start | None = None) -> None:
         """Write so many tokens of every answer of a round."""
         prompts = self._random(self._job.questions, self._job.way.prompt_tokens)
-        wanted = self.engine.job(prompts, self._job.way.answers, Sampling(max_tokens=tokens, seed=self._job.seed))
-        wanted = dataclasses.replace(wanted, stop_tokens=frozenset())
-        answers = generate(wanted, self.engine.starter(False), self.engine.lm.device, GenerationMonitor())
+        answers = self._answers(prompts, self._job.way.answers, tokens, start or self.starter())
         self.batch = min(self.batch, answers.batch)
 
-    def learn(self, tokens: int) -> None:
+    def off(self) -> float:
+        """The largest difference between a token's log-probability as steps are recorded and as they are computed."""
+        prompts = self._random(COMPARED, self._job.way.prompt_tokens)
+        computed, recorded = (self._answers(prompts, 2, COMPARED_TOKENS, s) for s in (self.computing(), self.starter()))
+        most = 0.0
+        for row, tokens in enumerate(recorded.tokens):
+            pairs = zip(tokens, computed.tokens[row], recorded.logprobs[row], computed.logprobs[row], strict=True)
+            for token, other, mine, theirs in pairs:
+                if token != other:  # drawn at the edge between two: what follows is of another text
+                    break
+                most = max(most, abs(mine - theirs))
+        return most
+
+    def starter(self) -> Start:
+        return self.engine.starter(False)
+
+    def computing(self) -> Start:
+        """Begins a batch whose steps are handed over operation by operation."""
+        with torch.no_grad():
+            return functools.partial(Decoding, WrittenOutModel(self.engine.lm.model, adapted=True))
+
+    def _answers(self, prompts: list[list[int]], answers: int, tokens: int, start: Start) -> Answers:
+        wanted = self.engine.job(prompts, answers, Sampling(max_tokens=tokens, seed=self._job.seed))
+        wanted = dataclasses.replace(wanted, stop_tokens=frozenset())
+        return generate(wanted, start, self.engine.lm.device, GenerationMonitor())
+
+    def learn(self, tokens: int, questions: int) -> None:
         """Take a step on as many."""
         answers = self._job.way.answers
         batch = [
             TrainingSequence(prompt=prompt, tokens=answer, advantage=1.0 if at % 2 else -1.0)
-            for prompt in self._random(self._job.questions, self._job.way.prompt_tokens)
+            for prompt in self._random(questions, self._job.way.prompt_tokens)
             for at, answer in enumerate(self._random(answers, tokens))
         ]
         assert not self.engine.trainer.step(batch).skipped
@@ -113,18 +147,25 @@ class Player:
 def main() -> None:
     job = msgspec.json.decode(sys.argv[1].encode(), type=Job)
     player = Player(job)
+    some = min(job.questions, -(-2 * job.way.micro_batch // job.way.answers))  # questions of two micro-batches
     player.answer(WARM_UP)
-    player.learn(WARM_UP)
-    answering, learning = seconds(lambda: player.answer(job.written)), seconds(lambda: player.learn(job.written))
+    player.learn(WARM_UP, some)
+    answering = seconds(lambda: player.answer(job.written))
+    learning = seconds(lambda: player.learn(job.written, job.questions))
     total = job.questions * job.way.answers
+    batches = -(-total // job.way.batch)
     once = seconds(lambda: player.answer(WARM_UP))
+    few, more = (seconds(lambda n=n: player.answer(n, player.computing())) for n in (WARM_UP, 3 * WARM_UP))
+    off = player.off()
     longest = job.way.max_tokens
-    answered, learned = peaks(lambda: player.answer(longest)), peaks(lambda: player.learn(longest))
+    answered, learned = peaks(lambda: player.answer(longest)), peaks(lambda: player.learn(longest, some))
     spent = Spent(
         answering=answering,
         learning=learning,
         tokens=total * job.written,
-        a_token=(answering - once) / (job.written - WARM_UP) / -(-total // job.way.batch),
+        a_token=(answering - once) / (job.written - WARM_UP) / batches,
+        a_token_computed=(more - few) / (2 * WARM_UP) / batches,
+        off=off,
         peaks=(answered[0], learned[0]),
         reserved=(answered[1], learned[1]),
         context=card_memory_of([os.getpid()]) - torch.cuda.memory_reserved(),

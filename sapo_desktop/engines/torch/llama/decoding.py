@@ -5,6 +5,9 @@ also beside others under way; `step` feeds one token to each sequence; `keep` dr
 
 Linear layers take all sequences at once, attention those that began together: a *cohort*. They are of one age, so
 nothing of their answers is padded; a prompt's keys and values are held once and read once for all its answers.
+
+On a graphics card a step is recorded and replayed (`recording.py`). There a cohort has room for its longest answers at
+once, and attention looks at all of it, under a mask: no tensor moves until sequences join or are dropped.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
+from sapo_desktop.engines.torch.llama.recording import CardRecorder, Recorded, Recorder
 
 ROOM = 32
-"""Tokens that a cache has room for beyond those in it. Most answers end long before the limit: room for it all took
-three times what was used; to copy the cache every so many steps takes little."""
+"""Tokens that a cache has room for beyond those in it, where steps are not recorded. Most answers end long before the
+limit: room for it all took three times what was used; to copy the cache every so many steps takes little."""
 
 PREFILL_TOKENS = 2048
 """Prompt tokens read at once; more is no faster."""
@@ -53,10 +57,12 @@ class PromptBatch:
 
 
 class Decoding:
-    """A batch of sequences under way, cohort after cohort; none at first."""
+    """A batch of sequences under way, cohort after cohort; none at first. `recorder`: records its steps."""
 
-    def __init__(self, model: WrittenOutModel) -> None:
+    def __init__(self, model: WrittenOutModel, recorder: Recorder | None = None) -> None:
         self._model = model
+        self._recorder = recorder
+        self._recorded: Recorded | None = None
         self._cohorts: list[_Cohort] = []
         self._cos, self._sin = model.rotations(0)
 
@@ -66,14 +72,25 @@ class Decoding:
         if len(self._cos) < limit:
             self._cos, self._sin = self._model.rotations(limit)
         blocks = [_Prefill(self._model, block, self._cos, self._sin) for block in batch.blocks()]
-        self._cohorts.append(_Cohort(self._model, batch, blocks, room))
+        self._cohorts.append(_Cohort(self._model, batch, blocks, room, recorded=self._recorder is not None))
+        self._recorded = None
         return torch.cat([block.logits for block in blocks])[batch.rows]
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Append one token to each sequence: tokens [B] -> logits of the next one [B, V]."""
-        model, size, cohorts = self._model, self._model.shape, self._cohorts
+        """Append one token to each sequence: tokens [B] -> logits of the next one [B, V], good until the next step."""
+        moved = [cohort.make_room() for cohort in self._cohorts]
+        if any(moved):
+            self._recorded = None
         # What ended may stay for a while, beyond the longest answer; what becomes of it is not looked at.
-        at = torch.cat([cohort.begin_step() for cohort in cohorts]).clamp(max=len(self._cos) - 1)
+        at = torch.cat([cohort.begin_step() for cohort in self._cohorts]).clamp(max=len(self._cos) - 1)
+        if self._recorder is None:
+            return self._compute(tokens, at)
+        self._recorded = self._recorded or Recorded(self._compute, self._recorder)
+        return self._recorded(tokens, at)
+
+    def _compute(self, tokens: Tensor, at: Tensor) -> Tensor:
+        """Logits [B, V] after these tokens [B] at these positions [B]."""
+        model, size, cohorts = self._model, self._model.shape, self._cohorts
         cos, sin = self._cos[at][:, None], self._sin[at][:, None]
         counts, kinds = [cohort.count for cohort in cohorts], [size.heads, size.kv_heads]
 
@@ -89,6 +106,7 @@ class Decoding:
     def keep(self, rows: Tensor) -> None:
         """Go on with these sequences only: rows [B'] int64."""
         cohorts, self._cohorts = self._cohorts, []
+        self._recorded = None
         first = 0
         for cohort in cohorts:
             end = first + cohort.count
@@ -103,17 +121,25 @@ Start = Callable[[], Decoding]
 """Begins a batch."""
 
 
+def start(model: WrittenOutModel) -> Decoding:
+    """Begin a batch as suits the device that the model is on."""
+    return Decoding(model, CardRecorder() if model.embedding.is_cuda else None)
+
+
 class _Cohort:
     """Sequences that began together: B answers of one age to G prompts, padded left to P tokens, at most K to each.
 
     A layer's cache of prompts is [G * kv_heads, P, head], that of answers [B, kv_heads, capacity, head], written in
-    place.
+    place. Where steps are `recorded`, tensors say how old it is, and all of the capacity is looked at.
     """
 
-    def __init__(self, model: WrittenOutModel, batch: PromptBatch, blocks: list[_Prefill], room: int) -> None:
+    def __init__(
+        self, model: WrittenOutModel, batch: PromptBatch, blocks: list[_Prefill], room: int, *, recorded: bool
+    ) -> None:
         self._shape = model.shape
         self.count = len(batch.rows)
-        self._age, self._room, self._capacity = 0, room, min(room, ROOM)
+        self._age, self._room, self._recorded = 0, room, recorded
+        self._capacity = room if recorded else min(room, ROOM)
         self._pads = batch.pads
         longest = batch.ids.shape[1]
         self._next = (longest - batch.pads)[batch.rows]
@@ -123,26 +149,42 @@ class _Cohort:
             for _ in model.layers
         ]
         empty = (self.count, self._shape.kv_heads, self._capacity, self._shape.head)
-        self._answers = [(keys.new_empty(empty), keys.new_empty(empty)) for keys, _ in self._prompts]
+        self._answers = [(self._empty(keys, empty), self._empty(keys, empty)) for keys, _ in self._prompts]
         self._arrange(batch.rows)
+        self._tell_age()
+
+    def make_room(self) -> bool:
+        """See to it that there is room for one more token; whether tensors were made anew for that."""
+        full = self._age == self._capacity
+        if full:
+            self._copy(torch.arange(self.count, device=self._next.device))
+        return full
 
     def begin_step(self) -> Tensor:
-        """Make room for one more token; return its positions [B]."""
-        if self._age == self._capacity:
-            self._copy(torch.arange(self.count, device=self._next.device))
+        """Go on to the next token; return its positions [B]."""
+        if self._recorded:
+            self._last.fill_(self._age)
+            self._later[:, :, self._age] = 0
         self._age += 1
         self._next = self._next + 1
         return self._next - 1
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """query [B, heads, head], scaled, key [B, kv_heads, head], value [B, kv] -> [B, q]."""
-        size, now = self._shape, self._age
+        size = self._shape
         prompt_keys, prompt_values = self._prompts[layer]
         keys, values = self._answers[layer]
-        keys[:, :, now - 1] = key
-        values[:, :, now - 1] = value.view(key.shape)
         query = query.reshape(self.count * size.kv_heads, -1, size.head)
-        own = torch.bmm(query, keys.view(len(query), -1, size.head)[:, :now].transpose(1, 2))
+        if self._recorded:
+            now = self._capacity
+            keys.index_copy_(2, self._last, key[:, :, None])
+            values.index_copy_(2, self._last, value.view(key.shape)[:, :, None])
+            own = torch.baddbmm(self._later, query, keys.view(len(query), -1, size.head).transpose(1, 2))
+        else:
+            now = self._age
+            keys[:, :, now - 1] = key
+            values[:, :, now - 1] = value.view(key.shape)
+            own = torch.bmm(query, keys.view(len(query), -1, size.head)[:, :now].transpose(1, 2))
         # Each prompt meets the queries of all its answers.
         asked = self._laid(query)
         if self._mask is None:
@@ -175,12 +217,28 @@ class _Cohort:
 
     def _copy(self, rows: Tensor) -> None:
         """Take these sequences into a cache with room again, a layer after the other: never are there two."""
-        self._capacity = min(self._room, self._age + ROOM) if self._age < self._room else self._age + ROOM
+        self._capacity = self._age + ROOM
+        if self._age < self._room:
+            self._capacity = self._room if self._recorded else min(self._room, self._capacity)
         for layer, (keys, values) in enumerate(self._answers):
             self._answers[layer] = (self._spread(keys, rows), self._spread(values, rows))
+        self._tell_age()
+
+    def _tell_age(self) -> None:
+        """Where steps are recorded: `_last` [1] int64, the place of the token that came last, and `_later`
+        [1, 1, capacity], which hides those that are yet to come."""
+        if self._recorded:
+            keys = self._answers[0][0]
+            self._last = torch.zeros(1, dtype=torch.int64, device=keys.device)
+            self._later = keys.new_full((1, 1, self._capacity), float("-inf"))
+            self._later[:, :, : self._age] = 0
+
+    def _empty(self, like: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """Room for tokens to come; what is looked at must be numbers, even where it counts nothing."""
+        return like.new_zeros(shape) if self._recorded else like.new_empty(shape)
 
     def _spread(self, held: Tensor, rows: Tensor) -> Tensor:
-        buffer = held.new_empty(len(rows), held.shape[1], self._capacity, held.shape[3])
+        buffer = self._empty(held, (len(rows), held.shape[1], self._capacity, held.shape[3]))
         torch.index_select(held[:, :, : self._age], 0, rows, out=buffer[:, :, : self._age])
         return buffer
 

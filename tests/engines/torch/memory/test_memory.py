@@ -54,8 +54,11 @@ def test_a_smaller_attempt_begins_with_what_the_card_keeps_given_back(
     card: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emptied: list[str] = []
-    for module, where in ((torch.cuda, torch.cuda), (torch.mps, torch.backends.mps)):
-        monkeypatch.setattr(where, "is_available", lambda here=module is card: here)
+    for module, where, sign in (
+        (torch.cuda, torch.cuda, "is_initialized"),
+        (torch.mps, torch.backends.mps, "is_available"),
+    ):
+        monkeypatch.setattr(where, sign, lambda here=module is card: here)
         monkeypatch.setattr(module, "empty_cache", lambda name=module.__name__: emptied.append(name))
     release_memory()
     assert emptied == [card.__name__]
