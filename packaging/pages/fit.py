@@ -89,8 +89,11 @@ def _on_card(figures: Sequence[Figure]) -> str:
         ]
         took = found["a round"].note.partition(";")[0].replace("answers ", "").replace("learns ", "")
         speed = f"{found['writes'].value:,.0f}"
-        rows.append([case.partition("/")[2], *(f"{peak:,.0f} MB" for peak in peaks), " and ".join(ratios), took, speed])
+        tokens = [f"{found[what].value:.1f}" for what in ("a token of each answer", "the same, not recorded")]
+        sizes = [f"{peak:,.0f} MB" for peak in peaks]
+        rows.append([case.partition("/")[2], *sizes, " and ".join(ratios), took, speed, *tokens])
     head = ["case", "peak, answering", "learning", "estimates, of the peaks", "a round answers, learns", "tokens/s"]
+    head += ["ms a token", "not recorded"]
     return table(head, rows)
 
 

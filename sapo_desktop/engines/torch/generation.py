@@ -58,6 +58,8 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Gene
             most = len(batch.alive) // 2
             del batch
             release_memory()
+        else:
+            del batch  # or nothing of its memory could be given back
     return_freed_memory()
     return Answers(done.tokens, done.logprobs, done.finish, most)
 

@@ -2,8 +2,9 @@
 
 `ways` says it of all of them, `way_for` chooses one, `plan` is the loader's question. Where something does not fit,
 less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), then shorter
-answers. On a card a base in 8 bits (time, and a little precision) comes before a handful of answers at once, and never
-with shorter ones: no card was measured. The arithmetic is models/fit/memory.py's.
+answers. On a card layers are made again where that leaves room for larger micro-batches and so takes less time; and a
+base in 8 bits (time, and a little precision) comes before a handful of answers at once, never with shorter ones. The
+arithmetic is models/fit/memory.py's and pace.py's.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from sapo_desktop.models.fit.memory import (
     llama_answering,
     torch_width,
 )
+from sapo_desktop.models.fit.pace import round_seconds
 from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, places
 from sapo_desktop.models.fit.shape import ModelShape
 from sapo_desktop.system.hardware import Hardware, default_threads
@@ -279,6 +281,9 @@ class _Sketch:
             and (settings.threads or default_threads(cores)) > 1
         )
         """Whether it would be done if there is room; on a card nobody has measured it."""
+        self.cores = cores
+        self.hands_over = trainer == "torch" and torch.device != "cpu" and not torch.packed
+        """Whether a card waits for each micro-batch."""
         self.questions = settings.questions
         self.micro_batch = settings.micro_batch
         self.most = min(MOST_AT_ONCE, self.questions * self.answers)
@@ -375,6 +380,8 @@ def _largest(sketch: _Sketch) -> Way:
                 continue
             way = _with_less_at_once(sketch, tokens, saving)
             tried.append(way)
+            if _lacking(way, sketch.here) is None and sketch.hands_over and not saving.recompute:
+                return msgspec.structs.replace(_sooner(sketch, way, saving), fits=True)
             if _lacking(way, sketch.here) is None:
                 # What saves time is done only where there is room left.
                 at_once = (way.batch, way.micro_batch, tokens)
@@ -386,6 +393,13 @@ def _largest(sketch: _Sketch) -> Way:
             least = min(tried, key=lambda way: way.estimate)
             return msgspec.structs.replace(least, why_not=_lacking(least, sketch.here))
         tokens = max(FEWEST_TOKENS, tokens // 2)
+
+
+def _sooner(sketch: _Sketch, way: Way, saving: _Saving) -> Way:
+    """This way, which fits, or the same with layers made again, if a round takes less time so."""
+    again = _with_less_at_once(sketch, way.max_tokens, saving._replace(recompute=True))
+    fitting = [one for one in (way, again) if _lacking(one, sketch.here) is None]
+    return min(fitting, key=lambda one: round_seconds(one, sketch.model.shape, sketch.questions, sketch.cores))
 
 
 def _with_less_at_once(sketch: _Sketch, tokens: int, saving: _Saving) -> Way:

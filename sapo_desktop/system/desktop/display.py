@@ -15,7 +15,7 @@ LIBRARIES = (
     "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1 "
     "libdbus-1-3 libgssapi-krb5-2 libwayland-cursor0 libwayland-egl1"
 )
-"""What Qt needs on Debian and Ubuntu (docs/window.md)."""
+"""What Qt needs on Debian and Ubuntu."""
 TERMINAL = "In the terminal the node works too: sapo-desktop run"
 
 

@@ -10,6 +10,7 @@ from sapo_desktop.core.fitting import Fit, Parts, PassSeconds, ProductTimes, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import _badge, badges, fit
+from sapo_desktop.models.fit.pace import round_seconds
 from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, described
 from sapo_desktop.models.fit.ways import Model, plan, to_be_measured, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
@@ -241,10 +242,23 @@ def test_a_card_that_lacks_room_holds_the_base_in_8_bits_before_answers_get_shor
         return plan(model(name), here, Settings(device="cuda", answers=8, max_tokens=256))
 
     assert not found("qwen3-1.7b", 7).rounded and found("qwen3-1.7b", 5).recompute
-    way = found("qwen3-1.7b", 4)
+    way = found("qwen3-1.7b", 4.2)
     assert (way.rounded, way.recompute, way.max_tokens, way.why_not) == (True, True, 256, "")
     assert (found("qwen3-4b", 8).rounded, found("qwen3-4b", 16).rounded) == (True, False)
     assert "bfloat16, its matrices in 8 bits" in str(way.words)
+
+
+def test_on_a_card_layers_are_made_again_where_larger_micro_batches_take_less_time() -> None:
+    def found(gigabytes: float) -> Way:
+        here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, int(gigabytes * 1e9))])
+        return plan(model("qwen2.5-0.5b"), here, Settings(device="cuda"))
+
+    scarce, plenty = found(4), found(22)
+    assert (scarce.recompute, scarce.micro_batch) == (True, 16)
+    assert (plenty.recompute, plenty.micro_batch) == (False, 16)
+    shape = model("qwen2.5-0.5b").shape
+    kept = msgspec.structs.replace(scarce, recompute=False, micro_batch=1)  # what else has room in 4 GB
+    assert round_seconds(scarce, shape, 8, 4) < round_seconds(kept, shape, 8, 4) / 2
 
 
 def test_what_is_said_to_lack_is_the_least_that_would_do() -> None:

@@ -92,6 +92,8 @@ def _stream() -> torch.cuda.Stream:
 def _beside() -> Iterator[None]:
     usual, stream = torch.cuda.current_stream(), _stream()
     stream.wait_stream(usual)
-    with torch.cuda.stream(stream):
-        yield
-    usual.wait_stream(stream)
+    try:
+        with torch.cuda.stream(stream):
+            yield
+    finally:
+        usual.wait_stream(stream)
