@@ -20,7 +20,7 @@ import itertools
 import logging
 import os
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -80,7 +80,8 @@ def tidy(store: CheckpointStore, history: History, keep: int, most: int, places:
 
 class WriteBudget:
     """A token bucket: it holds half a day's allowance and gains half a day's allowance a day, so any 24 hours see at
-    most the whole (what it held plus what it gained). Pure: time is an argument.
+    most the whole (what it held plus what it gained); of what is larger than the bucket, the last 24 hours are added
+    up. Pure: time is an argument.
 
     `bytes_a_day`: the setting. `before`: what the last day or two saw written, oldest first; `now`:
     Unix time.
@@ -90,6 +91,8 @@ class WriteBudget:
         self._day = bytes_a_day
         self._capacity = self._level = bytes_a_day / 2
         self._time = before[0].time if before else now
+        self._lately: deque[Written] = deque()
+        """Of the last 24 hours."""
         for written in before:
             self.spend(written.bytes, written.time)
         self._refill(now)
@@ -101,12 +104,17 @@ class WriteBudget:
         the whole daily allowance is never routine. Finishing and quitting do not ask.
         """
         self._refill(now)
-        return size <= self._day and self._level >= min(size, self._capacity)
+        while self._lately and self._lately[0].time <= now - DAY:
+            self._lately.popleft()
+        if size > self._capacity and size + sum(written.bytes for written in self._lately) > self._day:
+            return False
+        return self._level >= min(size, self._capacity)
 
     def spend(self, size: int, now: float) -> None:
         """Take note of a checkpoint that was written, asked for or not."""
         self._refill(now)
         self._level = max(self._level - size, -self._capacity)
+        self._lately.append(Written(time=now, bytes=size))
 
     def _refill(self, now: float) -> None:
         # A clock that was set back gains nothing and takes nothing.

@@ -190,6 +190,16 @@ def test_a_restart_forgets_nothing(asks: list[tuple[float, int]], restarts: list
     assert not written or most_in_a_day(written) <= ALLOWANCE + 1
 
 
+def test_a_large_one_waits_for_the_day_of_small_ones_to_end() -> None:
+    budget = WriteBudget(ALLOWANCE, [], 0.0)
+    budget.spend(4 * 10**9, 0.0)
+    assert budget.allows(5 * 10**9, 0.9 * DAY), "the bucket is full again"
+    assert not budget.allows(10**10, 0.9 * DAY)
+    assert not WriteBudget(ALLOWANCE, [Written(time=0.0, bytes=4 * 10**9)], 0.9 * DAY).allows(10**10, 0.9 * DAY)
+    assert budget.allows(6 * 10**9, 0.9 * DAY)
+    assert budget.allows(10**10, DAY)
+
+
 def test_what_had_to_be_written_counts() -> None:
     budget = WriteBudget(ALLOWANCE, [], 0.0)
     for _ in range(6):
