@@ -24,6 +24,10 @@ from sapo_desktop.engines.torch.sampling import draw, uniforms
 COMPACT_SHARE = 1 / 8
 """Sequences leave the batch once this share of it has ended: copying the cache costs about two steps."""
 
+COMPACT_SHARE_RECORDED = 1 / 2
+"""The same where steps are recorded: to record anew takes some ten steps' time, and a card hardly less for fewer
+sequences (counted, not measured)."""
+
 REFILL_SHARE = 1 / 2
 """Others take their places once this share of the batch is free: attention takes those that begin together at once."""
 
@@ -41,7 +45,7 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Gene
         # Alike in length, so that one long question does not pad the others; longest first, so that memory runs out
         # before much work is lost.
         waiting.sort(key=lambda row: (-len(job.prompt(row)), row))
-        batch = _Batch(job, start, device, watch, done)
+        batch, short = _Batch(job, start, device, watch, done), False
         try:
             batch.play(waiting, most)
         except (MemoryError, RuntimeError) as error:
@@ -56,10 +60,10 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Gene
             watch.tokens -= done.forget(batch.alive)
             waiting += batch.alive
             most = len(batch.alive) // 2
-            del batch
+            short = True
+        del batch  # only now: until here the error holds it too
+        if short:
             release_memory()
-        else:
-            del batch  # or nothing of its memory could be given back
     return_freed_memory()
     return Answers(done.tokens, done.logprobs, done.finish, most)
 
@@ -158,7 +162,8 @@ class _Batch:
         watch.finished += len(self.alive) - len(slots)
         self.alive = [self._rows[slot] for slot in slots]
         following: Tensor = drawn.tokens
-        if len(self._rows) - len(slots) >= max(1, COMPACT_SHARE * len(self._rows)):
+        share = COMPACT_SHARE_RECORDED if self._decoding.records else COMPACT_SHARE
+        if len(self._rows) - len(slots) >= max(1, share * len(self._rows)):
             kept = torch.tensor(slots, dtype=torch.int64, device=self._device)
             self._decoding.keep(kept)
             following, self._rows = following[kept], list(self.alive)

@@ -17,12 +17,14 @@ FURTHER_CORE = 0.7
 """What each further one adds, of the first; measured with two (tests/bench/engines/generate.py)."""
 CARD, CARD_BYTES = 15e12, 300e9
 """Operations, and bytes of weights read, a second on a card: assumed of a small one."""
-CARD_STEP, CARD_PASS = 0.3e-3, 7.5e-3
+CARD_STEP, CARD_PASS = 0.3e-3, 8e-3
 """Seconds of a layer on a card that computes more than any model asks of it, an H200 (tests/bench/engines/card.py): for
 a token of each answer under way, which is handed over whole, and for a micro-batch that is learned from, operation by
 operation."""
-AGAIN = 4 / 3
-"""How much longer a micro-batch takes whose layers are made again."""
+CARD_AGAIN = 1.75
+"""How much longer that takes where layers are made again; 1.7 and 2.3 were measured."""
+STEP_IN_PARTS = 1.3e-3
+"""As CARD_STEP, where nothing is recorded, as on Macs: .8 to 1.5 ms were measured on the same card."""
 ROUNDED_BYTES = 5
 """Of each weight in 8 bits: read, written in bfloat16, and read again."""
 WRITTEN = 0.5
@@ -33,7 +35,7 @@ def operations(shape: ModelShape, written: float, read: float, *, recompute: boo
     """Of a round in which so many tokens of answers are written and learned from, and so many of questions read."""
     head = shape.vocabulary * shape.hidden
     through = 2 * shape.linear_weights * (written + read) + 2 * head * written
-    return 3 * through * (AGAIN if recompute else 1)
+    return through * (4 if recompute else 3)
 
 
 def round_seconds(way: Way, shape: ModelShape, questions: int, threads: int) -> float:
@@ -47,6 +49,7 @@ def round_seconds(way: Way, shape: ModelShape, questions: int, threads: int) -> 
     # A card that writes a token for each answer of a batch waits for the weights more than it computes, or for the
     # processor.
     answers = questions * way.answers
-    steps, passes = written / min(way.batch, answers), answers / way.micro_batch * (AGAIN if way.recompute else 1)
+    steps, passes = written / min(way.batch, answers), answers / way.micro_batch * (CARD_AGAIN if way.recompute else 1)
+    step = CARD_STEP if way.device == "cuda" else STEP_IN_PARTS
     read = (ROUNDED_BYTES if way.rounded else 2) * shape.linear_weights + 2 * shape.vocabulary * shape.hidden
-    return max(work / CARD + steps * read / CARD_BYTES, shape.layers * (steps * CARD_STEP + passes * CARD_PASS))
+    return max(work / CARD + steps * read / CARD_BYTES, shape.layers * (steps * step + passes * CARD_PASS))

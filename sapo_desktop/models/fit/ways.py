@@ -282,7 +282,7 @@ class _Sketch:
         )
         """Whether it would be done if there is room; on a card nobody has measured it."""
         self.cores = cores
-        self.hands_over = trainer == "torch" and torch.device != "cpu" and not torch.packed
+        self.hands_over = trainer == "torch" and torch.device == "cuda" and not torch.packed
         """Whether a card waits for each micro-batch."""
         self.questions = settings.questions
         self.micro_batch = settings.micro_batch
@@ -399,7 +399,12 @@ def _sooner(sketch: _Sketch, way: Way, saving: _Saving) -> Way:
     """This way, which fits, or the same with layers made again, if a round takes less time so."""
     again = _with_less_at_once(sketch, way.max_tokens, saving._replace(recompute=True))
     fitting = [one for one in (way, again) if _lacking(one, sketch.here) is None]
-    return min(fitting, key=lambda one: round_seconds(one, sketch.model.shape, sketch.questions, sketch.cores))
+
+    def seconds(one: Way) -> float:
+        here = msgspec.structs.replace(one, generator="torch")  # whoever answers, learning takes as long
+        return round_seconds(here, sketch.model.shape, sketch.questions, sketch.cores)
+
+    return min(fitting, key=seconds)
 
 
 def _with_less_at_once(sketch: _Sketch, tokens: int, saving: _Saving) -> Way:

@@ -6,13 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import torch
 
 from sapo_desktop.core.fitting import Way
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines.answering import Answers, GenerationMonitor
+from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import Decoding, Start
@@ -24,8 +25,9 @@ from tests.bench.figure import peak_memory
 
 WARM_UP = 4
 """Tokens of each answer: CUDA loads its kernels when they are first used."""
-COMPARED, COMPARED_TOKENS = 2, 16
-"""Questions and tokens of an answer with which recorded steps are held beside computed ones."""
+COMPARED, COMPARED_TOKENS, COMPARED_AT_ONCE = 4, 64, 8
+"""Questions, tokens of an answer and answers under way with which recorded steps are held beside computed ones; so many
+that sequences end and others join."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +66,8 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """What the process has of the card beside that."""
     host: int
     """The most that it had of the computer's memory."""
+    file: int
+    """Of that, at most what the model's file has: its pages are there while it is loaded."""
     halved: int
     """How often less was tried, for want of memory."""
 
@@ -97,16 +101,20 @@ class Player:
     def answer(self, tokens: int, start: Start | None = None) -> None:
         """Write so many tokens of every answer of a round."""
         prompts = self._random(self._job.questions, self._job.way.prompt_tokens)
-        answers = self._answers(prompts, self._job.way.answers, tokens, start or self.starter())
+        wanted = self._wanted(prompts, self._job.way.answers, tokens)
+        answers = self._answers(wanted, start or self.starter())
         self.batch = min(self.batch, answers.batch)
 
     def off(self) -> float:
         """The largest difference between a token's log-probability as steps are recorded and as they are computed."""
         prompts = self._random(COMPARED, self._job.way.prompt_tokens)
-        computed, recorded = (self._answers(prompts, 2, COMPARED_TOKENS, s) for s in (self.computing(), self.starter()))
+        ends = frozenset(range(0, self.engine.lm.vocabulary, 16))
+        job = self._wanted(prompts, self._job.way.answers, COMPARED_TOKENS)
+        job = dataclasses.replace(job, stop_tokens=ends, batch=COMPARED_AT_ONCE)
+        computed, recorded = (self._answers(job, start) for start in (self.computing(), self.starter()))
         most = 0.0
         for row, tokens in enumerate(recorded.tokens):
-            pairs = zip(tokens, computed.tokens[row], recorded.logprobs[row], computed.logprobs[row], strict=True)
+            pairs = zip(tokens, computed.tokens[row], recorded.logprobs[row], computed.logprobs[row], strict=False)
             for token, other, mine, theirs in pairs:
                 if token != other:  # drawn at the edge between two: what follows is of another text
                     break
@@ -121,9 +129,12 @@ class Player:
         with torch.no_grad():
             return functools.partial(Decoding, WrittenOutModel(self.engine.lm.model, adapted=True))
 
-    def _answers(self, prompts: list[list[int]], answers: int, tokens: int, start: Start) -> Answers:
+    def _wanted(self, prompts: list[list[int]], answers: int, tokens: int) -> GenerationJob:
+        """Answers of one length."""
         wanted = self.engine.job(prompts, answers, Sampling(max_tokens=tokens, seed=self._job.seed))
-        wanted = dataclasses.replace(wanted, stop_tokens=frozenset())
+        return dataclasses.replace(wanted, stop_tokens=frozenset())
+
+    def _answers(self, wanted: GenerationJob, start: Start) -> Answers:
         return generate(wanted, start, self.engine.lm.device, GenerationMonitor())
 
     def learn(self, tokens: int, questions: int) -> None:
@@ -170,6 +181,7 @@ def main() -> None:
         reserved=(answered[1], learned[1]),
         context=card_memory_of([os.getpid()]) - torch.cuda.memory_reserved(),
         host=peak_memory(),
+        file=(Path(job.model) / "model.safetensors").stat().st_size,
         halved=player.halved,
     )
     print(msgspec.json.encode(spent).decode())

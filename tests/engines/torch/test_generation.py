@@ -1,6 +1,8 @@
 """The generation loop: batches, seeds, limits, memory and cancelling."""
 
+import gc
 import threading
+import weakref
 from pathlib import Path
 
 import msgspec
@@ -15,6 +17,7 @@ from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, T
 from sapo_desktop.engines.torch import generation
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import Decoding, PromptBatch, Start
+from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
 
@@ -106,6 +109,8 @@ def test_nothing_asked_is_nothing_answered(engine: TorchEngine) -> None:
 class Rationed(Decoding):
     """Decodes like another, but few sequences at once; how many are under way is written down where some join."""
 
+    records = False
+
     def __init__(self, start: Start, fits: int = 99) -> None:
         self._start, self._fits = start, fits
         self.batches: list[int] = []
@@ -174,6 +179,34 @@ def test_out_of_memory_halves_the_batch_and_goes_on(engine: TorchEngine) -> None
     assert start.batches[:3] == [8, 4, 2] and max(start.batches[2:]) == 2
     assert halved.batch == 2
     assert halved.tokens == whole.tokens
+
+
+def test_what_did_not_fit_is_gone_before_less_is_tried(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or its cache would still be there when half of it is made."""
+    begun: list[weakref.ref[Decoding]] = []
+    left: list[bool] = []
+
+    class Starved(Decoding):
+        def join(self, batch: PromptBatch, room: int) -> torch.Tensor:
+            logits = super().join(batch, room)
+            if len(batch.rows) > 3:
+                raise MemoryError
+            return logits
+
+    def start() -> Decoding:
+        made = Starved(WrittenOutModel(engine.lm.model, True))
+        begun.append(weakref.ref(made))
+        return made
+
+    monkeypatch.setattr(generation, "release_memory", lambda: left.append(begun[-1]() is not None))
+    prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS]
+    job = GenerationJob(prompts, 2, Sampling(max_tokens=4, seed=6), engine.lm.words.stop_tokens, 128)
+    gc.disable()
+    try:
+        generate(job, start, CPU, GenerationMonitor())
+    finally:
+        gc.enable()
+    assert left and not any(left)
 
 
 def test_out_of_memory_at_one_sequence_is_an_error(engine: TorchEngine) -> None:

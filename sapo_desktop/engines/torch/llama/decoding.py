@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
-from sapo_desktop.engines.torch.llama.recording import CardRecorder, Recorded, Recorder
+from sapo_desktop.engines.torch.llama.recording import Recorded, Recorder, card_recorder
 
 ROOM = 32
 """Tokens that a cache has room for beyond those in it, where steps are not recorded. Most answers end long before the
@@ -61,6 +61,8 @@ class Decoding:
 
     def __init__(self, model: WrittenOutModel, recorder: Recorder | None = None) -> None:
         self._model = model
+        self.records = recorder is not None
+        """Whether dropping sequences means to record anew."""
         self._recorder = recorder
         self._recorded: Recorded | None = None
         self._cohorts: list[_Cohort] = []
@@ -72,7 +74,7 @@ class Decoding:
         if len(self._cos) < limit:
             self._cos, self._sin = self._model.rotations(limit)
         blocks = [_Prefill(self._model, block, self._cos, self._sin) for block in batch.blocks()]
-        self._cohorts.append(_Cohort(self._model, batch, blocks, room, recorded=self._recorder is not None))
+        self._cohorts.append(_Cohort(self._model, batch, blocks, room, recorded=self.records))
         self._recorded = None
         return torch.cat([block.logits for block in blocks])[batch.rows]
 
@@ -85,8 +87,8 @@ class Decoding:
         at = torch.cat([cohort.begin_step() for cohort in self._cohorts]).clamp(max=len(self._cos) - 1)
         if self._recorder is None:
             return self._compute(tokens, at)
-        self._recorded = self._recorded or Recorded(self._compute, self._recorder)
-        return self._recorded(tokens, at)
+        self._recorded = self._recorded or Recorded(self._recorder)
+        return self._recorded(self._compute, tokens, at)
 
     def _compute(self, tokens: Tensor, at: Tensor) -> Tensor:
         """Logits [B, V] after these tokens [B] at these positions [B]."""
@@ -123,7 +125,7 @@ Start = Callable[[], Decoding]
 
 def start(model: WrittenOutModel) -> Decoding:
     """Begin a batch as suits the device that the model is on."""
-    return Decoding(model, CardRecorder() if model.embedding.is_cuda else None)
+    return Decoding(model, card_recorder() if model.embedding.is_cuda else None)
 
 
 class _Cohort:
