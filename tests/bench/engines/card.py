@@ -95,6 +95,7 @@ def figures(case: Case, models: Models, options: argparse.Namespace) -> Iterator
     note = f"answers {spent.answering:.2f} s, learns {spent.learning:.2f} s; estimated {expected:.2f} s"
     yield Figure(f"{name}: a round", seconds, "s", note=note)
     yield Figure(f"{name}: writes", spent.tokens / spent.answering, "tokens a second")
+    yield Figure(f"{name}: writes, where answers end one by one", spent.mixed, "tokens a second")
     yield Figure(f"{name}: a token of each answer", spent.a_token * 1e3, "ms")
     yield Figure(f"{name}: the same, not recorded", spent.a_token_computed * 1e3, "ms")
     off = OFF_FLOAT32 if way.precision == "float32" else OFF_BFLOAT16

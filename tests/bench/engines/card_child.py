@@ -56,6 +56,8 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """The time of one token of each of the answers that are under way, where they are as many as in the plan."""
     a_token_computed: float
     """The same where steps are not recorded."""
+    mixed: float
+    """Tokens a second where answers end one by one, after as many tokens on average as are written else."""
     off: float
     """What recording changes of a log-probability, at most."""
     peaks: tuple[int, int]
@@ -104,6 +106,15 @@ class Player:
         wanted = self._wanted(prompts, self._job.way.answers, tokens)
         answers = self._answers(wanted, start or self.starter())
         self.batch = min(self.batch, answers.batch)
+
+    def ending_one_by_one(self, mean: int) -> float:
+        """Tokens a second: random weights draw each token of a vocabulary alike, so one of `mean` ends an answer."""
+        prompts = self._random(self._job.questions, self._job.way.prompt_tokens)
+        job = self._wanted(prompts, self._job.way.answers, self._job.way.max_tokens)
+        job = dataclasses.replace(job, stop_tokens=frozenset(range(0, self.engine.lm.vocabulary, mean)))
+        watch = GenerationMonitor()
+        took = seconds(lambda: generate(job, self.starter(), self.engine.lm.device, watch))
+        return watch.tokens / took
 
     def off(self) -> float:
         """The largest difference between a token's log-probability as steps are recorded and as they are computed."""
@@ -175,6 +186,7 @@ def main() -> None:
         learning=learning,
         tokens=total * job.written,
         a_token=(answering - once) / (job.written - WARM_UP) / batches,
+        mixed=player.ending_one_by_one(job.written),
         a_token_computed=(more - few) / (2 * WARM_UP) / batches,
         off=off,
         peaks=(answered[0], learned[0]),
