@@ -114,7 +114,7 @@ class _Batch:
 
     def _beginning(self, waiting: list[int], most: int) -> list[int]:
         """Who begins now, of the first that wait."""
-        job, free = self._job, most - len(self.alive)
+        job, free = self._job, most - len(self._rows)  # what ended takes its room until it has left
         late = self.alive and free < REFILL_SHARE * most
         if late or not waiting:
             return []

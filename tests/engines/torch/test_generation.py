@@ -155,14 +155,18 @@ def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: 
     assert max(start.batches) < 8 and start.widths[-1] < longest
 
 
-def test_who_ended_makes_room_for_others(engine: TorchEngine) -> None:
+@pytest.mark.parametrize("records", [False, True])
+def test_who_ended_makes_room_for_others(engine: TorchEngine, records: bool) -> None:
+    """Where steps are recorded those that ended stay for longer; they never count beside the limit."""
     prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS * 4]
     sampling, stop = Sampling(max_tokens=60, seed=2), engine.lm.words.stop_tokens
     whole = generate(GenerationJob(prompts, 4, sampling, stop, 128), engine.starter(False), CPU, GenerationMonitor())
     start, watch = Rationed(engine.starter(False)), GenerationMonitor()
-    few = generate(GenerationJob(prompts, 4, sampling, stop, 128, batch=16), start, CPU, watch)
+    start.records = records
+    some_ended = GenerationJob(prompts, 4, sampling, stop, 128, batch=16, prompt_tokens=sum(map(len, prompts[:3])))
+    few = generate(some_ended, start, CPU, watch)
     assert few.tokens == whole.tokens and few.finish == whole.finish
-    assert max(start.batches) == 16 and len(start.batches) > 5  # more than four turns of 16
+    assert max(start.batches) <= 16 and len(start.batches) > 5  # more than four turns of 16
     assert watch.finished == watch.total == 64 and watch.tokens == sum(map(len, few.tokens))
 
 
