@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU-seconds of each node")
     parser.add_argument("--out", type=Path, help="keeps each finished arm, so that a run can go on")
     given = parser.parse_args()
-    nodes, seconds = (2, 2.0) if given.quick else (given.nodes, given.seconds)
+    nodes, seconds = (2, 5.0) if given.quick else (given.nodes, given.seconds)
     shares = SHARES[-1:] if given.quick else SHARES
     with tempfile.TemporaryDirectory(prefix="sapo-together-") as scratch:
         arms = []
