@@ -7,8 +7,8 @@ As many questions as the validation set has. Each is solved with a probability o
 from one evaluation to the next an answer stays as it is for a while, and now and then a question changes for good, one
 way or the other. Share solved, how many are in between, and how often answers flip are those of the first starter once
 it had learned: 71% solved, 4.3% flips between neighbouring evaluations, 5.6% further apart. The present one in
-docs/data/learning_hour.json, from round 120 on: 46%, 3.6%, 5.7% over four. The runs without a loss are then repeated
-with noise that is several times that.
+a run of 300 rounds (docs/data/learning_hour.json until 2026-11-27), from round 120 on: 46%, 3.6%, 5.7% over four. The
+runs without a loss are then repeated with noise that is several times that.
 
 A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points. It falls
 between two of the parts that an evaluation is asked in, so that the first one shows but some of it.
