@@ -213,7 +213,7 @@ def longer_lines(learning: Learning, longer: Learning) -> list[str]:
         "",
         wrapped(
             f"A run of {longer.rounds:,} rounds took {minutes:.0f} minutes, three at a time on two cores with other "
-            "work; alone on them it is an hour. Gain over the base, 95% intervals over questions: "
+            "work; at the pace of the runs above it is an hour. Gain over the base, 95% intervals over questions: "
             + "; ".join(f"{name} **{gain.value:+.3f}** ({gain.low:+.3f} to {gain.high:+.3f})" for name, gain in gains)
             + f". The goal for an hour was +{GOAL} of both."
         ),
