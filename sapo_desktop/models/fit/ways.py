@@ -380,9 +380,9 @@ def _largest(sketch: _Sketch) -> Way:
                 continue
             way = _with_less_at_once(sketch, tokens, saving)
             tried.append(way)
-            if _lacking(way, sketch.here) is None and sketch.hands_over and not saving.recompute:
-                return msgspec.structs.replace(_sooner(sketch, way, saving), fits=True)
             if _lacking(way, sketch.here) is None:
+                if sketch.hands_over and not saving.recompute:
+                    return msgspec.structs.replace(_sooner(sketch, way, saving), fits=True)
                 # What saves time is done only where there is room left.
                 at_once = (way.batch, way.micro_batch, tokens)
                 faster = [sketch.way(*at_once, overlap=True)] if sketch.may_overlap else []
