@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import psutil
+import pytest
 
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.worker.control.client import Client, connect, start_worker
@@ -22,9 +23,12 @@ QUIET = {"low_priority": "off", "validate_every": "0", "curriculum": "off", "sil
 
 
 def sapo(data: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a command of the product to its end."""
+    """Run a command of the product to its end; `check`: that it succeeds."""
     line = [sys.executable, "-m", "sapo_desktop", *arguments, "--data", str(data)]
-    return subprocess.run(line, check=check, capture_output=True, text=True, timeout=PATIENCE)
+    ended = subprocess.run(line, check=False, capture_output=True, text=True, timeout=PATIENCE)
+    if check and ended.returncode:
+        pytest.fail(f"{arguments[0]} ended with {ended.returncode}: {ended.stderr}{ended.stdout}")
+    return ended
 
 
 async def worker(data: Path, rounds: int, seed: int = 1, **settings: str) -> Client:

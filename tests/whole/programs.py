@@ -42,7 +42,7 @@ class Program:
     def lines(self, *words: str) -> list[dict[str, Any]]:
         """All lines that another command on the same folder prints."""
         line = [sys.executable, "-m", "sapo_desktop", *words, "--data", str(self.data), "--json"]
-        done = subprocess.run(line, capture_output=True, text=True, check=True, timeout=PATIENCE)
+        done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True, timeout=PATIENCE)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def end(self) -> None:

@@ -25,7 +25,7 @@ for item in ("questions=8", "validate_every=0", "low_priority=off", "max_tokens=
 def chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "chat"
     command = [sys.executable, "packaging/starter/chat.py", "--to", str(folder), "--steps", "60"]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=900)
     return folder
 
 
