@@ -33,14 +33,17 @@ from pages.parts import DATA, WRITTEN, pyplot, table, wrapped  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
 from tests.bench.node.learning import machine  # noqa: E402
 
-NOISY = """This page lists what was measured, by script. A goal is held unless the table says "missed".
-In brackets is a 95% interval, or the range of several tries. Machines are shared and noisy: trust ratios within one run
-more than times. Unless a section says otherwise, the machine was {usual}. `docs/data/` has everything that was
-recorded: figures without a goal, dates, notes and profiles."""
+NOISY = """What was measured, by script. A goal is held unless it says "missed". In brackets is a 95% interval, or the
+range of several tries. A value without a unit is a share, or a count of what its name says. Machines are shared and
+noisy: trust ratios within one run more than times. They were {usual}, unless a section says otherwise. `docs/data/` has
+the rest: figures without a goal, dates, notes."""
 INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 """What of a figure's note is shown."""
 PLOTTED = {"growth": "CPU seconds by what grows, both axes logarithmic"}
 LARGEST_ALONE = {"tasks", "cheapest"}
+RATIOS_ALONE = {"overlap", "overlapped"}
+A_LIST = 4
+"""So many figures or fewer are a list, more a table."""
 OF_SPEED = (
     "round",
     "round_large",
@@ -51,12 +54,11 @@ OF_SPEED = (
     "generate",
     "generate_large",
     "session",
-    "imports",
     "growth",
     "growth_memory",
 )
 """On docs/speed.md, in this order."""
-ON_PAGES_OF_THEIR_OWN = {"memory", "card", *OF_SPEED}  # fit.md, speed.md
+ON_PAGES_OF_THEIR_OWN = {"memory", "card", "imports", *OF_SPEED}  # fit.md, speed.md
 SPEED_PAGE = ROOT / "packaging" / "pages" / "speed.md"
 
 
@@ -115,7 +117,9 @@ def figures_page(files: Sequence[Path]) -> str:
 def speed_page() -> str:
     """What pages/speed.md says, then the figures of the engines."""
     files = [DATA / f"{name}.jsonl" for name in OF_SPEED]
-    return "\n".join([WRITTEN, SPEED_PAGE.read_text(encoding="utf-8").strip(), *sections(files, "")]) + "\n"
+    usual = Counter(recorded(file)[0]["machine"] for file in files).most_common(1)[0][0]
+    written = SPEED_PAGE.read_text(encoding="utf-8").strip().format(usual=usual)
+    return "\n".join([WRITTEN, written, *sections(files, usual)]) + "\n"
 
 
 def sections(files: Sequence[Path], usual: str) -> list[str]:
@@ -133,6 +137,8 @@ def sections(files: Sequence[Path], usual: str) -> list[str]:
         if script in LARGEST_ALONE:
             parts += ["For each figure, the family where it is largest:", ""]
             measured = largest(measured)
+        if script in RATIOS_ALONE:
+            measured = [figure for figure in measured if figure.unit.startswith("times")]
         parts.append(figures_table(script, measured))
         if script in PLOTTED:
             parts += ["", f"![{PLOTTED[script]}]({script}.svg)"]
@@ -157,23 +163,30 @@ def largest(figures: Sequence[Figure]) -> list[Figure]:
 def figures_table(script: str, figures: Sequence[Figure]) -> str:
     """A row per figure, or where some have goals per goal.
 
-    Where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER: a row for each of the longer side, goal or not.
+    Where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER, or none has a goal and every one is ONE: OTHER: a row for
+    each of the longer side, goal or not.
     """
+    goals = any(figure.goal for figure in figures)
     named = re.compile(rf"{script}([/.])(.+)")
     split = []
     for figure in figures:
         found = named.fullmatch(figure.name)
         split.append(tuple(found[2].split(found[1], 1)) if found else (figure.name,))
+    if not goals and all(": " in figure.name for figure in figures):
+        split = [tuple(figure.name.split(": ", 1)) for figure in figures]
     if any(len(parts) == 1 for parts in split):
-        with_goals = [(parts, figure) for parts, figure in zip(split, figures, strict=True) if figure.goal]
-        if with_goals:
-            rows = [["/".join(parts), valued(figure), figure.goal or ""] for parts, figure in with_goals]
-            return table(["figure", "value", "goal"], rows)
-        rows = [["/".join(parts), valued(figure)] for parts, figure in zip(split, figures, strict=True)]
-        return table(["figure", "value"], rows)
+        rows = [
+            ["/".join(parts).removeprefix(f"{script}: "), valued(figure), figure.goal or ""]
+            for parts, figure in zip(split, figures, strict=True)
+            if figure.goal or not goals
+        ]
+        if len(rows) <= A_LIST:
+            return "\n".join(f"- {name}: {value}" + (f"; goal {goal}" if goal else "") for name, value, goal in rows)
+        head = ["figure", "value", "goal"]
+        return table(head, rows) if goals else table(head[:2], [row[:2] for row in rows])
     ones, others = (list(dict.fromkeys(side)) for side in zip(*split, strict=True))
     cells = dict(zip(split, figures, strict=True))
-    if len(ones) < len(others):
+    if len(ones) <= len(others):
         ones, others, cells = others, ones, {(b, a): figure for (a, b), figure in cells.items()}
     rows, of_rows = [], []
     for one in ones:
@@ -196,10 +209,11 @@ def crossed(figure: Figure | None, goal: str) -> str:
 
 def valued(figure: Figure) -> str:
     """With its interval, where its note tells one, and the word where its goal was missed."""
+    unit = "" if figure.unit == "share" or (len(figure.unit) > 3 and figure.unit in figure.name) else figure.unit
     found = INTERVAL.search(figure.note)
     interval = f"({found[1] or found[2]})" if found else ""
     missed = ", **missed**" if figure.held is False else ""
-    return " ".join(filter(None, [f"{figure.value:.4g}", figure.unit, interval])) + missed
+    return " ".join(filter(None, [f"{figure.value:.4g}", unit, interval])) + missed
 
 
 def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:

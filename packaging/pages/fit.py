@@ -18,7 +18,7 @@ from tests.bench.engines.card import SETTINGS, estimated
 from tests.bench.figure import Figure
 
 TEMPLATE = Path(__file__).with_name("fit.md")
-CORES = (4, 8, 16)
+CORES = (4, 16)
 ROOMY = Hardware(
     system="", machine="", python="", cores=4, memory=64 * 2**30, memory_free=60 * 2**30, disk_free=0, gpus=[]
 )
@@ -28,7 +28,7 @@ ON_CARD = re.compile(r"card/(\S+) in \d+ GiB, \w+( in 8 bits)?( twice)?, (\d+) a
 
 def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dict[str, str], Sequence[Figure]]) -> str:
     """The whole page, from what was measured on a processor and on a card."""
-    rows = [_row(figure) for figure in figures if figure.unit == "of the peak"]
+    rows = _rows([figure for figure in figures if figure.unit == "of the peak"])
     return TEMPLATE.read_text(encoding="utf-8").format(
         written_out=memory.PACKED_PARAMETERS / 1e6,
         float32=memory.FLOAT32_PARAMETERS / 1e6,
@@ -50,7 +50,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dic
         free=room.ASSUMED_FREE,
         free_card=room.ASSUMED_FREE_CARD,
         prompt=ways.PROMPT_TOKENS,
-        rows=table(["case", "peak", "estimate, of the peak"], rows),
+        rows=table(["case", "peak, MB", "estimate, of the peak"], rows),
         core=pace.CORE / 1e9,
         further_core=pace.FURTHER_CORE,
         card=pace.CARD / 1e12,
@@ -69,9 +69,16 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dic
     )
 
 
-def _row(figure: Figure) -> list[str]:
-    peak = figure.note.removeprefix("peak ").partition(", estimate ")[0]
-    return [figure.name.partition("/")[2], peak, f"{figure.value:.3f}" + ("" if figure.held else " missed")]
+def _rows(figures: Sequence[Figure]) -> list[list[str]]:
+    """One for each way of computing: what it answered, what it learned from."""
+    rows: dict[str, list[list[str]]] = {}
+    for figure in figures:
+        way, _, case = figure.name.partition("/")[2].rpartition(", ")
+        peak = figure.note.removeprefix("peak ").partition(" MB, estimate ")[0]
+        ratio = f"{figure.value:.3f}" + ("" if figure.held else " missed")
+        rows.setdefault(way, []).append([case.replace(" x ", "×"), peak, ratio])
+    columns = {way: ["; ".join(column) for column in zip(*cases, strict=True)] for way, cases in rows.items()}
+    return [[f"{way}, {cases}", *others] for way, (cases, *others) in columns.items()]
 
 
 def _on_card(figures: Sequence[Figure]) -> str:
@@ -87,14 +94,12 @@ def _on_card(figures: Sequence[Figure]) -> str:
             f"{(parts.total - memory.CUDA_CONTEXT) / 1e6 / peak:.2f}"
             for parts, peak in zip(_estimated(case), peaks, strict=True)
         ]
-        took = found["a round"].note.partition(";")[0].replace("answers ", "").replace("learns ", "")
-        speed = f"{found['writes'].value:,.0f}"
+        took = re.sub("answers |learns | s", "", found["a round"].note.partition(";")[0])
         tokens = [f"{found[what].value:.1f}" for what in ("a token of each answer", "the same, not recorded")]
-        sizes = [f"{peak:,.0f} MB" for peak in peaks]
-        rows.append([case.partition("/")[2], *sizes, " and ".join(ratios), took, speed, *tokens])
-    head = ["case", "peak, answering", "learning", "estimates, of the peaks", "a round answers, learns", "tokens/s"]
-    head += ["ms a token", "not recorded"]
-    return table(head, rows)
+        sizes = [f"{peak:,.0f}" for peak in peaks]
+        rows.append([case.partition("/")[2], *sizes, ", ".join(ratios), took, *tokens])
+    head = ["case", "peak, MB, answering", "learning", "estimates, of the peaks", "a round answers, learns, s"]
+    return table([*head, "ms a token", "not recorded"], rows)
 
 
 def _megabytes(note: str) -> float:

@@ -1,6 +1,14 @@
-"""The remote generator against a real llama-server, over GGUF files that this project wrote.
+r"""The remote generator against a real llama-server, over GGUF files that this project wrote.
 
-`SAPO_LLAMA_SERVER` names the program; docs/remote.md says how it is built.
+`SAPO_LLAMA_SERVER` names the program. To build it (llama.cpp is in vendor/ of what is unpacked):
+
+    pip download --no-deps --no-binary :all: llama-cpp-python==0.3.36
+    cmake -S vendor/llama.cpp -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DGGML_OPENMP=OFF \
+        -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON -DLLAMA_OPENSSL=OFF \
+        -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF \
+        -DLLAMA_BUILD_APP=OFF
+    cmake --build build --target llama-server
+    SAPO_LLAMA_SERVER=build/bin/llama-server python -m pytest -m slow tests/engines/remote/test_llama_server.py
 """
 
 import os
@@ -24,7 +32,7 @@ PROGRAM = os.environ.get("SAPO_LLAMA_SERVER", "")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.allowed_skip("llama-server is a program of its own, built by hand (docs/remote.md)"),
+    pytest.mark.allowed_skip("llama-server is a program of its own, built by hand (as above)"),
     pytest.mark.skipif(not PROGRAM, reason="SAPO_LLAMA_SERVER names no llama-server"),
 ]
 KEY = "secret"
