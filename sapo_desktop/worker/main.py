@@ -170,7 +170,7 @@ class Worker:
         self._at_once = asyncio.Event()
         """Whether that does not wait for the round in hand."""
         self._owners = 0
-        self._owner_left: asyncio.TimerHandle | None = None
+        self._owner_left: starter.Countdown | None = None
         self._orders: Orders | None = None
         self._guest: Guest | None = None
         """Of the node that plays now."""
@@ -517,7 +517,7 @@ class Worker:
         log.info("Nobody is there for whom this node runs: it ends soon.")
         if self._owner_left is not None:
             self._owner_left.cancel()
-        self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
+        self._owner_left = starter.Countdown(OWNER_GRACE, self._quit.set)
 
     def _state_of_start(self) -> StateChanged:
         why = msgspec.structs.replace(self._starting, silo=self._settings.silo)

@@ -72,6 +72,32 @@ def let_go(process: subprocess.Popen[bytes]) -> None:
             process.stdin.close()
 
 
+class Countdown:
+    """Calls `call` after so many seconds, in which the event loop got around to all else that was to do.
+
+    A process that was stopped or starved finds a timer's end together with what arrived meanwhile, and the timer goes
+    first: so a worker took whoever had attached for gone. In steps only the first may come too soon.
+    """
+
+    _STEPS = 20
+
+    def __init__(self, seconds: float, call: Callable[[], object]) -> None:
+        self._step = seconds / self._STEPS
+        self._call = call
+        self._left = self._STEPS
+        self._go_on()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _go_on(self) -> None:
+        if self._left == 0:
+            self._call()
+            return
+        self._left -= 1
+        self._timer = asyncio.get_running_loop().call_later(self._step, self._go_on)
+
+
 def when_let_go(call: Callable[[], object]) -> None:
     """Have `call` called, on the running event loop, a moment after the starter has let go, or died."""
     loop = asyncio.get_running_loop()
@@ -82,6 +108,6 @@ def when_let_go(call: Callable[[], object]) -> None:
             while os.read(0, 1024):
                 pass
         with contextlib.suppress(RuntimeError):  # the loop has ended before
-            loop.call_soon_threadsafe(loop.call_later, GRACE, call)
+            loop.call_soon_threadsafe(Countdown, GRACE, call)
 
     threading.Thread(target=wait, name="starter", daemon=True).start()

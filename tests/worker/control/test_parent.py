@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages.events import StateChanged
 from sapo_desktop.worker.control.messages.replies import StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus
-from sapo_desktop.worker.control.parent import last_words, named_error
+from sapo_desktop.worker.control.parent import Countdown, last_words, named_error
 from sapo_desktop.worker.main import Options, Worker
 
 WAITS = """
@@ -64,6 +65,36 @@ def test_the_end_of_the_starter_is_noticed_however_it_comes(how: str) -> None:
             starter.let_go(first)  # type: ignore[arg-type]
         assert first.stdout.read() == "", "its end of the output is closed once it has ended"
     first.wait()
+
+
+async def test_what_arrived_while_a_process_was_starved_goes_before_the_end_of_its_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop, told, over = asyncio.get_running_loop(), list[str](), asyncio.Event()
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+
+    async def attached() -> None:
+        await reader.readexactly(1)
+        await asyncio.sleep(0)  # as a greeting takes more than one turn of the loop
+        told.append("attached")
+
+    def end() -> None:
+        told.append("over")
+        over.set()
+
+    coming = asyncio.create_task(attached())
+    Countdown(0.1, end)
+    await asyncio.sleep(0)
+    theirs.send(b"x")
+    clock = loop.time
+    monkeypatch.setattr(loop, "time", lambda: clock() + 10)  # so long it did not run
+    async with asyncio.timeout(20):
+        await asyncio.gather(coming, over.wait())
+    assert told == ["attached", "over"]
+    theirs.close()
+    writer.close()
+    await writer.wait_closed()
 
 
 def worker(folder: Path, **changed: str) -> Worker:
