@@ -5,15 +5,18 @@
     python -m tests.attack.node.faults --only "memory runs out"
 
 A node plays two rounds with the starter, in silo. Then one of its files is damaged, and it is started again for one
-round more. Others happen to it while it plays: its clock jumps by a day, a process is suspended for a while, the
-keyring is away as it enters the swarm, and memory runs out: its engine is killed (-9) and the kernel's count of such
-kills one higher, as the kernel does it, by a file that stands for /proc/vmstat in that node's own view (as root; else
-the count stays, and the node says "maybe"). The full disk is a small one in memory, filled up while a round is played
-and emptied again; the read-only one a file with a file system that the kernel is told to take for broken, mended before
-the next start. What a line does to links is in `lines`, what a power cut leaves in `power`.
+round more. Others happen to it while it plays: its clock jumps by a day, a process is suspended for a while, or one
+after the other from its start on, as a busy computer starves them, the keyring is away as it enters the swarm, and
+memory runs out: its engine is killed (-9) and the kernel's count of such kills one higher, as the kernel does it, by a
+file that stands for /proc/vmstat in that node's own view (as root; else the count stays, and the node says "maybe").
+The full disk is a small one in memory, filled up while a round is played and emptied again; the read-only one a file
+with a file system that the kernel is told to take for broken, mended before the next start. What a line does to links
+is in `lines`, what a power cut leaves in `power`.
 """
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -24,6 +27,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from sapo_desktop.system.processes import KERNEL_COUNTERS, memory_kills
 from tests.attack.node.kills import Terminal, end, number_of, played_again, read_rewards
 from tests.bench.figure import Figure, arguments, exactly, show, tell
@@ -31,7 +36,7 @@ from tests.bench.figure import Figure, arguments, exactly, show, tell
 ROUNDS = 2
 DISK_MEGABYTES = 32
 FULL_SECONDS = 15.0
-SUSPENDED_SECONDS = 10.0
+SUSPENDED_SECONDS, STARVED_SECONDS = 10.0, 240.0
 PATIENCE = 300.0
 """Seconds after which a node that should have come to its end hangs."""
 CLOCK = """
@@ -136,7 +141,8 @@ FAULTS: dict[str, tuple[int, Callable[[Path], object]]] = {
 """What is done to a node's folder, and the round whose checkpoint is whole after it."""
 SILENT = {
     *("the cache is gone", "wishes are noise"),
-    *("the worker is suspended", "the engine is suspended", "the examiner is suspended", "the clock jumps"),
+    *("the worker is suspended", "the engine is suspended", "the examiner is suspended"),
+    *("its processes are starved", "the clock jumps"),
 }
 """A cache is made again, wishes are not asked for where a run is told what to do, and the others cost nothing: there is
 nothing to say."""
@@ -205,6 +211,20 @@ def suspended(process: str) -> Callable[[Path, int], Terminal]:
     return fault
 
 
+def starved(folder: Path, seed: int) -> Terminal:
+    """Until it has ended one of its processes after the other gets no processor for some seconds."""
+    terminal, draw = Terminal(folder, seed, 2 * ROUNDS), random.Random(seed)
+    deadline = time.monotonic() + STARVED_SECONDS
+    while terminal.process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+            victim = draw.choice([*terminal.processes().values()])
+            victim.suspend()
+            time.sleep(draw.uniform(0.0, SUSPENDED_SECONDS))
+            victim.resume()
+        time.sleep(draw.uniform(0.0, 1.0))
+    return terminal
+
+
 def memory_runs_out(folder: Path, seed: int) -> Terminal:
     counters, within = folder.with_name("vmstat"), []
     if COUNTERS_CAN_BE_SET:
@@ -233,6 +253,7 @@ HAPPENING: dict[str, Callable[[Path, int], Terminal]] = {
     "the clock jumps": its_clock_jumps,
     "the engine is suspended": suspended("engine"),
     "the examiner is suspended": suspended("examiner"),
+    "its processes are starved": starved,
     "the keyring is away": the_keyring_is_away,
     "memory runs out": memory_runs_out,
 }
