@@ -96,6 +96,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU-seconds of each node")
+    parser.add_argument("--until", type=float, help="rounds and rewards of the first so many CPU-seconds alone")
     parser.add_argument("--out", type=Path, help="keeps each finished arm, so that a run can go on")
     given = parser.parse_args()
     nodes, seconds = (2, 5.0) if given.quick else (given.nodes, given.seconds)
@@ -105,6 +106,9 @@ def main() -> None:
         for seed in given.seeds[:1] if given.quick else given.seeds:
             for shared in (False, True):
                 arms.append(arm(given.out or Path(scratch), seed, nodes, seconds, shares, shared=shared))
+    if given.until:
+        for one in arms:
+            one.points = [[point for point in points if point.cpu <= given.until] for points in one.points]
     show(figures(arms), given)
 
 
