@@ -55,7 +55,6 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
         met = [asyncio.run(internet.honest_links(rng)) for _ in range(tries)]
         asked = {
             f"newcomers whose first {keeper.FOUND_LINKS} links are not all hostile": (lambda it: it.begun, None),
-            "newcomers with an honest link in their first hour": (lambda it: it.hours[0] > 0, 0.99),
             f"newcomers with an honest link in each of {HOURS} hours": (lambda it: min(it.hours) > 0, 0.99),
             "time that they have one": (lambda it: sum(it.hours) / HOURS, None),
         }
