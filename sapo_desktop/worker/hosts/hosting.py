@@ -52,6 +52,8 @@ GRACE = 0.6
 """Seconds a host has to give up its work, and then again to end, before the next harder step."""
 PATIENCE = 60.0
 """The first of these where a client gives up a request: what the host holds in memory is worth more than a minute."""
+EXIT_SECONDS = 10.0
+"""In which a process has ended that closed its output, however starved: our own kill would pass for one for memory."""
 grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
 """How long a call that is cancelled waits for the host to give up, before it ends the process."""
 READ_BUFFER = 1 << 20
@@ -344,7 +346,7 @@ class Host:
         except (FrameError, msgspec.DecodeError) as error:
             fault = error
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.0 if fault else GRACE):
+            async with asyncio.timeout(0.0 if fault else EXIT_SECONDS):
                 await process.wait()
         if process.returncode is None:
             processes.kill_tree(process.pid)

@@ -90,6 +90,26 @@ async def test_on_windows_the_process_that_works_is_the_launchers_child(
     assert host.pid is None
 
 
+async def test_a_host_that_takes_long_to_end_was_not_killed_for_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that failed on a busy computer: between the end of its output and its own it waits for a processor."""
+    monkeypatch.setattr(hosting.processes, "kill_tree", lambda pid: setattr(process, "returncode", -9))
+    monkeypatch.setattr(hosting, "GRACE", 0.0)
+
+    async def wait() -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        process.returncode = process.returncode or 3
+
+    output = asyncio.StreamReader()
+    output.feed_eof()
+    process = SimpleNamespace(pid=11, returncode=None, stdout=output, wait=wait)
+    host = Host(HostOptions(kind=KINDS["examiner"], log=tmp_path / "log"))
+    await host._listen(process)  # type: ignore[arg-type]
+    assert isinstance(host._untold, HostDied) and not host._untold.killed and "exit code 3" in str(host._untold)
+
+
 async def test_echo_and_versions(host: Host) -> None:
     assert host.versions["tiny"] == "1" and host.versions["python"]
     for text in ("one", "two", "x" * 5_000_000):
