@@ -61,7 +61,9 @@ from sapo_desktop.worker.validation import BASE_NUMBER, Validation
 log = logging.getLogger("sapo_desktop.worker")
 
 _PARTING_SECONDS = 20.0
-"""How long the last checkpoint may keep a node that ends."""
+"""How long a node that ends, or puts its engine away, waits for a step, or for another write."""
+_WRITING_SECONDS = 120.0
+"""How long its last checkpoint may take: an engine that gives way to others is slow, and what it holds is worth it."""
 _STEP_SECONDS = 0.05
 """Between two looks whether the trainer's step is over."""
 _MOST_WAITING = 32
@@ -252,6 +254,8 @@ class Node:
                 context.run(grace_of_caller.set, PATIENCE)  # what the engine holds is to be kept
                 scoring.cancel()
             try:
+                if self._unkept:
+                    await self._until_settled()
                 async with self._without_round():
                     await self._keep_unkept_rounds()
                     self.is_put_away = True
@@ -267,13 +271,17 @@ class Node:
         if not self._unkept or not self.engine.running:
             return
         async with self.gate.awake():
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PARTING_SECONDS):
-                    while not self._settled:  # a step must not be cut in two, and its round may write one itself
-                        await asyncio.sleep(_STEP_SECONDS)
+            await self._until_settled()
             if self._settled:
                 self._keeping = asyncio.create_task(self._keep_without_round())
                 await asyncio.shield(self._keeping)
+
+    async def _until_settled(self) -> None:
+        """Wait for the step in hand, for a while: it must not be cut in two, and its round may write a checkpoint."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PARTING_SECONDS):
+                while not self._settled:
+                    await asyncio.sleep(_STEP_SECONDS)
 
     async def _keep_without_round(self) -> None:
         async with self.gate.awake(), self._without_round():
@@ -371,18 +379,26 @@ class Node:
     async def _keep_unkept_rounds(self, alone: contextlib.AbstractAsyncContextManager[None] | None = None) -> None:
         """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them.
         `alone`: what is to be held meanwhile, where the caller does not hold it."""
-        if not self._settled or not self._unkept:
+        if not self._unkept:
             return
+        patient = grace_of_caller.set(PATIENCE)  # a write that is given up does not cost the engine
         try:
-            async with asyncio.timeout(_PARTING_SECONDS), alone or contextlib.nullcontext():
-                if self._settled and self._unkept:
-                    await self.keeper.write(self.counters, self.engine)
+            async with contextlib.AsyncExitStack() as held:
+                async with asyncio.timeout(_PARTING_SECONDS):
+                    await held.enter_async_context(alone or contextlib.nullcontext())
+                if not self._settled:
+                    raise TimeoutError
+                if self._unkept:
+                    async with asyncio.timeout(_WRITING_SECONDS):
+                        await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
             self.show.notice(
                 "warning",
                 sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(self._kept)),
             )
+        finally:
+            grace_of_caller.reset(patient)
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded. It is in hand from the first wait on: who discards it must see it."""

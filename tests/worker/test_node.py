@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.worker import node
 from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import (
     CheckpointsChanged,
@@ -412,7 +413,10 @@ async def test_before_a_sleep_what_no_checkpoint_has_is_written_and_nothing_is_c
         await it.until(RoundFinished, count=reached + 1)
 
 
-async def test_a_step_under_way_is_not_cut_in_two_by_a_sleep(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leave", [Node.keep_now, Node.put_away])
+async def test_a_step_under_way_is_not_cut_in_two_by_a_sleep_or_a_long_pause(
+    tmp_path: Path, leave: Callable[[Node], Coroutine[Any, Any, None]]
+) -> None:
     async with playing(tmp_path, bytes_a_day=10) as it:
         await it.until(RoundFinished)
         it.engine.stepping = asyncio.Event()
@@ -420,12 +424,43 @@ async def test_a_step_under_way_is_not_cut_in_two_by_a_sleep(tmp_path: Path) -> 
             while it.node._settled:
                 await asyncio.sleep(0)
         reached = it.node.counters.round
-        keeping = asyncio.create_task(it.node.keep_now())
+        keeping = asyncio.create_task(leave(it.node))
         await asyncio.sleep(0.1)
         assert not keeping.done()
         it.engine.stepping.set()
         await keeping
         assert it.keeper.store.numbers()[-1] > reached
+
+
+async def test_an_engine_that_writes_slowly_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node, "_PARTING_SECONDS", 0.0)
+    async with playing(tmp_path, bytes_a_day=10) as it:
+        await it.until(RoundFinished, count=2)
+        it.engine.hold = asyncio.Event()
+        reached = it.node.counters.round
+        writing, goes_on = held(monkeypatch, it.keeper, "write")
+        away = asyncio.create_task(it.node.put_away())
+        await writing.wait()
+        await asyncio.sleep(0.05)
+        goes_on.set()
+        await away
+        assert it.keeper.store.numbers()[-1] == reached
+        it.engine.hold.set()
+
+
+async def test_rounds_that_are_lost_in_the_middle_of_a_step_are_told(tmp_path: Path) -> None:
+    it = Scene(tmp_path, SETTINGS, 10)
+    it.node.orders.start(None)
+    task = asyncio.create_task(it.node.run())
+    await it.until(RoundFinished, count=2)
+    it.engine.stepping = asyncio.Event()
+    async with asyncio.timeout(20):
+        while it.node._settled:
+            await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task})
+    await it.node.close()
+    assert it.notices()[-1].startswith("The engine was busy. The next start goes on after round"), it.notices()
 
 
 async def test_who_gives_up_a_write_before_a_sleep_has_it_written_all_the_same(

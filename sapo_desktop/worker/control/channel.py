@@ -1,6 +1,6 @@
 """The control channel, both ends: a websocket on this computer's own address.
 
-Who connects has five seconds to prove that it can read the data folder (proof.py); requests with an Origin
+Who connects has half a minute to prove that it can read the data folder (proof.py); requests with an Origin
 (web pages) or another Host (rebound names) are refused before that. Each call runs as a task of its own, so
 that `pause` gets through while an evaluation runs. What a client does not read waits in a bounded queue:
 progress is left out first, then answers, then the client is cut off; it never holds up the worker. What calls
@@ -54,8 +54,8 @@ MAX_MESSAGE = 16 * 1024 * 1024
 """Bytes in one message, either way."""
 MAX_PROOF = 4096
 """The same before the proof."""
-PROOF_SECONDS = 5.0
-"""For the worker, but for what others keep the processors from it."""
+PROOF_SECONDS = 15.0
+"""For the worker, but for what others keep the processors from it, or from us."""
 PROOF_LOOK_SECONDS = 1.0
 STRANGER_SECONDS = 30.0
 """For a client, which may be starved too: places are few, not time."""
@@ -392,7 +392,8 @@ async def _patiently(opening: asyncio.Task[ClientConnection], pid: int) -> Clien
     try:
         while not (await asyncio.wait({opening}, timeout=min(PROOF_LOOK_SECONDS, patience.left)))[0]:
             before, seen = seen, look(pid, time.monotonic(), loading=False)
-            patience.count(seen.at - since, before, seen)
+            # That we look late is not the worker's doing.
+            patience.count(min(seen.at - since, PROOF_LOOK_SECONDS), before, seen)
             since = seen.at
             if patience.left <= 0:
                 raise TimeoutError

@@ -168,6 +168,25 @@ async def test_a_starved_worker_is_waited_for(folder: DataFolder, monkeypatch: p
     await stop(folder, process)
 
 
+async def test_a_client_that_was_starved_itself_does_not_lay_it_to_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    answered = asyncio.Event()
+
+    def look(pid: int, at: float, *, loading: bool) -> Sight:
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            answered.set()
+        late = 100.0 * looks  # since the last look, in which it did not run
+        return Sight(at + late, processes.Effort(0.0, 0), 0.0, processes.Processors(0.0, looks))
+
+    monkeypatch.setattr(channel, "PROOF_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(channel, "look", look)
+    opening = asyncio.create_task(answered.wait())
+    assert await channel._patiently(opening, 1) is True  # type: ignore[arg-type, comparison-overlap]
+    assert looks == 2
+
+
 async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> None:
     async with await connect(folder.root, events=False) as client:
         await client.call(Quit())
