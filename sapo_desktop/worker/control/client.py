@@ -48,6 +48,8 @@ _STRANGERS_SECONDS = 1.0
 """The same as the first of a worker that somebody else started."""
 _LOST_SECONDS = 20.0
 """Until one has ended that closed it just after it was reached."""
+_STARTS = 3
+"""So often at most a worker is started where another holds the folder that is just ending."""
 _LEAST_FREE = 64 * 1024
 """Bytes that a disk has free unless it is full."""
 _LOOK_AGAIN = 0.03
@@ -241,11 +243,14 @@ async def connect_or_start(
     with contextlib.suppress(NotRunning, ControlError):
         return Attached(await connect(folder, stay=stay), False)
     words = ["--overrides", json.dumps(dict(overrides)), *arguments]
-    try:
-        client = await start_and_connect(folder, words, owner=owner, stay=stay)
-    except FolderInUse:
-        return Attached(await _connect_soon(folder, stay=stay), False)
-    return Attached(client, True)
+    for _ in range(_STARTS):
+        try:
+            return Attached(await start_and_connect(folder, words, owner=owner, stay=stay), True)
+        except FolderInUse as error:
+            in_use = error
+        if (client := await _connect_soon(folder, stay=stay)) is not None:
+            return Attached(client, False)
+    raise in_use
 
 
 async def start_and_connect(
@@ -352,14 +357,18 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
     return reply
 
 
-async def _connect_soon(folder: Path, *, stay: bool) -> Client:
-    """Attach to a worker that somebody else has just started: it holds the folder and listens soon."""
+async def _connect_soon(folder: Path, *, stay: bool) -> Client | None:
+    """Attach to a worker that somebody else has just started: it holds the folder and listens soon. None where it was
+    just ending, and has ended."""
     waiting: _Waiting | None = None
     while True:
         try:
             return await connect(folder, stay=stay)
         except NotRunning:
-            waiting = waiting or _Waiting(holder(DataFolder.at(folder)) or 0)
+            pid = holder(DataFolder.at(folder))
+            if pid is None or processes.wait_gone(pid, 0.0):
+                return None
+            waiting = waiting or _Waiting(pid)
             if waiting.is_over():
                 raise
         await asyncio.sleep(_LOOK_AGAIN)

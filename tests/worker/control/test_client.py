@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import channel
@@ -74,6 +75,25 @@ async def test_two_that_start_at_the_same_time_meet(folder: DataFolder) -> None:
     await a.client.close()
     await b.client.close()
     await stop(folder, a.client.process or b.client.process)
+
+
+@pytest.mark.parametrize("left", ["", " 4194305"])
+async def test_who_starts_beside_a_worker_that_is_just_ending_starts_again(
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    """Its lock file names nobody any more, or, where it was killed, a process that is no more."""
+    folder.lock.write_text(left)
+    endings = iter([FolderInUse(sentence("Another worker already runs."))])
+
+    async def started(root: Path, words: Sequence[str], *, owner: bool, stay: bool) -> Client:
+        for error in endings:
+            raise error
+        return await start_and_connect(root, words, owner=owner, stay=stay)
+
+    monkeypatch.setattr(client_module, "start_and_connect", started)
+    client, was_started = await connect_or_start(folder.root, {})
+    assert was_started and next(endings, None) is None
+    await client.close()
 
 
 async def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(folder: DataFolder) -> None:
