@@ -47,7 +47,9 @@ def _looks(request: pytest.FixtureRequest) -> Iterator[None]:
 
     # What the test before left to be deleted would be styled anew with everything else.
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    app.setStyle("Fusion")
+    if not app.property("styled"):  # once, as the program does: each time Qt styles all that is left of former tests
+        app.setStyle("Fusion")
+        app.setProperty("styled", True)
     language.speak("en")
     theme.wear(theme.LIGHT)
     gc.disable()
