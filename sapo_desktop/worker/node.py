@@ -386,9 +386,9 @@ class Node:
             async with contextlib.AsyncExitStack() as held:
                 async with asyncio.timeout(_PARTING_SECONDS):
                     await held.enter_async_context(alone or contextlib.nullcontext())
-                if not self._settled:
-                    raise TimeoutError
-                if self._unkept:
+                if self._unkept:  # another write may have kept them meanwhile
+                    if not self._settled:
+                        raise TimeoutError
                     async with asyncio.timeout(_WRITING_SECONDS):
                         await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
