@@ -33,6 +33,8 @@ CPU_SECONDS = 5
 """Some twenty times what a common template takes, the start of its process included."""
 PATIENCE = 120.0
 """Seconds for a process that uses one tenth of one; more than a busy computer takes."""
+_TRIES = 2
+"""One that was suspended for that long with its engine is asked once more."""
 _CHILD = Path(__file__).with_name("template_child.py")
 _QUESTION = '\ue000What is\n\n2 + 2?  <b>&"quoted" é</b> {{ x }}\ue001'
 """Stands for the question: private characters, and what a template could want to change. Nothing to trim."""
@@ -117,18 +119,7 @@ def _rendered(source: str, special: dict[str, str], conversations: list[list[dic
         "seconds": CPU_SECONDS,
     }
     try:
-        done = subprocess.run(
-            # -P: what lies beside the file is not taken for a library of the same name.
-            [sys.executable, "-P", str(_CHILD)],
-            input=json.dumps(request).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONHASHSEED": "0"},  # a template may go through a set
-            timeout=PATIENCE,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            check=True,
-        )
-        reply = msgspec.json.decode(done.stdout, type=_Reply)
+        reply = msgspec.json.decode(_asked(json.dumps(request).encode()), type=_Reply)
     except (subprocess.SubprocessError, msgspec.DecodeError) as error:
         raise _endless() from error
     if reply.unreadable is not None:
@@ -141,6 +132,26 @@ def _rendered(source: str, special: dict[str, str], conversations: list[list[dic
             reason=reply.unfit,
         )
     return reply.prompts
+
+
+def _asked(request: bytes, tries: int = _TRIES) -> bytes:
+    """What the process says to it. Raises subprocess.SubprocessError."""
+    try:
+        return subprocess.run(
+            # -P: what lies beside the file is not taken for a library of the same name.
+            [sys.executable, "-P", str(_CHILD)],
+            input=request,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONHASHSEED": "0"},  # a template may go through a set
+            timeout=PATIENCE,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            check=True,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        if tries == 1:
+            raise
+        return _asked(request, tries - 1)
 
 
 def _endless() -> ModelError:

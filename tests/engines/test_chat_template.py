@@ -114,6 +114,17 @@ def test_where_the_system_knows_no_limits_the_clock_ends_it(monkeypatch: pytest.
         ChatTemplate("{{ messages[0].content }}, asked in a hurry", {})
 
 
+def test_a_process_that_was_suspended_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = subprocess.run
+
+    def suspended(command: list[str], **options: Any) -> Any:
+        monkeypatch.setattr(chat_template.subprocess, "run", run)
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    monkeypatch.setattr(chat_template.subprocess, "run", suspended)
+    assert ChatTemplate("suspended: {{ messages[0].content }}", {}).user_turn("a") == "suspended: a"
+
+
 def test_a_prompt_is_no_book() -> None:
     with pytest.raises(ModelError, match="more than 50,000 characters"):
         ChatTemplate("x" * 50_000 + "{{ messages[0].content }}", {})
