@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,27 +28,21 @@ sys.path.insert(0, str(ROOT))
 
 from pages.fit import fit_page  # noqa: E402
 from pages.learning import learning_page, plot_learning, recorded_learning  # noqa: E402
-from pages.parts import DATA, WRITTEN, pyplot, table, wrapped  # noqa: E402
+from pages.names import short  # noqa: E402
+from pages.parts import DATA, filled, pyplot, wrapped  # noqa: E402
 
 from tests.bench.figure import Figure  # noqa: E402
 from tests.bench.node.learning import machine  # noqa: E402
 
-NOISY = """What was measured, by script. A goal is held unless it says "missed". In brackets is a 95% interval, or the
-range of several tries. A value without a unit is a share, or a count of what its name says. Machines are shared and
-noisy: trust ratios within one run more than times. They were {usual}, unless a section says otherwise. `docs/data/` has
-the rest: figures without a goal, dates, notes."""
-INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
-"""What of a figure's note is shown."""
-PLOTTED = {"growth": "CPU seconds by what grows, both axes logarithmic"}
+INTERVAL = re.compile(r"(?:95% interval |^)((\S+) to (?!\2(?:[; ]|$))[^; ]+)(?=;| in \d|$)")
+"""What of a figure's note is shown, unless both ends are the same."""
+COMPARED = re.compile(r"/torch engine$|/llama.cpp against our torch engine$|, by the wall$")
+"""Figures that are shown without a goal."""
 LARGEST_ALONE = {"tasks", "cheapest"}
-RATIOS_ALONE = {"overlap", "overlapped"}
-A_LIST = 4
-"""So many figures or fewer are a list, more a table."""
 OF_SPEED = (
     "round",
     "round_large",
     "overlapped",
-    "overlap",
     "train",
     "precision",
     "generate",
@@ -58,8 +52,7 @@ OF_SPEED = (
     "growth_memory",
 )
 """On docs/speed.md, in this order."""
-ON_PAGES_OF_THEIR_OWN = {"memory", "card", "imports", *OF_SPEED}  # fit.md, speed.md
-SPEED_PAGE = ROOT / "packaging" / "pages" / "speed.md"
+ON_PAGES_OF_THEIR_OWN = {"memory", "card", "imports", "generate_profile", *OF_SPEED}  # fit.md, speed.md
 
 
 def main() -> None:
@@ -78,13 +71,14 @@ def main() -> None:
     )
     plot_learning(learning, docs / "learning.svg")
     plot_growth(recorded(DATA / "growth.jsonl")[1], docs / "growth.svg")
-    for name, page in {
+    files = sorted(DATA.glob("*.jsonl"))
+    for name, text in {
         "learning": learning_page(learning, slower, larger, longer),
-        "fit": WRITTEN + "\n" + fit_page(*recorded(DATA / "memory.jsonl"), recorded(DATA / "card.jsonl")),
-        "figures": figures_page(sorted(DATA.glob("*.jsonl"))),
-        "speed": speed_page(),
+        "fit": fit_page(*recorded(DATA / "memory.jsonl"), recorded(DATA / "card.jsonl")),
+        "figures": page("figures.md", [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN]),
+        "speed": page("speed.md", [DATA / f"{name}.jsonl" for name in OF_SPEED]),
     }.items():
-        (docs / f"{name}.md").write_text(page, encoding="utf-8")
+        (docs / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def usual_name(module: str, words: Sequence[str]) -> str:
@@ -107,42 +101,20 @@ def measure(name: str, module: str, words: Sequence[str]) -> None:
     (DATA / f"{name}.jsonl").write_bytes(msgspec.json.encode(head) + b"\n" + printed)
 
 
-def figures_page(files: Sequence[Path]) -> str:
-    """One table per script; the first line of each file says how it was made."""
-    shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
-    usual = Counter(recorded(file)[0]["machine"] for file in shown).most_common(1)[0][0]
-    return "\n".join([WRITTEN, "# Figures", "", wrapped(NOISY.format(usual=usual)), *sections(shown, usual)]) + "\n"
-
-
-def speed_page() -> str:
-    """What pages/speed.md says, then the figures of the engines."""
-    files = [DATA / f"{name}.jsonl" for name in OF_SPEED]
+def page(template: str, files: Sequence[Path]) -> str:
+    """The text of a template, and every script that has goals; the first line of each file says how it was made."""
     usual = Counter(recorded(file)[0]["machine"] for file in files).most_common(1)[0][0]
-    written = SPEED_PAGE.read_text(encoding="utf-8").strip().format(usual=usual)
-    return "\n".join([WRITTEN, written, *sections(files, usual)]) + "\n"
+    scripts = (section(list(of_script)) for _, of_script in itertools.groupby(files, module_of))
+    return filled(template, usual=usual, sections="\n\n".join(filter(None, scripts)))
 
 
-def sections(files: Sequence[Path], usual: str) -> list[str]:
-    """A heading, the commands and a table of each script; its machine, where it is not the `usual` one."""
-    parts = []
-    for _, of_script in itertools.groupby(files, module_of):
-        recordings = list(of_script)
-        script = recordings[0].stem
-        runs = [recorded(file) for file in recordings]
-        parts += ["", f"## {runs[0][0]['title']}", "", *(f"    {made['command']}" for made, _ in runs), ""]
-        machines = list(dict.fromkeys(made["machine"] for made, _ in runs))
-        if machines != [usual]:
-            parts += [f"On {'; the next command on '.join(machines)}.", ""]
-        measured = [figure for _, of_run in runs for figure in of_run]
-        if script in LARGEST_ALONE:
-            parts += ["For each figure, the family where it is largest:", ""]
-            measured = largest(measured)
-        if script in RATIOS_ALONE:
-            measured = [figure for figure in measured if figure.unit.startswith("times")]
-        parts.append(figures_table(script, measured))
-        if script in PLOTTED:
-            parts += ["", f"![{PLOTTED[script]}]({script}.svg)"]
-    return parts
+def section(recordings: Sequence[Path]) -> str:
+    """A script's heading, commands and goals; empty if it has none."""
+    heads, measured = zip(*map(recorded, recordings), strict=True)
+    figures = list(itertools.chain(*measured))
+    lines = goal_lines(largest(figures) if recordings[0].stem in LARGEST_ALONE else figures)
+    commands = "\n".join(f"    {head['command'].removeprefix('python -m ')}" for head in heads)
+    return f"## {heads[0]['title']}\n\n{commands}\n\n{lines}" if lines else ""
 
 
 def module_of(file: Path) -> str:
@@ -156,64 +128,41 @@ def largest(figures: Sequence[Figure]) -> list[Figure]:
     for figure in figures:
         _, family, measure = figure.name.split(".", 2)
         if measure not in found or figure.value > found[measure].value:
-            found[measure] = msgspec.structs.replace(figure, name=f"{measure}, {family}")
+            found[measure] = msgspec.structs.replace(figure, name=f"largest of all families, {measure} ({family})")
     return list(found.values())
 
 
-def figures_table(script: str, figures: Sequence[Figure]) -> str:
-    """A row per figure, or where some have goals per goal.
-
-    Where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER, or none has a goal and every one is ONE: OTHER: a row for
-    each of the longer side, goal or not.
-    """
-    goals = any(figure.goal for figure in figures)
-    named = re.compile(rf"{script}([/.])(.+)")
-    split = []
+def goal_lines(figures: Sequence[Figure]) -> str:
+    """A line for each goal: the figures that are to meet it, by what stands before the comma of their names."""
+    of_goals: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for figure in figures:
-        found = named.fullmatch(figure.name)
-        split.append(tuple(found[2].split(found[1], 1)) if found else (figure.name,))
-    if not goals and all(": " in figure.name for figure in figures):
-        split = [tuple(figure.name.split(": ", 1)) for figure in figures]
-    if any(len(parts) == 1 for parts in split):
-        rows = [
-            ["/".join(parts).removeprefix(f"{script}: "), valued(figure), figure.goal or ""]
-            for parts, figure in zip(split, figures, strict=True)
-            if figure.goal or not goals
-        ]
-        if len(rows) <= A_LIST:
-            return "\n".join(f"- {name}: {value}" + (f"; goal {goal}" if goal else "") for name, value, goal in rows)
-        head = ["figure", "value", "goal"]
-        return table(head, rows) if goals else table(head[:2], [row[:2] for row in rows])
-    ones, others = (list(dict.fromkeys(side)) for side in zip(*split, strict=True))
-    cells = dict(zip(split, figures, strict=True))
-    if len(ones) <= len(others):
-        ones, others, cells = others, ones, {(b, a): figure for (a, b), figure in cells.items()}
-    rows, of_rows = [], []
-    for one in ones:
-        row = [cells.get((one, other)) for other in others]
-        unit, goal = next(f.unit for f in row if f), next((f.goal for f in row if f and f.goal), "")
-        if goal or unit != "times":  # a ratio that nobody asked for can be worked out
-            rows.append([one, *(crossed(figure, goal) for figure in row)])
-            of_rows.append((unit, goal))
-    return table(["", *others, "unit", "goal"], [[*row, *of] for row, of in zip(rows, of_rows, strict=True)])
+        if figure.goal or COMPARED.search(figure.name):
+            about, _, case = short(figure.name).partition(", ")
+            goal = f" [{short(figure.goal)}]" if figure.goal else ""
+            of_goals.setdefault(goal, {}).setdefault(about, []).append((case, valued(figure)))
+    return "\n".join(wrapped(f"- {told(subjects)}{goal}", indent="  ") for goal, subjects in of_goals.items())
 
 
-def crossed(figure: Figure | None, goal: str) -> str:
-    """A figure in a row that has a goal, or none (empty): what it missed is said, and where the goal is not its own."""
-    if figure is None:
-        return ""
-    remark = ", **missed**" if figure.held is False else " (no goal)" if goal and not figure.goal else ""
-    value = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:.3g}"
-    return value + remark
+def told(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+    """Their cases with their values; a value that several share is said once."""
+    cases = []
+    for about, ((first, value), *others) in subjects.items():
+        cases += [(f"{about}, {first}" if first else about, value), *others]
+    said = []
+    for value, those in itertools.groupby(cases, lambda case: case[1]):
+        names = dict.fromkeys(name for name, _ in those if name)
+        said.append(f"{'; '.join(names)}: {value}")
+    return "; ".join(said)
 
 
 def valued(figure: Figure) -> str:
     """With its interval, where its note tells one, and the word where its goal was missed."""
-    unit = "" if figure.unit == "share" or (len(figure.unit) > 3 and figure.unit in figure.name) else figure.unit
+    unit = "" if len(figure.unit) > 3 and figure.unit in short(figure.name) else short(figure.unit)
     found = INTERVAL.search(figure.note)
-    interval = f"({found[1] or found[2]})" if found else ""
+    interval = f"({found[1]})" if found else ""
     missed = ", **missed**" if figure.held is False else ""
-    return " ".join(filter(None, [f"{figure.value:.4g}", unit, interval])) + missed
+    value = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:.4g}"
+    return " ".join(filter(None, [value, unit, interval])).replace(" %", "%") + missed
 
 
 def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:

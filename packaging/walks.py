@@ -91,11 +91,13 @@ class Step(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What a walk came to. `files`: by process; or, where nothing is run, by what they are."""
+    """What a walk came to. `files`: by process; or, where nothing is run, by what they are. `lines`: of those that are
+    run through, all lines counted."""
 
     name: str
     count: int
     files: dict[str, list[str]]
+    lines: int = 0
 
 
 class Traces:
@@ -419,7 +421,9 @@ def _texts_of(catalogue: Path) -> set[str]:
 
 
 def _walk(name: str, files: dict[str, set[str]]) -> Walk:
-    return Walk(name, len(set().union(*files.values())), {role: sorted(files[role]) for role in sorted(files)})
+    entered = set().union(*files.values())
+    lines = sum(len((PACKAGE / file).read_text(encoding="utf-8").splitlines()) for file in entered)
+    return Walk(name, len(entered), {role: sorted(files[role]) for role in sorted(files)}, lines)
 
 
 WALKS: dict[str, Callable[[Path], Walk]] = {
@@ -449,13 +453,14 @@ def main() -> None:
         _show(walks[-1], files=given.files)
     if given.record:
         known = json.loads(given.record.read_text(encoding="utf-8")) if given.record.exists() else {}
-        known |= {walk.name: {"count": walk.count, "files": walk.files} for walk in walks}
+        known |= {walk.name: {"count": walk.count, "lines": walk.lines, "files": walk.files} for walk in walks}
         given.record.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _show(walk: Walk, *, files: bool) -> None:
     parts = ", ".join(f"{role} {len(names)}" for role, names in walk.files.items()) if len(walk.files) > 1 else ""
-    print(f"{walk.name:12} {walk.count:4} files  {parts}".rstrip(), flush=True)
+    lines = f"of {walk.lines:,} lines" if walk.lines else ""
+    print(f"{walk.name:12} {walk.count:4} files  {lines}  {parts}".rstrip(), flush=True)
     for role, names in walk.files.items() if files else ():
         print("".join(f"    {role:10} {name}\n" for name in names), end="")
 

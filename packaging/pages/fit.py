@@ -1,145 +1,87 @@
-"""The page docs/fit.md: its text (fit.md) with the constants of the code and every estimate beside its peak."""
+"""The page docs/fit.md: its text (fit.md) with the constants of the code, and how near estimates came to peaks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
-from pages.parts import table
+from pages.parts import filled, table
 
-from sapo_desktop.core.fitting import Parts
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.models.catalogue import Entry, model_catalogue
-from sapo_desktop.models.fit import fit, memory, pace, room, ways
+from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.fit import fit, memory, room, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
-from tests.bench.engines.card import SETTINGS, estimated
 from tests.bench.figure import Figure
 
-TEMPLATE = Path(__file__).with_name("fit.md")
-CORES = (4, 16)
-ROOMY = Hardware(
+PROCESSOR = Hardware(
     system="", machine="", python="", cores=4, memory=64 * 2**30, memory_free=60 * 2**30, disk_free=0, gpus=[]
 )
-CARD = Gpu("", 24 * 2**30, 23 * 2**30)
-ON_CARD = re.compile(r"card/(\S+) in \d+ GiB, \w+( in 8 bits)?( twice)?, (\d+) at once, micro-batch (\d+)")
+CARD = msgspec.structs.replace(PROCESSOR, gpus=[Gpu("", 24 * 2**30, 23 * 2**30)])
+ROUNDS_OF = ("starter", "smollm2-135m", "qwen2.5-0.5b", "qwen3-1.7b", "qwen3-8b")
+KIND = re.compile(r"torch \w+(?: in 8 bits)?|llama\.cpp|answers(?=, estimate)|learns(?=, estimate)")
+"""Of the name of an estimate: what it is counted with."""
 
 
 def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dict[str, str], Sequence[Figure]]) -> str:
     """The whole page, from what was measured on a processor and on a card."""
-    rows = _rows([figure for figure in figures if figure.unit == "of the peak"])
-    return TEMPLATE.read_text(encoding="utf-8").format(
-        written_out=memory.PACKED_PARAMETERS / 1e6,
+    card_made, card_figures = on_card
+    tokens, computed = (
+        [figure.value for figure in card_figures if figure.name.endswith(what)]
+        for what in ("a token of each answer", "the same, not recorded")
+    )
+    sooner = [slow / fast for fast, slow in zip(tokens, computed, strict=True)]
+    sizes = [int(found[1]) for figure in card_figures if (found := re.search(r"in (\d+) GiB", figure.name))]
+    return filled(
+        "fit.md",
+        packed=memory.PACKED_PARAMETERS / 1e6,
         float32=memory.FLOAT32_PARAMETERS / 1e6,
-        chunk=memory.CHUNK / 2**20,
-        draw=memory.DRAW_BLOCK / 2**20,
-        stream=memory.STREAM_STEP,
         torch=memory.TORCH_RUNTIME / 1e6,
-        bare=memory.BARE_RUNTIME / 1e6,
-        tokens_a_pass=memory.CPU_TOKENS,
+        llama=memory.LLAMA_RUNTIME / 1e6,
+        cuda=(memory.CUDA_CONTEXT + memory.CUDA_WORKSPACES) / 1e6,
+        holes=memory.HEAP_HOLES,
         at_once=ways.MOST_AT_ONCE,
         few=ways.FEW_AT_ONCE,
-        prompts_at_once=memory.PROMPT_TOKENS_AT_ONCE,
-        tokenizer=memory.TOKENIZER_BYTES,
-        llama=memory.LLAMA_RUNTIME / 1e6,
-        llama_word=memory.LLAMA_WORD_BYTES,
-        holes=memory.HEAP_HOLES,
-        cache=memory.CACHE_HOLES,
-        mapped=memory.MAPPED_HOLES,
         free=room.ASSUMED_FREE,
         free_card=room.ASSUMED_FREE_CARD,
-        prompt=ways.PROMPT_TOKENS,
-        rows=table(["case", "peak, MB", "estimate, of the peak"], rows),
-        core=pace.CORE / 1e9,
-        further_core=pace.FURTHER_CORE,
-        card=pace.CARD / 1e12,
-        card_bytes=pace.CARD_BYTES / 1e9,
-        card_step=pace.CARD_STEP * 1e3,
-        card_pass=pace.CARD_PASS * 1e3,
-        context=memory.CUDA_CONTEXT / 1e6,
-        workspaces=memory.CUDA_WORKSPACES / 1e6,
-        card_command=on_card[0]["command"],
-        card_machine=on_card[0]["machine"],
-        card_date=on_card[0]["date"],
-        card_rows=_on_card(on_card[1]),
-        written=pace.WRITTEN,
-        rounds=table(["model", *(f"{cores} cores" for cores in CORES), "a card"], [_rounds(e) for e in _catalogue()]),
-        **made | {"command": made["command"].partition("  #")[0]},
+        rounds=table(["model", "4 cores", "a card"], [[name, *rounds(name)] for name in ROUNDS_OF]),
+        command=made["command"].partition("  #")[0],
+        machine=made["machine"],
+        peaks=beside_peaks(figures),
+        card_command=card_made["command"],
+        card_machine=card_made["machine"],
+        card_plans=len(sooner),
+        card_sizes=f"{min(sizes)} to {max(sizes)}",
+        card_peaks=beside_peaks(card_figures),
+        process=span([figure for figure in card_figures if figure.name.endswith(": the process")], unit=1000),
+        process_goal=memory.CUDA_RUNTIME / 1e9,
+        recorded=f"{min(sooner):.1f} to {max(sooner):.1f}",
     )
 
 
-def _rows(figures: Sequence[Figure]) -> list[list[str]]:
-    """One for each way of computing: what it answered, what it learned from."""
-    rows: dict[str, list[list[str]]] = {}
+def beside_peaks(figures: Sequence[Figure]) -> str:
+    """A line for each KIND of estimate."""
+    kinds: dict[str, list[Figure]] = {}
     for figure in figures:
-        way, _, case = figure.name.partition("/")[2].rpartition(", ")
-        peak = figure.note.removeprefix("peak ").partition(" MB, estimate ")[0]
-        ratio = f"{figure.value:.3f}" + ("" if figure.held else " missed")
-        rows.setdefault(way, []).append([case.replace(" x ", "×"), peak, ratio])
-    columns = {way: ["; ".join(column) for column in zip(*cases, strict=True)] for way, cases in rows.items()}
-    return [[f"{way}, {cases}", *others] for way, (cases, *others) in columns.items()]
+        if kind := KIND.search(figure.name):
+            kinds.setdefault(kind[0], []).append(figure)
+    return "\n".join(f"- {kind}, {len(those)} cases: {span(those)}" for kind, those in kinds.items())
 
 
-def _on_card(figures: Sequence[Figure]) -> str:
-    """A row per case: the peaks beside what is estimated of them now, and how fast it was."""
-    cases: dict[str, dict[str, Figure]] = {}
-    for figure in figures:
-        case, _, what = figure.name.rpartition(": ")
-        cases.setdefault(case, {})[what] = figure
-    rows = []
-    for case, found in cases.items():
-        peaks = [_megabytes(found[f"{phase}, estimate"].note) for phase in ("answers", "learns")]
-        ratios = [
-            f"{(parts.total - memory.CUDA_CONTEXT) / 1e6 / peak:.2f}"
-            for parts, peak in zip(_estimated(case), peaks, strict=True)
-        ]
-        took = re.sub("answers |learns | s", "", found["a round"].note.partition(";")[0])
-        tokens = [f"{found[what].value:.1f}" for what in ("a token of each answer", "the same, not recorded")]
-        sizes = [f"{peak:,.0f}" for peak in peaks]
-        rows.append([case.partition("/")[2], *sizes, ", ".join(ratios), took, *tokens])
-    head = ["case", "peak, MB, answering", "learning", "estimates, of the peaks", "a round answers, learns, s"]
-    return table([*head, "ms a token", "not recorded"], rows)
+def span(figures: Sequence[Figure], unit: float = 1) -> str:
+    """Between what all of them were, and how many missed the goal."""
+    values = [figure.value / unit for figure in figures]
+    missed = sum(figure.held is False for figure in figures)
+    return f"{min(values):.3f} to {max(values):.3f}" + (f", {missed} **missed**" if missed else "")
 
 
-def _megabytes(note: str) -> float:
-    return float(note.removeprefix("peak ").partition(" MB")[0].replace(",", ""))
+def rounds(name: str) -> list[str]:
+    """How long a round of one model takes, with the default settings."""
+    places = (fit.badges(here, model_catalogue(), Settings(), frozenset()) for here in (PROCESSOR, CARD))
+    return [minutes(next(badge.round_seconds for badge in badges if badge.id == name)) for badges in places]
 
 
-def _estimated(case: str) -> tuple[Parts, Parts]:
-    """Of a case by its name, with today's constants: those of a card came of these cases."""
-    found = ON_CARD.fullmatch(case)
-    assert found is not None, case
-    name, rounded, twice, batch, micro_batch = found.groups()
-    entry = model_catalogue().find(name)
-    assert entry is not None
-    way = ways.plan(ways.Model.of(entry), _with_card(), SETTINGS)
-    how = {"batch": int(batch), "micro_batch": int(micro_batch), "rounded": bool(rounded), "recompute": bool(twice)}
-    return estimated(entry, msgspec.structs.replace(way, **how))
-
-
-def _catalogue() -> list[Entry]:
-    return sorted(model_catalogue().models, key=lambda entry: entry.exact_parameters)
-
-
-def _rounds(entry: Entry) -> list[str]:
-    """Minutes of a round of one model, with the default settings."""
-    places = [msgspec.structs.replace(ROOMY, cores=cores) for cores in CORES]
-    return [entry.id, *map(_minutes, (_seconds(entry, here) for here in (*places, _with_card())))]
-
-
-def _with_card() -> Hardware:
-    return msgspec.structs.replace(ROOMY, gpus=[CARD])
-
-
-def _seconds(entry: Entry, here: Hardware) -> float:
-    badges = fit.badges(here, model_catalogue(), Settings(), frozenset())
-    return next(badge.round_seconds for badge in badges if badge.id == entry.id)
-
-
-def _minutes(seconds: float) -> str:
-    if not seconds:
-        return "does not fit"
+def minutes(seconds: float) -> str:
     if seconds < 1:
         return "under 1 s"
     return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"

@@ -9,10 +9,20 @@ from typing import Any
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
+AS_IT_IS = ("#", "|", "-", "!", "    ")
+"""Headings, tables, lists, pictures and commands begin so."""
 
 
-def wrapped(paragraph: str) -> str:
-    return textwrap.fill(paragraph, 120, break_long_words=False, break_on_hyphens=False)
+def filled(template: str, **values: object) -> str:
+    """A page from the template of this name beside this file, its paragraphs wrapped anew."""
+    text = Path(__file__).with_name(template).read_text(encoding="utf-8").strip().format(**values)
+    parts = (part if part.startswith(AS_IT_IS) else wrapped(part) for part in text.split("\n\n"))
+    return WRITTEN + "\n" + "\n\n".join(parts) + "\n"
+
+
+def wrapped(paragraph: str, indent: str = "") -> str:
+    """`indent`: of every line but the first."""
+    return textwrap.fill(paragraph, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

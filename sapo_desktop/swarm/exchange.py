@@ -48,7 +48,7 @@ _CATALOGUE_SECONDS = 10.0
 _HELD_TOLD = 256
 """Of the latest groups a WANT says that they are held. In a swarm of two that spares a fifth of the traffic; telling of
 more spares nothing there, and with more peers the filter costs more than what is sent twice
-(tests/bench/swarm/bandwidth.py, docs/threats.md)."""
+(tests/bench/swarm/bandwidth.py)."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
     Reason.TOO_NEW,

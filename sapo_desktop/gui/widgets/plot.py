@@ -1,7 +1,7 @@
 """A plot over the rounds: axes with numbers, a grid, and what is seen of it chosen by mouse and keys.
 
 Painted by hand, all at once: a library of plots took memory and time of each frame that the few lines of ours do not
-need (docs/inside.md).
+need.
 """
 
 from __future__ import annotations
