@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from installers.environment import environment_python
-from installers.tool import without_foreign_paths
+from installers.tool import clean_environment
 
 QUICK_BUDGET_SECONDS = 20 * 60
 SLOW_BUDGET_SECONDS = 50 * 60
@@ -48,7 +48,7 @@ def run_within(budget: float, command: list[str], root: Path, out: TextIO, env: 
     outlives it: a test that hangs would keep the output open, and whoever reads that would wait for ever."""
     out.write(f"== {' '.join(command[2:])}\n")
     out.flush()
-    with subprocess.Popen(command, cwd=root, env=without_foreign_paths(env), start_new_session=True) as process:
+    with subprocess.Popen(command, cwd=root, env=clean_environment(env), start_new_session=True) as process:
         try:
             return process.wait(budget)
         except subprocess.TimeoutExpired:

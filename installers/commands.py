@@ -9,7 +9,7 @@ from pathlib import Path
 from installers.bootstrap import call_through
 from installers.environment import is_ready, prepare
 from installers.set_up_window import is_wanted, set_up_window
-from installers.tool import without_foreign_paths
+from installers.tool import clean_environment
 from installers.trouble import SetupError
 
 
@@ -60,7 +60,7 @@ def product(options: list[str]) -> list[str]:
 
 def _start(python: Path, arguments: list[str]) -> int:
     # The node and the processes it starts load modules from the environment, never from the current folder.
-    env = {**without_foreign_paths(os.environ), "PYTHONSAFEPATH": "1"}
+    env = {**clean_environment(os.environ), "PYTHONSAFEPATH": "1"}
     if os.name == "nt":  # exec would give the console back while the node still runs
         return call_through([str(python), *arguments], env)
     sys.stdout.flush()

@@ -32,7 +32,7 @@ from typing import TextIO
 from installers.environment import alone, check_space
 from installers.flavour import Flavour, choose
 from installers.progress import Progress
-from installers.tool import without_foreign_paths
+from installers.tool import clean_environment
 from installers.trouble import DAMAGED, CommandFailed, SetupError, explain
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "packaging" / "requirements"
@@ -211,7 +211,7 @@ def _pip(what: str) -> list[str]:
 
 def _environment(beside: Path) -> dict[str, str]:
     """Temporary files lie on the disk whose room was looked at."""
-    return without_foreign_paths({**os.environ, "TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
+    return clean_environment({**os.environ, "TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
 
 
 def _megabytes(folder: Path) -> int:

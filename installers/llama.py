@@ -19,7 +19,7 @@ from typing import TextIO
 
 from installers.environment import alone, environment_python
 from installers.progress import Progress
-from installers.tool import without_foreign_paths
+from installers.tool import clean_environment
 from installers.trouble import GET_COMPILER, CommandFailed
 
 VERSION = "0.3.36"
@@ -126,7 +126,7 @@ def _installed(python: Path) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    return without_foreign_paths({**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"})
+    return clean_environment({**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"})
 
 
 def _gently() -> list[str]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TextIO
 
-from installers.tool import without_foreign_paths
+from installers.tool import clean_environment
 from installers.trouble import SetupError
 
 ESCAPE = "\r\x1b[K"
@@ -86,7 +86,7 @@ def _open(python: str) -> subprocess.Popen[str] | None:
     code = f"import sys; sys.path.insert(0, {root!r}); from installers.set_up_window import show; show()"
     window = subprocess.Popen(
         [python, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        text=True, encoding="utf-8", env={**without_foreign_paths(os.environ), "PYTHONUTF8": "1"},
+        text=True, encoding="utf-8", env={**clean_environment(os.environ), "PYTHONUTF8": "1"},
     )  # fmt: skip
     assert window.stdout is not None
     if window.stdout.readline() != "ready\n":

@@ -50,7 +50,7 @@ class Tool(NamedTuple):
         env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"}
         if self.uv:
             env.update(settings_for_uv(pip_settings(), env))
-        return without_foreign_paths(env)
+        return clean_environment(env)
 
 
 def find_tool() -> Tool:
@@ -113,7 +113,8 @@ def _pip_config() -> str:
     return answer.stdout
 
 
-def without_foreign_paths(env: Mapping[str, str]) -> dict[str, str]:
-    """`env` less what would make the environment's Python load modules from elsewhere."""
-    foreign = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"}
-    return {name: value for name, value in env.items() if name not in foreign}
+def clean_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """`env` less what would make the environment's Python load modules from elsewhere, or compile them anew in every
+    process: images of containers often forbid bytecode, and here no installer has compiled anything."""
+    unwanted = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE"}
+    return {name: value for name, value in env.items() if name not in unwanted}

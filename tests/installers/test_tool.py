@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from installers import tool
-from installers.tool import find_tool, settings_for_uv, without_foreign_paths
+from installers.tool import clean_environment, find_tool, settings_for_uv
 from installers.trouble import SetupError
 
 
@@ -57,5 +57,6 @@ def test_packages_are_never_looked_for_outside_the_lock(monkeypatch: pytest.Monk
     assert "--no-deps" in find_tool().install(Path("python"))
 
 
-def test_foreign_module_paths_stay_outside() -> None:
-    assert without_foreign_paths({"PYTHONPATH": "/x", "HOME": "/h"}) == {"HOME": "/h"}
+def test_foreign_module_paths_and_a_ban_of_bytecode_stay_outside() -> None:
+    env = {"PYTHONPATH": "/x", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/h"}
+    assert clean_environment(env) == {"HOME": "/h"}
