@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from peft.tuners.lora import LoraLayer
 from safetensors import SafetensorError
 from torch import Tensor
 
-from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.errors import HostCancelled, ModelError, SapoError, UsageError
 from sapo_desktop.core.files.exports import part_of, refuse_used, take_its_name, why_not_written
 from sapo_desktop.core.files.model_links import copy_file
 from sapo_desktop.core.sentences import sentence
@@ -32,7 +32,13 @@ _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torc
 
 
 def export(
-    format: str, model: Any, tokenizer: Any, model_folder: Path, to: Path, steps: int | None = None
+    format: str,
+    model: Any,
+    tokenizer: Any,
+    model_folder: Path,
+    to: Path,
+    steps: int | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[str]:
     """Write the live model into the folder `to` and return the names of the files in it.
 
@@ -43,8 +49,10 @@ def export(
         model_folder: where the base was loaded from; its configuration and licence go along.
         to: a folder that does not exist yet, or is empty.
         steps: optimiser steps behind the weights, for the model card; None where it is not known.
+        should_stop: asked before each weight of a whole model, of which there may be gigabytes.
 
     Raises:
+        HostCancelled: it should stop; nothing of it stays.
         UsageError: an unknown format, or `to` is in use.
         ModelError: this model cannot be written in this format.
         SapoError: the disk is full or cannot be written.
@@ -60,7 +68,11 @@ def export(
         # A leftover of an export that was killed.
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        _WRITERS[format](model, tokenizer, model_folder, part)
+        if format == "peft":
+            _write_adapter(model, tokenizer, model_folder, part)
+        else:
+            write = _write_merged if format == "merged" else _write_gguf
+            write(model, MergedWeights(model, should_stop), tokenizer, model_folder, part)
         text = card(format, model_folder, steps, adapted=isinstance(model, PeftModel))
         (part / "README.md").write_text(text, encoding="utf-8")
         _open_to_readers(part)
@@ -84,10 +96,11 @@ def _open_to_readers(part: Path) -> None:
 class MergedWeights(Mapping[str, Tensor]):
     """The weights with the adapter added in, under the plain model's names, each computed when it is read.
 
-    Values are `W + scaling * B A`, formed in fp32 on the CPU.
+    Values are `W + scaling * B A`, formed in fp32 on the CPU. To read one raises HostCancelled where it should stop.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, should_stop: Callable[[], bool] = lambda: False) -> None:
+        self._should_stop = should_stop
         base = model.get_base_model() if isinstance(model, PeftModel) else model
         self._plain: dict[str, Tensor] = {}
         self._layers: dict[str, LoraLayer] = {}
@@ -99,6 +112,8 @@ class MergedWeights(Mapping[str, Tensor]):
                 self._plain[name.replace(".base_layer.", ".")] = tensor
 
     def __getitem__(self, name: str) -> Tensor:
+        if self._should_stop():
+            raise HostCancelled(sentence("The work was given up on purpose."))
         value = self._plain[name].detach().to(device="cpu", dtype=torch.float32)
         layer = self._layers.get(name)
         if layer is None or layer.merged or layer.disable_adapters:
@@ -152,7 +167,7 @@ def _write_adapter(model: Any, tokenizer: Any, model_folder: Path, part: Path) -
     _write_tokenizer(tokenizer, part)
 
 
-def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> None:
+def _write_merged(model: Any, weights: MergedWeights, tokenizer: Any, model_folder: Path, part: Path) -> None:
     config = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
     dtype = config.get("dtype") or config.get("torch_dtype") or "bfloat16"
     if dtype not in _DTYPES:
@@ -162,7 +177,6 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
             known=", ".join(_DTYPES),
         )
     tied = bool(config.get("tie_word_embeddings", model.config.tie_word_embeddings))
-    weights = MergedWeights(model)
     shapes = {n: weights.shape(n) for n in weights if not (tied and n == "lm_head.weight")}
     save_weights(shapes, weights, _DTYPES[dtype], part)
     config["dtype"] = config.pop("torch_dtype", dtype)
@@ -180,12 +194,9 @@ def _write_tokenizer(tokenizer: Any, part: Path) -> None:
         raise OSError(str(error)) from error
 
 
-def _write_gguf(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> None:
+def _write_gguf(model: Any, weights: MergedWeights, tokenizer: Any, model_folder: Path, part: Path) -> None:
     name = model_folder.name
-    write_model(part / f"{name}-F16.gguf", model.config, tokenizer, MergedWeights(model), "F16", name=name)
-
-
-_WRITERS = {"peft": _write_adapter, "merged": _write_merged, "gguf": _write_gguf}
+    write_model(part / f"{name}-F16.gguf", model.config, tokenizer, weights, "F16", name=name)
 
 
 def _copy_along(format: str, model_folder: Path, part: Path) -> None:

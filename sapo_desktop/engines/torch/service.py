@@ -164,7 +164,7 @@ class TorchEngine:
             torch.set_num_threads(self.threads)
         self.trainer.configure(request.learning_rate, request.micro_batch)
 
-    def export(self, request: p.Export) -> list[str]:
+    def export(self, request: p.Export, should_stop: Callable[[], bool]) -> list[str]:
         """Write the weights for use elsewhere."""
         from sapo_desktop.engines.exporting.export import export
 
@@ -181,6 +181,7 @@ class TorchEngine:
                 self.lm.folder,
                 Path(request.folder),
                 self.trainer.steps,
+                should_stop,
             )
 
     def _answer(self, job: GenerationJob, base: bool, watch: GenerationMonitor) -> Answers:
@@ -273,7 +274,8 @@ class Service:
                     write_trained(engine.lm, engine.policy, Path(request.file), folder)
                 return p.Done()
             case p.Export():
-                return p.Done(files=engine.export(request))
+                # Nothing is answered between: the weights are the average's meanwhile.
+                return p.Done(files=engine.export(request, self.cancelled.is_set))
 
 
 def _load(request: p.Load) -> TorchEngine:

@@ -13,7 +13,7 @@ from peft import PeftModel
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.errors import HostCancelled, ModelError, SapoError, UsageError
 from sapo_desktop.engines.exporting import export as exporting
 from sapo_desktop.engines.exporting.export import MergedWeights, export
 from tests.engines.export_models import (
@@ -154,6 +154,17 @@ def test_every_file_is_as_readable_as_the_card(tmp_path: Path, tokenizer: Any, b
     model = adapted(tiny_model("llama", ROWS)) if format == "peft" else tiny_model("llama", ROWS)
     export(format, model, tokenizer, base, tmp_path / "out")
     assert len({file.stat().st_mode for file in (tmp_path / "out").iterdir()}) == 1
+
+
+@pytest.mark.parametrize("format", ["merged", "gguf"])
+def test_an_export_is_given_up_between_two_weights_and_leaves_nothing(
+    tmp_path: Path, tokenizer: Any, base: Path, format: str
+) -> None:
+    asked = iter([False, False, True])
+    model = adapted(tiny_model("llama", ROWS))
+    with pytest.raises(HostCancelled):
+        export(format, model, tokenizer, base, tmp_path / "out", should_stop=lambda: next(asked))
+    assert list(tmp_path.iterdir()) == [base]
 
 
 @pytest.mark.parametrize("format", ["peft", "merged", "gguf"])

@@ -139,13 +139,15 @@ def test_merged_weights_are_exported(service: Service, tmp_path: Path) -> None:
     assert [c.tokens for c in ask(other, QUESTION).completions[0]] == [c.tokens for c in learned.completions[0]]
 
 
-def test_cancel_ends_answering_and_learning_but_not_what_follows(service: Service) -> None:
+def test_cancel_ends_answering_and_learning_but_not_what_follows(service: Service, tmp_path: Path) -> None:
     made = ask(service, QUESTION)
     service.cancelled.set()
     with pytest.raises(HostCancelled):
         ask(service, QUESTION)
     with pytest.raises(HostCancelled):
         ask(service, step_of(made))
+    with pytest.raises(HostCancelled):
+        ask(service, p.Export(format="merged", folder=str(tmp_path / "out")))
     service.cancelled.clear()  # the host does this before each request
     assert ask(service, QUESTION).completions == made.completions
 
