@@ -28,7 +28,6 @@ sys.path.insert(0, str(ROOT))
 
 from pages.fit import fit_page  # noqa: E402
 from pages.learning import learning_page, plot_learning, recorded_learning  # noqa: E402
-from pages.names import short  # noqa: E402
 from pages.parts import DATA, filled, pyplot, wrapped  # noqa: E402
 
 from tests.bench.figure import Figure  # noqa: E402
@@ -36,8 +35,10 @@ from tests.bench.node.learning import machine  # noqa: E402
 
 INTERVAL = re.compile(r"(?:95% interval |^)((\S+) to (?!\2(?:[; ]|$))[^; ]+)(?=;| in \d|$)")
 """What of a figure's note is shown, unless both ends are the same."""
-COMPARED = re.compile(r"/torch engine$|/llama.cpp against our torch engine$|, by the wall$")
+COMPARED = re.compile(r"(tokens per CPU-s of|llama\.cpp against) our torch engine, [^,]+$|by the wall, ")
 """Figures that are shown without a goal."""
+RATIOS = {"share", "times"}
+"""Units that are not shown."""
 LARGEST_ALONE = {"tasks", "cheapest"}
 OF_SPEED = (
     "round",
@@ -136,9 +137,9 @@ def goal_lines(figures: Sequence[Figure]) -> str:
     """A line for each goal: the figures that are to meet it, by what stands before the comma of their names."""
     of_goals: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for figure in figures:
-        if figure.goal or COMPARED.search(figure.name):
-            about, _, case = short(figure.name).partition(", ")
-            goal = f" [{short(figure.goal)}]" if figure.goal else ""
+        if figure.goal or COMPARED.match(figure.name):
+            about, _, case = figure.name.partition(", ")
+            goal = f" [{figure.goal}]" if figure.goal else ""
             of_goals.setdefault(goal, {}).setdefault(about, []).append((case, valued(figure)))
     return "\n".join(wrapped(f"- {told(subjects)}{goal}", indent="  ") for goal, subjects in of_goals.items())
 
@@ -157,7 +158,8 @@ def told(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 def valued(figure: Figure) -> str:
     """With its interval, where its note tells one, and the word where its goal was missed."""
-    unit = "" if len(figure.unit) > 3 and figure.unit in short(figure.name) else short(figure.unit)
+    is_said = figure.unit in RATIOS or (len(figure.unit) > 3 and figure.unit in figure.name)
+    unit = "" if is_said else figure.unit
     found = INTERVAL.search(figure.note)
     interval = f"({found[1]})" if found else ""
     missed = ", **missed**" if figure.held is False else ""
@@ -183,7 +185,7 @@ def plot_growth(figures: Sequence[Figure], path: Path) -> None:
         axis.minorticks_off()
         axis.set_xticks(xs, [f"{x:,.0f}" for x in xs])
         axis.set_yticks([ys[0], ys[-1]], [f"{y:.2g}" for y in (ys[0], ys[-1])])
-        what, by = figure.name.split(", ")
+        what, by = figure.name.removeprefix("exponent of ").split(", by ")
         axis.set_xlabel(by, fontsize=8)
         axis.set_title(f"{what}: exponent {figure.value:.2f}", fontsize=8)
         axis.tick_params(labelsize=7)

@@ -5,6 +5,7 @@ for a red build, and the docs show what was measured either way.
 """
 
 import argparse
+import io
 import os
 import subprocess
 import sys
@@ -16,8 +17,8 @@ import msgspec
 
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One measured value. `goal` is in words, `held` says whether the value meets it (None: there is no
-    goal)."""
+    """One measured value, named as docs/figures.md shows it: `WHAT, CASE`, so that several cases of one thing stand
+    together there. `goal` is in words, `held` says whether the value meets it (None: there is no goal)."""
 
     name: str
     value: float
@@ -27,18 +28,18 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
 
 
-def at_most(name: str, value: float, unit: str, most: float | None, note: str = "", why: str = "") -> Figure:
-    """A figure with an upper bound, or with none (None); `why` goes on with the goal's words."""
+def at_most(name: str, value: float, unit: str, most: float | None, note: str = "") -> Figure:
+    """A figure with an upper bound, or with none (None)."""
     if most is None:
         return Figure(name, value, unit, note=note)
-    return Figure(name, value, unit, f"at most {most:g}{why}", value <= most, note)
+    return Figure(name, value, unit, f"≤{most:,g}", value <= most, note)
 
 
-def at_least(name: str, value: float, unit: str, least: float | None, note: str = "", why: str = "") -> Figure:
-    """A figure with a lower bound, or with none (None); `why` goes on with the goal's words."""
+def at_least(name: str, value: float, unit: str, least: float | None, note: str = "") -> Figure:
+    """A figure with a lower bound, or with none (None)."""
     if least is None:
         return Figure(name, value, unit, note=note)
-    return Figure(name, value, unit, f"at least {least:g}{why}", value >= least, note)
+    return Figure(name, value, unit, f"≥{least:,g}", value >= least, note)
 
 
 def exactly(name: str, value: float, unit: str, wanted: float, note: str = "") -> Figure:
@@ -57,6 +58,8 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
 
 def show(figures: Iterable[Figure], given: argparse.Namespace) -> None:
     """Print figures as they come."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # what Windows takes for a pipe has no sign for "at most"
     for figure in figures:
         if given.json:
             line = msgspec.json.encode(figure).decode()

@@ -46,7 +46,7 @@ def test_a_quick_run_prints_its_figures(script: str) -> None:
 
 def assert_prints_figures(script: str) -> None:
     command = [sys.executable, "-m", *script.split(), "--quick", "--json"]
-    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    ran = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
     assert ran.returncode == 0, ran.stderr
     figures = [msgspec.json.decode(line, type=Figure) for line in ran.stdout.splitlines()]
     assert figures

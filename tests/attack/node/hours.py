@@ -192,29 +192,29 @@ def figures(samples: Sequence[Sample], *, leaks: list[str] | None = None, ended:
     """`leaks`: lines of logs that hold a path or a name; None where the logs are gone. `ended`: what the program said
     that ended by itself."""
     if not samples:
-        yield Figure("hours: samples", 0, "samples", "some", False)
+        yield Figure("samples", 0, "samples", "some", False)
         return
     end = samples[-1].seconds
     counted = [sample for sample in samples if sample.seconds >= min(SETTLED, (1 - LEAST_PART) * end)]
     minutes = (counted[-1].seconds - counted[0].seconds) / 60
     about = f"{end / 60:.0f} minutes, {samples[-1].rounds} rounds; the last {minutes:.0f} minutes count"
-    yield Figure("hours: minutes played", end / 60, "minutes", note=about)
-    yield exactly("hours: programs that ended by themselves", float(bool(ended)), "programs", 0, ended)
+    yield Figure("minutes played", end / 60, "minutes", note=about)
+    yield exactly("programs that ended by themselves", float(bool(ended)), "programs", 0, ended)
     for name in samples[-1].memory:
-        yield _drift(f"hours: memory of {name}, drift", trend([sample.memory.get(name, 0) for sample in counted]))
+        yield _drift(f"drift of memory, {name}", trend([sample.memory.get(name, 0) for sample in counted]))
     yield _queues(counted)
     largest = max((size for sample in samples for size in sample.logs.values()), default=0)
     note = f"{sum(samples[-1].logs.values()) / 1e3:.0f} kB of {len(samples[-1].logs)} logs in all"
-    yield at_most("hours: largest log", largest / 1e3, "kB", 1.1 * MAX_LOG_BYTES / 1e3, note)
+    yield at_most("largest log", largest / 1e3, "kB", 1.1 * MAX_LOG_BYTES / 1e3, note)
     if leaks is not None:
-        yield exactly("hours: lines of logs with a path or a name", len(leaks), "lines", 0, "; ".join(leaks[:3]))
+        yield exactly("log lines with a path or name", len(leaks), "lines", 0, "; ".join(leaks[:3]))
 
 
 def _drift(name: str, fit: Trend | None) -> Figure:
     if fit is None:
         return Figure(name, 0.0, "%", note="too few samples")
     note = f"{fit.interval}; from {fit.begin / 1e6:.0f} MB"
-    return Figure(name, fit.percent, "%", f"below {MOST_DRIFT:.0f}", fit.percent < MOST_DRIFT, note)
+    return Figure(name, fit.percent, "%", f"<{MOST_DRIFT:.0f}", fit.percent < MOST_DRIFT, note)
 
 
 def _queues(counted: Sequence[Sample]) -> Figure:
@@ -223,7 +223,7 @@ def _queues(counted: Sequence[Sample]) -> Figure:
     growing = {name: fit for name, fit in fits.items() if fit is not None and fit.low > MOST_DRIFT}
     told = [f"{name} {fit.percent:+.0f}% ({fit.interval})" for name, fit in growing.items()]
     told.append("at the end: " + ", ".join(f"{name} {value:.0f}" for name, value in counted[-1].queues.items()))
-    return exactly("hours: queues that grow", len(growing), "queues", 0, "; ".join(told))
+    return exactly("queues that grow", len(growing), "queues", 0, "; ".join(told))
 
 
 def trend(values: Sequence[float]) -> Trend | None:

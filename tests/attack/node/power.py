@@ -321,15 +321,15 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def figures(recording: Recording, toll: Toll, differing: list[str], said: list[list[str]]) -> list[Figure]:
-    name = "files in which the recording differs from the folder"
+    name = "files differing from the folder"
     cuts = f"{len(recording.ops)} changes and syncs; " + ", ".join(f"{n} {name}" for name, n in toll.cuts.items())
     bad = "; ".join(f"{count} x {what}" for what, count in toll.unreadable.most_common(3))
     return [
         exactly(name, len(differing), "files", 0, ", ".join(differing[:5])),
         Figure("power cuts", toll.cuts.total(), "cuts", note=cuts),
         exactly("checkpointed rounds lost", toll.lost, "rounds", 0),
-        exactly("folders in which something could not be read", toll.unreadable.total(), "folders", 0, bad),
-        exactly("nodes that complained as they went on", sum(map(bool, said)), f"of {len(said)}", 0),
+        exactly("folders with something unreadable", toll.unreadable.total(), "folders", 0, bad),
+        exactly("nodes that complained", sum(map(bool, said)), f"of {len(said)}", 0),
     ]
 
 

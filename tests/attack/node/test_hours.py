@@ -26,10 +26,10 @@ def test_a_growing_queue_and_a_leak_are_said() -> None:
         for at in range(120)
     ]
     found = {figure.name: figure for figure in figures(samples, leaks=["relay: worker.log: /home/me"])}
-    assert found["hours: memory of worker, drift"].held
-    queues = found["hours: queues that grow"]
+    assert found["drift of memory, worker"].held
+    queues = found["queues that grow"]
     assert queues.value == 1 and not queues.held and "unsent" in queues.note
-    assert not found["hours: lines of logs with a path or a name"].held
+    assert not found["log lines with a path or name"].held
 
 
 def test_paths_and_names_are_found_in_logs() -> None:

@@ -59,15 +59,15 @@ def flooded(rounds: int) -> list[Figure]:
     reached = sum(envelope in relay.served() for envelope in honest for relay in relays)
     return [
         Figure(
-            "draws that a relay gets that floods the backbone",
+            "draws of a relay that floods the backbone",
             theirs / drawn,
             "share",
-            f"no more than one relay of {RELAYS + 1}: {GOAL} within the interval",
+            f"{GOAL} within the interval",
             interval.low <= GOAL,
             f"{theirs} of {drawn} from {forged} forged against {len(honest)}; 95% interval "
             f"{interval.low:.3f} to {interval.high:.3f}",
         ),
-        exactly("honest groups that all relays serve beside the flood", reached / (len(honest) * RELAYS), "share", 1),
+        exactly("honest groups that all relays serve", reached / (len(honest) * RELAYS), "share", 1),
     ]
 
 

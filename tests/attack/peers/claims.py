@@ -46,7 +46,7 @@ def instances() -> Figure:
     envelopes = [group(author.signer, instance=bytes([number]) * 16) for number in range(INSTANCES)]
     server.exchange.receive(link, codec.encode(m.Publish(batch=codec.pack_published(envelopes))), mesh.now)
     count = len(victim.exchange.pool)
-    return exactly(f"how often one question counts under {INSTANCES} instances", count, "times", 1)
+    return exactly(f"times one question counts under {INSTANCES} instances", count, "times", 1)
 
 
 def kept(scale: int, seed: int) -> Figure:
@@ -96,9 +96,7 @@ def asked() -> Figure:
     mesh.wait(20)
     keys = {author.signer.key for author in authors}
     got = sum(entry.name.author in keys for entry in victim.exchange.pool)
-    return at_least(
-        "honest groups asked for beside a link that filled the pool", got, "groups", 8, why=", half of what is wanted"
-    )
+    return at_least("honest groups got beside a link that filled the pool", got, "groups", 8)  # half of what it wants
 
 
 def invites() -> Figure:
@@ -106,7 +104,7 @@ def invites() -> Figure:
     peers = [f"wss://{host}:8765" for host in HOSTS] + ["wss://relay.example:22", "wss://relay.example:25"]
     unasked = [peer for peer in peers if Invite("5a" * 32, (peer,)).nearby == ()]
     note = f"of {len(peers)} tried{': ' if unasked else ''}{', '.join(unasked)}"
-    return exactly("places nearby that an invite has dialled unasked", len(unasked), "addresses", 0, note)
+    return exactly("addresses that an invite dialled unasked", len(unasked), "addresses", 0, note)
 
 
 if __name__ == "__main__":

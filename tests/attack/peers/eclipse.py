@@ -43,13 +43,13 @@ _NAMED = Address("relay.example", 8765)
 def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
     """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link, when, how often?"""
     tries = 10 if quick else 300
-    cases = {
-        "from a quarter of the parts": Internet(PARTS // 3),
-        "from as many parts as honest ones": Internet(PARTS),
-        "from four fifths of the parts": Internet(HOSTILE),
-        "from four fifths of the parts, and they hang up within two minutes": Internet(HOSTILE, hang_up=True),
-        "each a name of its own, all of one part": Internet(1, names=True),
-        "from four fifths of the parts, and one peer is named": Internet(HOSTILE, named=True),
+    cases = {  # in how many of the parts of the internet the attacker is
+        "in a quarter of parts": Internet(PARTS // 3),
+        "in half": Internet(PARTS),
+        "in 4/5": Internet(HOSTILE),
+        "in 4/5, hanging up": Internet(HOSTILE, hang_up=True),
+        "in one, by names": Internet(1, names=True),
+        "in 4/5, one peer named": Internet(HOSTILE, named=True),
     }
     for case, internet in cases.items():
         met = [asyncio.run(internet.honest_links(rng)) for _ in range(tries)]
@@ -61,7 +61,7 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
         for what, (of, least) in asked.items():
             count = sum(map(of, met))
             note = f"{count:.0f} of {tries}" if what.startswith("newcomers") else ""
-            yield at_least(f"{what}, 80% of addresses hostile, {case}", count / tries, "share", least, note)
+            yield at_least(f"{what} while 80% of addresses are hostile, {case}", count / tries, "share", least, note)
 
 
 @dataclass

@@ -53,13 +53,14 @@ def flooded(nodes: int, rounds: int, *, relayed: bool) -> Figure:
         drawn += len(entries)
         theirs += sum(entry.name.author in keys for entry in entries)
     interval = wilson(theirs, drawn)
-    name = f"draws that a flooding tenth gets, {'through two relays' if relayed else 'directly'}"
+    name = f"draws of a flooding tenth, {'through two relays' if relayed else 'directly'}"
     note = f"{theirs} of {drawn}; 95% interval {interval.low:.3f} to {interval.high:.3f}"
     return at_most(name, theirs / drawn, "share", GOAL, note)
 
 
 def shifted(lie: float) -> Figure:
-    """How far three tenths of the identities that are always right, or always wrong, move the swarm's reward."""
+    """How far three tenths of the identities that are always right, or always wrong, move the swarm's reward.
+    Held: it stays between the 28th and the 72nd percentile of the honest."""
     rng = Random(1)
     honest = [rng.betavariate(2, 5) for _ in range(HONEST)]
     meter = RewardMeter()
@@ -72,10 +73,10 @@ def shifted(lie: float) -> Figure:
     assert before is not None and after is not None
     low, high = (sorted(honest)[int(share * HONEST)] for share in (0.28, 0.72))
     return Figure(
-        f"shift of the swarm's reward by 30% that are always {'right' if lie else 'wrong'}",
+        f"shift of the reward by 30%, always {'right' if lie else 'wrong'}",
         after.value - before.value,
         "reward",
-        f"between the honest 28th and 72nd percentile, {low - before.value:+.3f} and {high - before.value:+.3f}",
+        f"{low - before.value:+.3f} to {high - before.value:+.3f}",
         low <= after.value <= high,
         f"{before.value:.3f} to {after.value:.3f}, interval {after.low:.3f} to {after.high:.3f}",
     )

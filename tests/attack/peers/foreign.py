@@ -108,7 +108,7 @@ def ids(starter: Starter) -> list[Figure]:
     ours = max(len(c.tokens) for c in fit.group.completions)
     note = f"of {MAX_TOKENS} that an own one may have"
     return [
-        at_most("padded group, signed", size, "bytes", limits.MAX_GROUP, why=", so it is valid"),
+        at_most("padded group, signed", size, "bytes", limits.MAX_GROUP),
         Figure("padded answer as sent", sent, "ids", note=note),
         at_most("padded answer as trained on", ours, "ids", MAX_TOKENS),
     ]
@@ -123,8 +123,8 @@ def normaliser(starter: Starter) -> list[Figure]:
     after = _tokens(own, [fit.group for fit in taken(starter, wrong)] * WRONG_GROUPS)
     return [
         Figure("normaliser of own answers alone", alone, "tokens"),
-        Figure(f"... with {WRONG_GROUPS} wrong groups as sent", before, "tokens"),
-        Figure(f"... with {WRONG_GROUPS} wrong groups as taken", after, "tokens", "as alone", after == alone),
+        Figure(f"normaliser with {WRONG_GROUPS} wrong groups as sent", before, "tokens"),
+        Figure(f"normaliser with {WRONG_GROUPS} wrong groups as taken", after, "tokens", "as alone", after == alone),
     ]
 
 

@@ -367,30 +367,30 @@ def _figures(
     cpu: float,
 ) -> Iterator[Figure]:
     empty, idle, peak = memory
-    name = f"{count:,} sessions, {wall:.0f} s"
+    name = f"of {count:,} sessions, after {wall:.0f} s, ended or not open at the end"
     ended = max(count - seen['sapo_relay_links{dialled="them"}'], load.ended.total())
     note = ", ".join(f"{number} x {reason}" for reason, number in load.ended.items())
-    yield exactly(f"{name}: sessions that ended, or were not open at the end", ended, "sessions", 0, note)
+    yield exactly(name, ended, "sessions", 0, note)
     came = seen['sapo_relay_groups_total{way="in"}']
     refused = [name for name, value in seen.items() if name.startswith("sapo_relay_refused") and value]
     note = f"of {load.published}, {load.published / wall:.0f}/s, of {load.due} that were due; "
     note += ", ".join(refused) or "none refused"
-    yield exactly(f"{name}: groups published and not taken", load.published - came, "groups", 0, note)
+    yield exactly("groups published and not taken", load.published - came, "groups", 0, note)
     allowed = 1 / seen["sapo_relay_seconds_per_group"]
-    yield Figure(f"{name}: what a session may send at the end", allowed, "groups a second")
+    yield Figure("what a session may send at the end", allowed, "groups a second")
     times = sorted(load.servable)
     late = times[int(0.99 * len(times))]
     note = f"half within {times[len(times) // 2]:.3f} s, of {len(times)}; the sessions' own waiting included"
-    yield at_most(f"{name}: from PUBLISH to servable, 99% within", late, "s", 1, note)
-    yield Figure(f"{name}: groups served", seen['sapo_relay_groups_total{way="out"}'], "groups")
-    yield at_most(f"{name}: memory of an idle session", (idle - empty) / count / limits.KIB, "KiB", 40)
+    yield at_most("from PUBLISH to servable, 99% within", late, "s", 1, note)
+    yield Figure("groups served", seen['sapo_relay_groups_total{way="out"}'], "groups")
+    yield at_most("memory of an idle session", (idle - empty) / count / limits.KIB, "KiB", 40)
+    # Empty, all that it may hold, and its sessions.
     most = round((empty + MOST_MEMORY + 40 * limits.KIB * count) / limits.KIB**2)
-    why = ": empty, all that it may hold, and its sessions"
-    yield at_most(f"{name}: most memory of the relay", peak / limits.KIB**2, "MiB", most, why=why)
+    yield at_most("most memory of the relay", peak / limits.KIB**2, "MiB", most)
     note = f"{came / cpu:.0f} groups taken, and as many served, for a CPU-second"
-    yield Figure(f"{name}: relay's processor", cpu / wall, "cores", note=note)
+    yield Figure("relay's processor", cpu / wall, "cores", note=note)
     note = f"{count / greeting_cpu:.0f} for a CPU-second of the relay; the other side's work took the rest"
-    yield at_least(f"{name}: handshakes", count / greeting, "a second", 200, note)
+    yield at_least("handshakes", count / greeting, "a second", 200, note)
 
 
 def _free_port() -> int:

@@ -161,18 +161,18 @@ def counted(tally: Tally, attacker: bytes) -> Iterator[None]:
 def figures(tally: Tally, rounds: int, nodes: int) -> Iterator[Figure]:
     last = range(rounds - max(1, rounds // 10) + 1, rounds + 1)
     planted, answers = (sum(counts[number] for number in last) for counts in (tally.planted, tally.answers))
-    name = f"own answers with a planted word after {rounds} rounds, one node of {nodes} plants"
+    name = f"answers with a planted word, one node of {nodes} plants"
     note = f"{planted} of {answers} in the last {len(last)} rounds"
-    yield at_most(name, planted / max(1, answers), "share", 0.05, note, " after 100")
+    yield at_most(name, planted / max(1, answers), "share", 0.05, note)  # after 100 rounds
     reward = sum(tally.rewards[number] for number in last) / len(last)
     note = f"{tally.rewards[1]:.2f} in the first"
     yield Figure("reward of the honest nodes in these rounds", reward, "reward", note=note)
     unfit = 1 - tally.fit[False] / max(1, tally.offered[False])
     note = f"of {tally.offered[False]}; of the planter's {tally.offered[True]} groups {tally.fit[True]} were fit"
-    yield at_most("honest groups that were drawn and not fit to train on", unfit, "share", 0.03, note)
+    yield at_most("honest groups not fit to train on", unfit, "share", 0.03, note)
     left_out = tally.left_out[False] / max(1, tally.stepped[False])
     note = f"of {tally.stepped[False]}; of the planter's {tally.stepped[True]} answers {tally.left_out[True]} were"
-    yield at_most("honest right answers that were left out of the step", left_out, "share", 0.03, note)
+    yield at_most("honest right answers left out", left_out, "share", 0.03, note)
 
 
 if __name__ == "__main__":

@@ -48,12 +48,13 @@ def main() -> None:
         show(SCENARIOS[name](given.quick, Random(given.seed)), given)
 
 
-def share(name: str, count: int, of: int, most: float, why: str = "") -> Figure:
+def share(name: str, count: int, of: int, most: float) -> Figure:
     """A share that is to be at most so much."""
     interval = wilson(count, of)
     note = f"{count} of {of}; 95% interval {interval.low:.3f} to {interval.high:.3f}"
     value = count / max(1, of)
-    return Figure(name, value, "share", f"at most {most:.3g}{why}", bool(of) and value <= most, note)
+    goal = f"≤{most:.3g}" if most else "0"
+    return Figure(name, value, "share", goal, bool(of) and value <= most, note)
 
 
 # -- sybils ----------------------------------------------------------------------------------------------------------
@@ -64,17 +65,12 @@ def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
     rounds = 50 if quick else 300
     few, every = range(HONEST, HONEST + 2), range(HONEST, HONEST * (1 + SYBILS_EACH))
     cases = {
-        "fresh, from two parts of the internet": (few, True, NEW_SHARE, ", the newcomers' share"),
-        "a day old, from two parts of the internet": (
-            few,
-            False,
-            3 / (HONEST + 2),
-            ", 1.5 times their share",
-        ),
-        "fresh, each from a part of its own": (every, True, NEW_SHARE, ", the newcomers' share"),
-        "a day old, each from a part of its own": (every, False, NEW_SHARE, ""),
+        "fresh, two parts of the internet": (few, True, NEW_SHARE),
+        "a day old, two parts of the internet": (few, False, 3 / (HONEST + 2)),  # 1.5 times their share
+        "fresh, a part each": (every, True, NEW_SHARE),
+        "a day old, a part each": (every, False, NEW_SHARE),
     }
-    for name, (places, fresh, most, why) in cases.items():
+    for name, (places, fresh, most) in cases.items():
         theirs = drawn = 0
         for _ in range(rounds):
             pool = Pool(b"")
@@ -88,7 +84,7 @@ def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
             taken = draw(pool, DRAWN, [TASK], new.__contains__, rng).names
             drawn += len(taken)
             theirs += sum(one.author not in honest for one in taken)
-        yield share(f"draws of 20 sybils for each honest node, {name}", theirs, drawn, most, why)
+        yield share(f"draws of 20 sybils to 1, {name}", theirs, drawn, most)
 
 
 def put(pool: Pool, author: bytes, relay: bytes, place: int, index: int = 0, slot: int = SLOT) -> None:
@@ -112,7 +108,7 @@ def filled(quick: bool, rng: Random) -> Iterator[Figure]:
     for name, buckets in (("", book_module._BUCKETS), (", in one bucket", 1)):
         with patch.multiple(book_module, _BUCKETS=buckets, _PER_BUCKET=PLACES // buckets):
             taken = sum(taken_of_honest(rng) for _ in range(tries))
-        name, of = f"honest addresses that a book takes after {PLACES} of two parts that answer{name}", tries * PARTS
+        name, of = f"honest addresses that a book takes after {PLACES} of two parts{name}", tries * PARTS
         yield at_least(name, taken / of, "share", None if buckets == 1 else 0.9, f"{taken} of {of}")
 
 
@@ -159,11 +155,9 @@ def replay(quick: bool, rng: Random) -> Iterator[Figure]:
     victim.exchange.draw(DRAWN, mesh.now)
     again = come()
     charged = sum(victim.exchange.standing.is_shut_out(author.key, mesh.now.monotonic) for author in authors)
-    yield share(
-        "groups of a replayed day that a new node takes beyond the last hour", max(0, first - recent), len(day), 0
-    )
-    yield share("groups taken a second time", again, len(day), 0)
-    yield share("authors shut out because others replayed them", charged, len(authors), 0)
+    yield share("groups over an hour old taken of a replay", max(0, first - recent), len(day), 0)
+    yield share("groups taken twice", again, len(day), 0)
+    yield share("authors shut out for others' replays", charged, len(authors), 0)
 
 
 def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
@@ -174,14 +168,14 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
         for number in range(4):
             clock.heard(bytes([number]) * 32, START.unix + rng.uniform(-2, 2), START.unix + wrong)
         unsaid += not clock.is_wrong
-    yield share("clocks an hour or a day off of which nothing is said", unsaid, 4, 0)
+    yield share("clocks an hour or a day off not told", unsaid, 4, 0)
     kept = 0
     for off in (-900, -300, 300, 900):
         clock = Clock()
         for number in range(4):
             clock.heard(bytes([number]) * 32, START.unix, START.unix + off)
         kept += clock.slot(START.unix + off) == SLOT
-    yield share("clocks up to a quarter of an hour off that are not put right", 4 - kept, 4, 0)
+    yield share("clocks up to 15 minutes off not put right", 4 - kept, 4, 0)
     moved = 0.0
     for wrong in (HOUR, -HOUR, DAY, -DAY):
         clock = Clock()
@@ -199,7 +193,7 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
             mesh.wait(2, step=2)
         ended = not all(link.session.is_open for link in peer.exchange.links)
         blamed += ended + peer.exchange.standing.is_shut_out(node.signer.key, mesh.now.monotonic)
-    yield exactly("honest nodes an hour or a day off that are blamed for it", blamed, "times", 0)
+    yield exactly("honest nodes blamed for a wrong clock", blamed, "times", 0)
 
 
 # -- relays ----------------------------------------------------------------------------------------------------------
@@ -225,14 +219,9 @@ def relays(quick: bool, rng: Random) -> Iterator[Figure]:
         of_minted += len(taken)
         minted += sum(one.index == 0 for one in taken)
     fair = favoured / HONEST
-    yield share(
-        "draws of a quarter that one of three relays hands on alone",
-        liked,
-        drawn,
-        fair + 1 / 3,
-        ", its share and a link's",
-    )
-    yield share("draws that come by a relay that mints tags, of three", minted, of_minted, LINK_SHARE, ", a link's cap")
+    most = fair + 1 / 3  # its share and a link's
+    yield share("draws of a quarter that one of three relays hands on alone", liked, drawn, most)
+    yield share("draws by one relay of three that mints tags", minted, of_minted, LINK_SHARE)
     mesh, victim, minter = Mesh(), Peer(1), Peer(2)
     mesh.join(victim, minter)
     honest = [Peer(number) for number in range(10, 16)]
@@ -248,9 +237,7 @@ def relays(quick: bool, rng: Random) -> Iterator[Figure]:
     victim.exchange.want([TASK], 64)
     entries, _ = victim.exchange.draw(DRAWN, mesh.now)
     theirs = sum(entry.path.link == link.source for entry in entries)
-    yield share(
-        "draws by a link that mints relays, tags and authors, beside six peers", theirs, len(entries), LINK_SHARE
-    )
+    yield share("draws by one link of seven that mints relays, tags and authors", theirs, len(entries), LINK_SHARE)
 
 
 def add(pool: Pool, author: bytes, relay: int, place: int, *, index: int, only: bool = False) -> None:
@@ -289,13 +276,9 @@ def grinding(quick: bool, rng: Random) -> Iterator[Figure]:
         taken = draw(slots, DRAWN, [TASK], never, rng).names
         of_slots += len(taken)
         by_slots += sum(one.author == patient for one in taken)
-    yield share(
-        "draws of a node with a fresh key for each question", by_keys, of_keys, NEW_SHARE, ", the newcomers' share"
-    )
-    most = 2 / (HONEST + 1)
-    yield share(
-        "draws of a node that chooses among all slots and numbers", by_slots, of_slots, most, ", twice its share"
-    )
+    yield share("draws of a node with a fresh key for each question", by_keys, of_keys, NEW_SHARE)
+    twice = 2 / (HONEST + 1)
+    yield share("draws of a node that chooses among all slots and numbers", by_slots, of_slots, twice)
     mesh, victim, grinder = Mesh(), Peer(1), Peer(2)
     mesh.join(grinder, victim)
     for slot in range(SLOT - 20, SLOT + 20):
@@ -319,13 +302,13 @@ def crowd(quick: bool, rng: Random) -> Iterator[Figure]:
     """A thousand links send more than there is time for: how long do twenty honest ones wait, and how long would they
     in one line with all others?"""
     seconds = 60.0 if quick else 600.0
-    for name, one_place in (("of one place", True), ("of newcomers from a part of their own each", False)):
+    for name, one_place in (("of one place", True), ("of newcomers of a part each", False)):
         for in_turns in (True, False):
             waits = sorted(waited(seconds, rng, one_place=one_place, in_turns=in_turns))
             late = waits[int(0.99 * len(waits))]
             line = "" if in_turns else ", all in one line"
             note = f"99% of {len(waits)} messages, half of them within {waits[len(waits) // 2]:.3f} s"
-            name_of = f"wait of honest messages beside {CROWD} links {name}{line}"
+            name_of = f"99% of honest messages wait beside {CROWD} links, {name}{line}"
             yield at_most(name_of, late, "s", 1 if in_turns else None, note)
 
 

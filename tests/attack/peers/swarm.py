@@ -320,7 +320,7 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
     return [
         Figure("nodes", len(external), "nodes", note=f"{outcome.seconds:.0f} s"),
         at_least(
-            "rounds with external groups, the least of all nodes",
+            "rounds with external groups, fewest of a node",
             least,
             "rounds",
             goal,
@@ -330,17 +330,17 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
         exactly("crashes", len(outcome.crashes), "crashes", 0, told),
         Figure("relay killed and started again", outcome.relay_kills, "times"),
         exactly(
-            "checkpointed rounds lost by the killed node",
+            "checkpointed rounds lost",
             outcome.lost_rounds,
             "rounds",
             0,
             f"killed after round {outcome.resumed_after}",
         ),
         Figure(
-            "frames of rubbish until the talker is shut out, mean over the relay's starts",
+            "frames of rubbish until the talker is shut out",
             talker.frames / max(shut, 1),
             "frames",
-            "at most 100, and shut out since",
+            "≤100",
             0 < talker.frames <= 100 * shut and talker.goodbyes["still shut out"] > 0,
             f"links ended by the relay: {shown}",
         ),

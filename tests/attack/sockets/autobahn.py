@@ -89,7 +89,7 @@ def figures(ours: dict[str, str], theirs: dict[str, str]) -> list[Figure]:
     told = ", ".join(f"{case}: {ours[case]} for {theirs[case]}" for case in worse)
     return [
         Figure("Autobahn cases with our options", len(ours), "cases", note=counted),
-        exactly("cases that end worse than with the library's own options", len(worse), "cases", 0, told),
+        exactly("cases worse than with the library's own options", len(worse), "cases", 0, told),
     ]
 
 

@@ -73,12 +73,12 @@ def main() -> None:
 def measured(seconds: float) -> Iterator[Figure]:
     with victim() as node:
         calm, _ = asyncio.run(openings(node, seconds / 2, nobody))
-        yield Figure("honest opening, nobody attacks", 1000 * calm, "ms")
+        yield Figure("median honest opening, nobody attacks", 1000 * calm, "ms")
     floods = {
         "PINGs at 0.46 MB/s": (PING * 1000, BEFORE_HELLO),
-        "PINGs as fast as it takes them": (PING * 1000, AS_FAST_AS_IT_TAKES),
-        "parts of messages as fast as it takes them": (PARTS, AS_FAST_AS_IT_TAKES),
-        "the smallest messages as fast as it takes them": (SMALLEST * 1000, AS_FAST_AS_IT_TAKES),
+        "PINGs at full speed": (PING * 1000, AS_FAST_AS_IT_TAKES),
+        "parts of messages at full speed": (PARTS, AS_FAST_AS_IT_TAKES),
+        "the smallest messages at full speed": (SMALLEST * 1000, AS_FAST_AS_IT_TAKES),
     }
     for name, (frames, rate) in floods.items():
         with victim() as node:
@@ -86,17 +86,17 @@ def measured(seconds: float) -> Iterator[Figure]:
             tell(f"{name}, before HELLO")
             slow, share = asyncio.run(openings(node, seconds, attack.run))
             note = f"{attack.bytes / 1e6:.1f} MB over {attack.links} connections; {share:.0%} of a core; {told(node)}"
-            yield at_most(f"honest opening under {name}, before HELLO", 1000 * slow, "ms, median", 100, note)
+            yield at_most(f"median honest opening, under {name}", 1000 * slow, "ms", 100, note)
     with victim() as node:
         tell("a proven link pings")
         prover = Prover(node.address, PROVEN)
         _, share = asyncio.run(openings(node, seconds, prover.run))
         note = f"{prover.bytes / 1e3:.0f} KB over {prover.links} links, each under a new key"
-        yield at_most("CPU of the node, a proven link pings at 0.3 MB/s", 100 * share, "% of a core", 10, note)
+        yield at_most("CPU under a proven link's PINGs at 0.3 MB/s", 100 * share, "%", 10, note)
     with victim() as node:
         tell("a peer sends, is cut off or resets the connection, and sends on")
         asyncio.run(openings(node, seconds, Resetting(node.port).run))
-        name = f"log written in {seconds:.0f} s of peers that reset their connections amidst PINGs"
+        name = f"log of {seconds:.0f} s of resets amidst PINGs"
         yield at_most(name, log_bytes(node) / 1000, "KB", 20, told(node))
 
 

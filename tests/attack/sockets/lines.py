@@ -145,7 +145,7 @@ async def lossy(seconds: float, rng: Random) -> list[Figure]:
         links = line.connections
     return [
         exactly("groups lost at 10% loss and 200 ms", missing, f"of {len(it.shared)}", 0),
-        exactly("links made anew at 10% loss and 200 ms", links - 1, "links", 0),
+        exactly("links made anew", links - 1, "links", 0),
     ]
 
 
@@ -170,7 +170,7 @@ async def parted(seconds: float, rng: Random) -> list[Figure]:
     note = f"all after {first + rest:.0f} s; {line.connections} connections in all"
     return [
         exactly(f"groups lost to {name}", missing, f"of {len(it.shared)}", 0),
-        at_most(f"until groups come again after {name}", first, "s", 60, note),
+        at_most("until groups come after a partition", first, "s", 60, note),
     ]
 
 

@@ -44,7 +44,7 @@ from tests.bench.figure import Figure, arguments, at_least, cpu_seconds, show, t
 
 TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}
 """Answer tokens by model: the larger ones take minutes as it is."""
-OURS, LLAMA = "torch engine", "llama.cpp"
+OURS, LLAMA = "our torch engine", "llama.cpp"
 HELD = f"{OURS}, held to AVX2"
 LARGE = {"0.5B"}
 """Not held to AVX2, as the model would lie in memory once more; and not in bfloat16 by transformers, which takes 20 GB
@@ -86,7 +86,8 @@ def measure(shape: str, folder: Path, options: Any) -> None:
             llama = LlamaWays(file, job)
             ways |= llama.ways() | quantised_ways(file, job)
         rates = {name: job.total * tokens / seconds for name, seconds in least(ways, turns, shape).items()}
-    show((Figure(f"generate/{shape}/{name}", rate, "tokens per CPU-s") for name, rate in rates.items()), options)
+    unit = "tokens per CPU-s"
+    show((Figure(f"{unit} of {name}, {shape}", rate, unit) for name, rate in rates.items()), options)
     show(compare(shape, rates), options)
     if llama is not None:
         show(under_load(shape, llama, options.quick), options)
@@ -207,9 +208,9 @@ def compare(shape: str, rates: dict[str, float]) -> Iterator[Figure]:
     single = rates["llama-cpp-python, one by one"]
     yield ratio(shape, "llama.cpp against one by one", ours / single, 3)
     for name in (LLAMA, *(f"{LLAMA} {bits}" for bits in BITS)):
-        yield ratio(shape, f"{name} against our torch engine", rates[name] / rates[OURS], None)
+        yield ratio(shape, f"{name} against {OURS}", rates[name] / rates[OURS], None)
     if HELD in rates:
-        yield ratio(shape, "llama.cpp against our torch engine, held to AVX2", ours / rates[HELD], None)
+        yield ratio(shape, f"{LLAMA} against {HELD}", ours / rates[HELD], None)
 
 
 def under_load(shape: str, llama: LlamaWays, quick: bool) -> Iterator[Figure]:
@@ -229,8 +230,8 @@ def under_load(shape: str, llama: LlamaWays, quick: bool) -> Iterator[Figure]:
         for one in others:
             one.terminate()
             one.join()
-    yield Figure(f"generate/{shape}/one thread", idle, "tokens per s")
-    yield ratio(shape, f"all cores busy, up to {cores} threads, against one thread before", busy / idle, 0.5)
+    yield Figure(f"one thread, {shape}", idle, "tokens per s")
+    yield ratio(shape, "all cores busy against one thread before", busy / idle, 0.5)
 
 
 def spin() -> None:
@@ -240,7 +241,7 @@ def spin() -> None:
 
 
 def ratio(shape: str, name: str, value: float, goal: float | None) -> Figure:
-    return at_least(f"generate/{shape}/{name}", value, "times", goal)
+    return at_least(f"{name}, {shape}", value, "times", goal)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
     tokens, turns = (8, 1) if options.quick else (TOKENS[shape], 3)
 
     def put(name: str, value: float, unit: str, note: str = "") -> None:
-        show([Figure(f"generate_profile/{shape}/{name}", value, unit, note=note)], options)
+        show([Figure(f"{name}, {shape}", value, unit, note=note)], options)
 
     service = Service()
     model = str(model_for_both_engines(folder / "model", shape, options.seed))

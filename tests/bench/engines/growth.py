@@ -67,16 +67,16 @@ def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
     starter = folders["starter"]
     found: dict[str, Points] = {}
     if "answers" in given.only:
-        found["a round, answers to a question"] = {n: a_round(starter, given.seed, answers=n) for n in ANSWERS[:few]}
+        found["a round, by answers to a question"] = {n: a_round(starter, given.seed, answers=n) for n in ANSWERS[:few]}
     if "tokens" in given.only:
-        found["a round, tokens of an answer"] = {n: a_round(starter, given.seed, tokens=n) for n in LENGTHS[:few]}
+        found["a round, by tokens of an answer"] = {n: a_round(starter, given.seed, tokens=n) for n in LENGTHS[:few]}
     if "models" in given.only:
-        found["a round, millions of parameters"] = {MODELS[n]: a_round(folders[n], given.seed) for n in models}
+        found["a round, by millions of parameters"] = {MODELS[n]: a_round(folders[n], given.seed) for n in models}
     if "memory" in given.only:
         early, late = memory_of_rounds(starter, given.seed, ROUNDS // 200 if given.quick else ROUNDS)
         grown = (late - early) / early
         note = f"{early / 1e6:.0f} MB after a tenth of them, {late / 1e6:.0f} MB in the end"
-        show([Figure("memory gained, rounds", 100 * grown, "%", "< 5", grown < 0.05, note)], given)
+        show([Figure("memory gained, rounds", 100 * grown, "%", "<5", grown < 0.05, note)], given)
     return found
 
 
@@ -100,7 +100,7 @@ def pools(sizes: tuple[int, ...], seed: int) -> dict[str, Points]:
         if len(pool) < size:
             raise UsageError(f"The pool took {len(pool)} of {size} groups.")
         drawn[float(size)] = cpu_seconds(partial(draw, pool, random)) / DRAWS
-    return {"filling a pool, groups": filled, "drawing from a pool, groups": drawn}
+    return {"filling a pool, by groups": filled, "drawing from a pool, by groups": drawn}
 
 
 def opened(random: Random) -> Opened[GroupBody]:
@@ -136,7 +136,7 @@ def exponent_of(name: str, points: Points) -> Figure:
     xs, ys = [math.log(x) for x in points], [math.log(y) for y in points.values()]
     slope = statistics.linear_regression(xs, ys).slope
     note = "; ".join(f"{x:,.0f}: {y:.3g} s" for x, y in points.items())
-    return at_most(name, slope, "exponent", LINEAR, note)
+    return at_most(f"exponent of {name}", slope, "exponent", LINEAR, note)
 
 
 if __name__ == "__main__":

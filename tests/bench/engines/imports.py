@@ -59,7 +59,7 @@ def main() -> None:
         ("compiler hidden, less memory", (whole.resident - hidden.resident) / 1e6, "MB"),
         ("compiler hidden, less time", whole.seconds - hidden.seconds, "CPU-s"),
     )
-    show((Figure(f"imports/torch, {name}", value, unit) for name, value, unit in found), options)
+    show((Figure(f"torch, {name}", value, unit) for name, value, unit in found), options)
 
 
 def of_import(way: str) -> Held:

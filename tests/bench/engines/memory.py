@@ -103,13 +103,13 @@ def main() -> None:
             figure = figure_of(case, measure(case, models, options.seed), estimate.total)
             within.append(figure.held)
             show([figure], options)
-    good, name = sum(map(bool, within)), "memory/estimates within the goal"
+    good, name = sum(map(bool, within)), "estimates within the goal"
     show([Figure(name, good, "cases", f"all of {len(within)}", all(within))], options)
 
 
 def figure_of(case: Case, peak: int, estimate: int) -> Figure:
     ratio, note = estimate / peak, f"peak {peak / 1e6:,.0f} MB, estimate {estimate / 1e6:,.0f} MB"
-    return Figure(f"memory/{case.name}", ratio, "of the peak", f"{UNDER} to {OVER}", UNDER <= ratio <= OVER, note)
+    return Figure(case.name, ratio, "of the peak", f"{UNDER} to {OVER}", UNDER <= ratio <= OVER, note)
 
 
 class Models:

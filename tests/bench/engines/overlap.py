@@ -152,15 +152,13 @@ def figures(model: str, turns: list[Turn]) -> Iterator[Figure]:
         assert interval is not None, "there are several turns"
         note = f"95% interval {math.exp(interval.low):.2f} to {math.exp(interval.high):.2f}"
         note += f"; from {WORTH} on it is worth building"
-        yield Figure(
-            f"overlap/{model}, bound by {name}", math.exp(statistics.median(gains)), "times as fast", note=note
-        )
+        yield Figure(f"bound by {name}, {model}", math.exp(statistics.median(gains)), "times as fast", note=note)
         for way in ("alone", "beside"):
             for phase in PHASES:
                 value = statistics.median(seconds(getattr(turn, way)[phase]) for turn in turns)
-                yield Figure(f"overlap/{model}, {phase}s {way}, {name}", value, "s")
+                yield Figure(f"{phase}s {way}, {name}, {model}", value, "s")
     work = statistics.median(cpu(turn.alone) / cpu(turn.beside) for turn in turns)
-    yield Figure(f"overlap/{model}, processor time of two threads", work, "times that of one")
+    yield Figure(f"processor time of two threads, {model}", work, "times that of one")
 
 
 def cpu(phases: dict[Phase, Took]) -> float:

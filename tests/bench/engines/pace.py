@@ -31,9 +31,9 @@ def main() -> None:
             folder = model_for_both_engines(Path(name), model, options.seed)
             spent = measured(ours(folder, 2, options.seed))
             rate = counted(folder, options.seed) / median(spent.cpu)
-        core = Figure(f"pace/{model}, a core", rate / 1e9, "billion operations a CPU-s")
+        core = Figure(f"a core, {model}", rate / 1e9, "billion operations a CPU-s")
         goal = ("0.67 to 1.5", 0.67 <= rate / CORE <= 1.5) if model == "135M" else ()
-        show([core, Figure(f"pace/{model}, beside the estimate's", rate / CORE, "times", *goal)], options)
+        show([core, Figure(f"a core beside the estimate's, {model}", rate / CORE, "times", *goal)], options)
 
 
 def counted(folder: Path, seed: int) -> float:

@@ -55,9 +55,9 @@ def main() -> None:
     measured = products.measure(shape["hidden_size"], shape["intermediate_size"])
     chosen = "bfloat16" if measured.bfloat16_pays else "float32"
     ratio = spent["float32"] / spent["bfloat16"]
-    worst, name = spent[chosen] / min(spent.values()), "precision/what is chosen against the faster"
+    worst, name = spent[chosen] / min(spent.values()), "number format chosen against the faster"
     best = at_most(name, worst, "times its CPU-s", 1.1, f"{chosen} is chosen")
-    show([Figure("precision/bfloat16 against float32", ratio, "times as fast"), best], options)
+    show([Figure("bfloat16 against float32", ratio, "times as fast"), best], options)
 
 
 def measure(folder: Path, dtype: str, work: Work, options: Namespace) -> float:
@@ -77,8 +77,8 @@ def measure(folder: Path, dtype: str, work: Work, options: Namespace) -> float:
     learning = best_of_two(lambda: engine.trainer.step(batch))
     answered, learned = work.answers * work.length, work.step_answers * work.step_length
     made = [
-        Figure(f"precision/generate {dtype}", answered / answering, "tokens per CPU-s"),
-        Figure(f"precision/train {dtype}", learned / learning, "tokens per CPU-s"),
+        Figure(f"generate {dtype}", answered / answering, "tokens per CPU-s"),
+        Figure(f"train {dtype}", learned / learning, "tokens per CPU-s"),
     ]
     show(made, options)
     return answering + learning

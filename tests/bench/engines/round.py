@@ -6,8 +6,8 @@
 of its own for each. Both sample at temperature 1 and reward an answer by what anybody can count, so nearly every group
 teaches. TRL is given what serves it best here: no reference, no gradient checkpointing, answers written all at once and
 learned from all at once or a question at a time (gradients added up), each in float32 and in bfloat16. The best of
-these counts. Where the memory ends, that is said. Seconds are those of the median round after the first; the peak is
-the process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
+these counts (for the peak, the one of least CPU). Where the memory ends, that is said. Seconds are those of the median
+round after the first; the peak is the process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
 """
 
 import argparse
@@ -83,20 +83,20 @@ def compare(model: str, folder: Path, options: argparse.Namespace) -> Iterator[F
     spent = {way: each for way, each in found.items() if each is not None}
     for way, each in found.items():
         if each is None:
-            yield Figure(f"round/{model}/{way}, killed", 1, "times", note="the memory ended")
+            yield Figure(f"{way}, killed, {model}", 1, "times", note="the memory ended")
             continue
-        yield Figure(f"round/{model}/{way}, CPU", median(each.cpu), "s")
-        yield Figure(f"round/{model}/{way}, wall", median(each.wall), "s")
-        yield Figure(f"round/{model}/{way}, peak", each.peak / 1e6, "MB")
+        yield Figure(f"{way}, CPU, {model}", median(each.cpu), "s")
+        yield Figure(f"{way}, wall, {model}", median(each.wall), "s")
+        yield Figure(f"{way}, peak, {model}", each.peak / 1e6, "MB")
     best = sorted((spent[way] for way in theirs if way in spent), key=lambda each: median(each.cpu))
     if not best:
         return
     faster, share = GOALS.get(model, (None, None))
     for what in ("cpu", "wall"):
         times = min(median(getattr(each, what)) for each in best) / median(getattr(spent[OURS], what))
-        yield at_least(f"round/{model}, speed by {what}", times, "times TRL's best", faster)
+        yield at_least(f"times TRL's best speed by {what}, {model}", times, "times", faster)
     peak = spent[OURS].peak / best[0].peak
-    yield at_most(f"round/{model}, peak", peak, "of TRL's where it is fastest by cpu", share)
+    yield at_most(f"peak, {model}", peak, "of TRL's", share)
 
 
 def played(model: str, way: str, folder: Path, options: argparse.Namespace) -> Spent | None:

@@ -73,9 +73,9 @@ def steps(engine: TorchEngine, batch: list[TrainingSequence], repeats: int) -> I
         tell(f"{method}: step {turn + 1} of {repeats}")
         best = min(best, cpu_seconds(lambda: engine.trainer.step(batch)))
     tokens = sum(len(s.prompt) + len(s.tokens) for s in batch)
-    yield Figure(f"train/{method}", tokens / best, "tokens per CPU-s")
+    yield Figure(f"speed of a step, {method}", tokens / best, "tokens per CPU-s")
     note = "" if len(batch) == 64 else f"scaled from {len(batch)}"
-    yield at_most(f"train/{method}, a step on 64 answers", best * 64 / len(batch), "CPU-s", 4, note)
+    yield at_most(f"a step on 64 answers, {method}", best * 64 / len(batch), "CPU-s", 4, note)
 
 
 def recomputing(engine: TorchEngine, batch: list[TrainingSequence], repeats: int) -> Figure:
@@ -87,7 +87,7 @@ def recomputing(engine: TorchEngine, batch: list[TrainingSequence], repeats: int
             trainer.settings = msgspec.structs.replace(trainer.settings, recompute=again)
             best[again] = min(best[again], cpu_seconds(lambda: trainer.step(batch)))
     times = best[True] / best[False]
-    return Figure("train/lora, layers made twice, time", times, "times a step's")
+    return Figure("layers made twice, time, lora", times, "times a step's")
 
 
 def saving(engine: TorchEngine) -> Iterator[Figure]:
@@ -97,9 +97,9 @@ def saving(engine: TorchEngine) -> Iterator[Figure]:
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
         restored = cpu_seconds(lambda: restore_trainer(engine.trainer, Path(folder)))
     method = engine.policy.method
-    yield Figure(f"train/{method}, save", saved, "CPU-s")
-    yield Figure(f"train/{method}, restore", restored, "CPU-s")
-    yield Figure(f"train/{method}, checkpoint", size / 1e6, "MB")
+    yield Figure(f"save, {method}", saved, "CPU-s")
+    yield Figure(f"restore, {method}", restored, "CPU-s")
+    yield Figure(f"checkpoint, {method}", size / 1e6, "MB")
 
 
 def log_softmax(repeats: int, seed: int) -> Iterator[Figure]:
@@ -118,9 +118,9 @@ def log_softmax(repeats: int, seed: int) -> Iterator[Figure]:
 
     tell("log-softmax over a large vocabulary")
     first, second = (min(cpu_seconds(work) for _ in range(repeats)) for work in (chunked, plain))
-    yield at_most("train/chunked log-softmax, time against plain", first / second, "times", 1.5)
+    yield at_most("chunked log-softmax, time against plain", first / second, "times", 1.5)
     share = chunk_rows(VOCABULARY) / rows
-    yield Figure("train/chunked log-softmax, share of logits held", share, "of all")
+    yield Figure("chunked log-softmax, share of logits held", share, "of all")
 
 
 if __name__ == "__main__":

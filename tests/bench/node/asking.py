@@ -49,7 +49,7 @@ def main() -> None:
             ("whole answer", [one.whole for one in waited], WHOLE_SECONDS),
         ):
             note = f"{min(values):.2f} to {max(values):.2f} in {len(values)}, on {os.cpu_count()} cores"
-            show([at_most(f"asked while it trains, {name}{where}", statistics.median(values), "s", most, note)], given)
+            show([at_most(f"{name}{where}", statistics.median(values), "s", most, note)], given)
 
 
 async def play(data: Path, count: int, *, gives_way: bool) -> tuple[list[Waited], list[Waited]]:

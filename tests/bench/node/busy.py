@@ -35,8 +35,8 @@ def main() -> None:
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     note = f"{LOOPS} endless loops on {os.cpu_count()} cores, load {load:.1f} at the end"
     for name, values, most in (
-        ("busy computer: run to first answer, wall", [s.answer for s in starts], ANSWER_SECONDS),
-        ("busy computer: run to first finished round, wall", [s.round for s in starts], ROUND_SECONDS),
+        ("to the first answer", [s.answer for s in starts], ANSWER_SECONDS),
+        ("to the first finished round", [s.round for s in starts], ROUND_SECONDS),
     ):
         spread = f"{min(values):.1f} to {max(values):.1f} in {len(values)}; {note}"
         show([at_most(name, statistics.median(values) or math.inf, "s", most, spread)], given)  # 0: none came

@@ -96,13 +96,13 @@ async def beside(data: Path, seconds: float, seed: int, screen: dict[str, str]) 
     }
     more, turns = slower["node"] - slower["loop"], f"{len(back)} turns of {slot:.0f} s, {os.cpu_count()} cores"
     return [
-        at_most("guest: cores in use", max(cores), "cores", THREADS * NEAR, f"cap {THREADS}; {turns}"),
-        at_most("guest: memory of all processes", max(memory) / 1e9, "GB", GIGABYTES * NEAR, f"cap {GIGABYTES}"),
-        at_most("guest: from pause to no processor time", max(still), "s", STILL_SECONDS, f"largest of {len(still)}"),
-        at_most("guest: from resume to processor time", max(back), "s", BACK_SECONDS, f"largest of {len(back)}"),
-        Figure("guest: a program beside the node", slower["node"], "% slower", note=turns),
-        Figure("guest: a program beside an idle-priority loop", slower["loop"], "% slower"),
-        at_most("guest: node against loop", more, "points slower", POINTS, turns),
+        at_most("cores in use", max(cores), "cores", THREADS * NEAR, f"cap {THREADS}; {turns}"),
+        at_most("memory of all processes", max(memory) / 1e9, "GB", GIGABYTES * NEAR, f"cap {GIGABYTES}"),
+        at_most("from pause to no processor time", max(still), "s", STILL_SECONDS, f"largest of {len(still)}"),
+        at_most("from resume to processor time", max(back), "s", BACK_SECONDS, f"largest of {len(back)}"),
+        Figure("a program beside the node", slower["node"], "% slower", note=turns),
+        Figure("a program beside an idle-priority loop", slower["loop"], "% slower"),
+        at_most("node against loop", more, "points slower", POINTS, turns),
     ]
 
 
@@ -203,7 +203,7 @@ async def traffic(seconds: float) -> list[Figure]:
     """KB a second from a node to all its peers, who want more of it than it may send in the time."""
     free = await rate(0, seconds)
     note = f"cap {KILOBYTES} KB/s, {free:.0f} KB/s without one; {PEERS} peers, {seconds:.0f} s each"
-    return [at_most("guest: sent to peers", await rate(KILOBYTES, seconds), "KB/s", KILOBYTES * NEAR, note)]
+    return [at_most("sent to peers", await rate(KILOBYTES, seconds), "KB/s", KILOBYTES * NEAR, note)]
 
 
 async def rate(kilobytes: float, seconds: float) -> float:

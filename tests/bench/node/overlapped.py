@@ -51,7 +51,7 @@ def main() -> None:
         for on in (False, True) if turn % 2 else (True, False):
             found[on].append(play(on, rounds, options.seed + turn))
             tell(f"turn {turn + 1} of {turns}, overlap {'on' if on else 'off'}: {found[on][-1].seconds:.2f} s a round")
-    show(figures(found, rounds), options)
+    show(figures(found), options)
 
 
 def play(on: bool, rounds: int, seed: int) -> Played:
@@ -73,17 +73,16 @@ def counted(reports: list[RoundReport]) -> Played:
     )
 
 
-def figures(found: dict[bool, list[Played]], rounds: int) -> Iterator[Figure]:
+def figures(found: dict[bool, list[Played]]) -> Iterator[Figure]:
     gains = [off.seconds / on.seconds for off, on in zip(found[False], found[True], strict=True)]
     interval = t_interval([math.log(gain) for gain in gains])
     assert interval is not None, "there are several turns"
     note = f"95% interval {math.exp(interval.low):.2f} to {math.exp(interval.high):.2f}; {busy()}"
-    name = f"overlapped/starter, {rounds} rounds"
-    yield Figure(f"{name}, by the wall", statistics.median(gains), "times as fast", note=note)
+    yield Figure("by the wall, starter", statistics.median(gains), "times as fast", note=note)
     for on, played in found.items():
-        way = f"{name}, {'on' if on else 'off'}"
-        yield Figure(f"{way}, a round", statistics.median(one.seconds for one in played), "s of the wall")
-        yield Figure(f"{way}, reward", statistics.fmean(one.reward for one in played), "mean")
+        way = f"overlap {'on' if on else 'off'}, starter"
+        yield Figure(f"a round, {way}", statistics.median(one.seconds for one in played), "s of the wall")
+        yield Figure(f"reward, {way}", statistics.fmean(one.reward for one in played), "mean")
 
 
 if __name__ == "__main__":

@@ -55,15 +55,14 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     rounds = ROUNDS_QUICK if options.quick else ROUNDS
     found = session(rounds, options.seed)
-    name = f"session/starter, {rounds} rounds"
     figures = [
-        at_most(f"{name}, engine, resident", found.resident / 1e6, "MB", GOAL / 1e6),
-        Figure(f"{name}, engine, its share", found.share / 1e6, "MB"),
-        Figure(f"{name}, engine as it was loaded, resident", found.loaded / 1e6, "MB"),
-        Figure(f"{name}, engine, start-up included", found.cpu / rounds, "CPU-s a round"),
-        Figure(f"{name}, groups that teach", found.teaching / found.groups, "of all"),
+        at_most("memory of the engine, starter", found.resident / 1e6, "MB", GOAL / 1e6),
+        Figure("memory of the engine, its share, starter", found.share / 1e6, "MB"),
+        Figure("memory of the engine, as it was loaded, starter", found.loaded / 1e6, "MB"),
+        Figure("CPU of the engine, start-up included, starter", found.cpu / rounds, "CPU-s a round"),
+        Figure("groups that teach, starter", found.teaching / found.groups, "of all"),
         at_least(
-            f"{name}, groups that teach, wall",
+            "groups that teach, wall, starter",
             found.teaching / found.seconds,
             "a second",
             GROUPS_GOAL,

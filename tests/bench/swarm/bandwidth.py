@@ -80,7 +80,7 @@ def figure(name: str, a_node: float) -> Figure:
 def flat(name: str, counts: Sequence[int], values: Sequence[float]) -> Figure:
     """The largest swarm's traffic in terms of that of the smallest one in which there is enough to draw."""
     ratio = values[-1] / values[1]
-    return at_most(f"{name}: {counts[-1]:,} nodes against {counts[1]:,}", ratio, "times", 1.25)
+    return at_most(f"traffic of a node, {name}, {counts[-1]:,} nodes against {counts[1]:,}", ratio, "times", 1.25)
 
 
 class Leaf:

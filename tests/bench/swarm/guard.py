@@ -167,19 +167,22 @@ def false_alarm_figure(name: str, noise: Noise, given: Namespace, slope: float =
     interval = wilson(wrong, runs)
     note = f"{wrong} of {runs} runs of {LONG} evaluations; "
     note += f"95% interval {100 * interval.low:.1f} to {100 * interval.high:.1f}%"
-    return at_most(name, round(100 * wrong / runs, 2), "% of runs", 5, note, "%")
+    return at_most(f"false alarms, {name}", round(100 * wrong / runs, 2), "%", 5, note)
 
 
-def delay_figures(name: str, noise: Noise, points: float, within: int, given: Namespace) -> Iterator[Figure]:
+def delay_figures(noise: Noise, points: float, within: int, given: Namespace) -> Iterator[Figure]:
     """Median, 95th percentile and share found in time, of the runs without an alarm before the loss."""
     seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
     found = sorted(d for seed in seeds if (d := delay(noise, seed, given.questions, points)))
-    yield Figure(f"{name}: found after, median", found[len(found) // 2], "evaluations")
+    losses = f"losses of {100 * points:.0f} points"
+    median = found[len(found) // 2]
+    yield Figure(f"evaluations until 50% of {losses} are found, {noise.name}", median, "evaluations")
     late = found[min(len(found) - 1, int(0.95 * len(found)))]
     note = f"more than {4 * PATIENCE} are not waited for" if late > 4 * PATIENCE else ""
-    yield at_most(f"{name}: found after, 95th percentile", late, "evaluations", within, note)
+    name = f"evaluations until 95% of {losses} are found, {noise.name}"
+    yield at_most(name, late, "evaluations", within, note)
     share = sum(d <= within for d in found) / len(found)
-    yield Figure(f"{name}: found within {within}", round(100 * share, 1), "% of runs")
+    yield Figure(f"{losses} found within {within}, {noise.name}", round(100 * share, 1), "%")
 
 
 def main() -> None:
@@ -191,15 +194,14 @@ def main() -> None:
         given.runs = 12
     for noise in NOISES[:1] if given.quick else NOISES:
         tell(f"no loss, {noise.name}")
-        show([false_alarm_figure(f"false alarms, {noise.name}", noise, given)], given)
+        show([false_alarm_figure(noise.name, noise, given)], given)
     tell("a slow improvement")
-    name = "false alarms while 50 points are gained slowly"
+    name = "while 50 points are gained slowly"
     show([false_alarm_figure(name, AS_MEASURED, given, slope=0.001)], given)
     for points, within in ((0.05, PATIENCE), (0.10, 3)):
         for noise in (AS_MEASURED,) if given.quick else (AS_MEASURED, NOISES[2]):
             tell(f"a loss of {100 * points:.0f} points, {noise.name}")
-            name = f"loss of {100 * points:.0f} points, {noise.name}"
-            show(delay_figures(name, noise, points, within, given), given)
+            show(delay_figures(noise, points, within, given), given)
 
 
 if __name__ == "__main__":

@@ -134,18 +134,18 @@ def figures(name: str, rounds: list[dict[str, Any]], wanted: int) -> list[Figure
     least = max(1, wanted // 2)
     return [
         at_least(
-            f"{name}: rounds that trained on the other's groups",
+            f"rounds that trained on the other's groups, {name}",
             len(external),
             "rounds",
             least,
             f"of {len(rounds)}; {groups} groups",
         ),
         Figure(
-            f"{name}: answers of the other's that it would hardly write, and left out",
+            f"answers of the other's that it would hardly write, and left out, {name}",
             sum(event["external_left_out"] for event in rounds) / max(1, groups),
             "a group",
         ),
-        Figure(f"{name}: steps taken", sum(event["step"] for event in rounds), "steps", note=note),
+        Figure(f"steps taken, {name}", sum(event["step"] for event in rounds), "steps", note=note),
     ]
 
 

@@ -81,7 +81,7 @@ def figure(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Fi
     told = "; ".join(f"{kind} {best.share:.3f} ({best.name})" for kind, best in found.items())
     name = f"cheapest.{task.replace('/', '.')}"
     return at_most(
-        name, value, "solved", GOAL if level.shared else None, told if level.shared else f"not shared; {told}"
+        name, value, "share", GOAL if level.shared else None, told if level.shared else f"not shared; {told}"
     )
 
 

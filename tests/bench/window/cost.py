@@ -44,7 +44,7 @@ def starting(scratch: Path, pairs: int, screen: dict[str, str]) -> Iterator[Figu
         took = statistics.median(our[kind] for our in ours)
         yield Figure(f"to the first picture, {name}", took, "s")
         note = f"{min(ratios):.2f} to {max(ratios):.2f} in {pairs} pairs"
-        name = f"to the first picture, {name}, against a bare pyqtgraph window"
+        name = f"first picture against a bare pyqtgraph window, {name}"
         yield at_most(name, statistics.median(ratios), "times", START_GOAL, note)
 
 
@@ -55,11 +55,11 @@ def loaded(scratch: Path, seconds: float, screen: dict[str, str]) -> Iterator[Fi
     cores = os.cpu_count()
     (folder / "settings.toml").write_text(f"version = 1\nthreads = {cores}\nsilo = true\nvalidate_every = 0\n")
     fresh, full, paused, hidden = child(["load", str(folder), str(seconds)], screen)
-    yield resident("memory with a node at work", fresh)
-    yield resident("memory with 100,000 rounds", full)
-    yield late("a frame while the node works", full["frames"], FRAME_GOAL)
+    yield resident("memory, with a node at work", fresh)
+    yield resident("memory, with 100,000 rounds", full)
+    yield late("a frame", full["frames"], FRAME_GOAL)
     yield late("a frame while it is paused", paused["frames"])
-    yield late("a click while the node works", full["clicks"], CLICK_GOAL)
+    yield late("a click", full["clicks"], CLICK_GOAL)
     yield late("a click while it is paused", paused["clicks"])
     note = f"{hidden['rounds']} rounds finished meanwhile"
     yield at_most("CPU when hidden in the tray", 100 * hidden["hidden"], "%", 100 * HIDDEN_GOAL, note)
