@@ -124,8 +124,10 @@ def newest(folder: Path) -> Path:
 
 
 def a_row_is_another_text(folder: Path) -> None:
+    """Of the newest round, which a start reads and SQLite puts before the others; an older row is told of to who asks
+    for it (tests/worker/store/test_history.py)."""
     data = (folder / "history.sqlite").read_bytes()
-    overwrite(folder / "history.sqlite", data.rindex(b'"local_groups"'), 8)
+    overwrite(folder / "history.sqlite", data.index(b'"local_groups"'), 8)
 
 
 FAULTS: dict[str, tuple[int, Callable[[Path], object]]] = {
