@@ -39,6 +39,8 @@ Place = Callable[[Opened[GroupBody]], None]
 PassOn = Callable[[Opened[GroupBody], bytes], None]
 """Takes a group and our tag for where its author is."""
 
+_STOOD_STILL = 10.0
+"""Seconds without a tick after which this computer was paused, and not only busy."""
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
 _COUNTED_OF_ONE = 4
@@ -111,6 +113,8 @@ class Exchange:
         self._stock: Counter[bytes] = Counter()
         self._counted_at = float("-inf")
         """When the pool was counted last, monotonic seconds."""
+        self._ticked = float("inf")
+        """When `tick` was called last, monotonic seconds; before the first call nothing can be late."""
 
     # -- links -------------------------------------------------------------------------------------------------
 
@@ -143,9 +147,18 @@ class Exchange:
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
         """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
+        if now.monotonic - self._ticked > _STOOD_STILL:
+            self._stood_still(now)
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
         return self._told(link, link.session.receive(frame, now.monotonic), now)
+
+    def _stood_still(self, now: Now) -> None:
+        """Nothing was taken for a while, and what was said in it comes at once: that is nobody's fault."""
+        self._ticked = now.monotonic
+        self.standing.stood_still(now.monotonic)
+        for link in self.links:
+            link.session.stood_still(now.monotonic)
 
     def flooded(self, link: Link, now: Now) -> list[events.Event]:
         """The peer sent more PINGs, PONGs or parts of messages than any needs; its connection is cut off already."""
@@ -162,6 +175,7 @@ class Exchange:
 
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
+        self._ticked = now.monotonic
         self.pool.expire(now.monotonic)
         self.giving.expire(now)
         oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT

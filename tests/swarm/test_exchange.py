@@ -54,6 +54,26 @@ def test_who_comes_later_is_offered_what_was_shared_before_unless_it_is_stale() 
     assert Reason.TOO_OLD not in dict(bob.exchange.refusals)
 
 
+def test_who_stood_still_blames_nobody_for_what_came_meanwhile() -> None:
+    """A paused computer: its peers kept to their credit, and what they said is all read in one moment."""
+    mesh, alice, relay, wire = pair()
+    (_, to_relay), (_, at_relay) = wire.ends
+    alice.share(mesh.now)
+    alice.exchange.want([TASK], 8)
+    mesh.wait(60)
+    said = []
+    for _ in range(100):
+        mesh.now = Now(mesh.now.monotonic + 1, mesh.now.unix + 1)
+        alice.share(mesh.now)
+        alice.exchange.tick(mesh.now)
+        said += to_relay.session.take()
+    assert len(said) > 100
+    for frame in said:
+        relay.exchange.receive(at_relay, frame, mesh.now)
+    assert list(relay.exchange.refusals) == []
+    assert at_relay.session.is_open
+
+
 def test_only_who_sent_what_was_taken_counts_as_a_sender() -> None:
     """Else whoever sends rubbish would have a relay under load divide what it can take among more."""
     mesh, alice, _, wire = pair()

@@ -16,9 +16,18 @@ class Bucket:
 
     def level(self, now: float) -> float:
         """What it holds now; a clock that goes back adds nothing."""
-        self._level = min(self.capacity, self._level + max(0.0, now - self._time) * self._rate)
-        self._time = max(self._time, now)
+        self._level = max(self._level, min(self.capacity, self._level + self._gained(now)))
         return self._level
+
+    def make_up(self, now: float) -> None:
+        """Gain all that the time since the last look brings, above the capacity too: for who stood still in it, and
+        now takes in one moment what came one after the other."""
+        self._level += self._gained(now)
+
+    def _gained(self, now: float) -> float:
+        gained = max(0.0, now - self._time) * self._rate
+        self._time = max(self._time, now)
+        return gained
 
     def take(self, amount: float, now: float, *, slack: float = 0.0) -> bool:
         """Take `amount` if that leaves at least -`slack`; else leave it as it is."""
@@ -29,7 +38,7 @@ class Bucket:
 
     def turn(self, capacity: float, rate: float, now: float) -> None:
         """From now on hold at most `capacity`, and gain `rate` a second."""
-        self.level(now)
+        self._level = min(self.level(now), capacity)
         self.capacity, self._rate = capacity, rate
 
     def hold(self, amount: float) -> None:

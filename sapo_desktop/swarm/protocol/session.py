@@ -134,6 +134,12 @@ class Session:
         told = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
         return [told, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
 
+    def stood_still(self, now: float) -> None:
+        """We took nothing since the last frame: what the peer could say in the meantime may come at once."""
+        own = [self._receiving.groups, self._receiving.bytes, self._others, *self._rates.values()]
+        for bucket in own if self._paced is None else [*own, self._paced]:
+            bucket.make_up(now)
+
     def tick(self, now: float) -> list[Event]:
         """What is due: time-outs and PINGs."""
         if self.is_closed:

@@ -53,6 +53,11 @@ class Standing:
         if published and not record.groups.take(1, now, slack=_SLACK):
             raise Refused(Reason.FLOODING)
 
+    def stood_still(self, now: float) -> None:
+        """We took nothing for a while: what identities could publish in the meantime may come at once."""
+        for record in (*self._known.values(), *self._new.values()):
+            record.groups.make_up(now)
+
     def charge(self, key: bytes, reason: Reason, now: float, unix_time: float) -> None:
         """A signed body of this identity broke the rules. Other reasons are nothing to charge an author with."""
         if reason not in OF_THE_AUTHOR:

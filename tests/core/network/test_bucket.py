@@ -17,6 +17,15 @@ def test_a_clock_that_goes_back_and_forth_gains_nothing() -> None:
     assert bucket.level(101) == 1
 
 
+def test_what_a_time_brought_may_be_more_than_it_holds() -> None:
+    bucket = Bucket(10, 2, now=0)
+    bucket.take(4, 0)
+    bucket.make_up(20)
+    assert bucket.level(21) == 46, "above its capacity it gains nothing"
+    assert bucket.take(46, 21) and not bucket.take(1, 21)
+    assert bucket.level(100) == 10
+
+
 def test_slack_is_paid_back() -> None:
     bucket = Bucket(10, 1, now=0)
     assert bucket.take(12, 0, slack=2) and not bucket.take(1, 0, slack=2)
