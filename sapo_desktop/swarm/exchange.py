@@ -147,18 +147,18 @@ class Exchange:
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
         """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
-        if now.monotonic - self._ticked > _STOOD_STILL:
-            self._stood_still(now)
+        self._make_up(now)
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
         return self._told(link, link.session.receive(frame, now.monotonic), now)
 
-    def _stood_still(self, now: Now) -> None:
-        """Nothing was taken for a while, and what was said in it comes at once: that is nobody's fault."""
-        self._ticked = now.monotonic
-        self.standing.stood_still(now.monotonic)
-        for link in self.links:
-            link.session.stood_still(now.monotonic)
+    def _make_up(self, now: Now) -> None:
+        """If nothing was taken for a while, what was said in it comes at once: that is nobody's fault."""
+        if now.monotonic - self._ticked > _STOOD_STILL:
+            self._ticked = now.monotonic
+            self.standing.stood_still(now.monotonic)
+            for link in self.links:
+                link.session.stood_still(now.monotonic)
 
     def flooded(self, link: Link, now: Now) -> list[events.Event]:
         """The peer sent more PINGs, PONGs or parts of messages than any needs; its connection is cut off already."""
@@ -175,6 +175,7 @@ class Exchange:
 
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
+        self._make_up(now)
         self._ticked = now.monotonic
         self.pool.expire(now.monotonic)
         self.giving.expire(now)
