@@ -112,7 +112,7 @@ def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mappi
     context.out.emit(
         "end",
         rounds=dashboard.played,
-        round=dashboard.round,
+        round=dashboard.finished,
         reward_first=share(change[0]) if change else None,
         reward_last=share(change[1]) if change else None,
         base_validation=share(dashboard.base),

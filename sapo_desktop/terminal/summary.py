@@ -42,13 +42,15 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
     again = "".join(_option(key, value) for key, value in only_now.items() if key != "model")
     solved = (answer.question for answer in reversed(view.answers) if answer.solved)
     quiz = [text for text in solved if len(text) <= 70 and not any(mark in text for mark in "\"'`$\\!")][:1]
-    return [
+    steps = [
         *(("keep the model", f"sapo-desktop settings set {setting}{data_option}") for setting in kept),
         ("go on", f"sapo-desktop run{again}{data_option}"),
         *(("quiz it", f'sapo-desktop ask "{question}"{data_option}') for question in quiz),
         ("score it", f"sapo-desktop eval{data_option}"),
-        ("take it along", f"sapo-desktop export --format merged --to my-model{data_option}"),
     ]
+    if view.has_learned:
+        steps.append(("take it along", f"sapo-desktop export --format merged --to my-model{data_option}"))
+    return steps
 
 
 def _option(key: str, value: str) -> str:

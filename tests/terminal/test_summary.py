@@ -1,8 +1,11 @@
 """The closing words of a run."""
 
+import msgspec
+
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, RoundFinished
+from tests.builders import step_report
 from tests.cli.fake_node import eval_report, scripted_round
 
 
@@ -10,7 +13,8 @@ def test_rewards_scores_place_and_next_commands() -> None:
     moment = 0.0
     view = Dashboard("/home/ann/node", clock=lambda: moment)
     for number in (1, 2, 3):
-        view.take(RoundFinished(report=scripted_round(number, number / 10)))
+        report = msgspec.structs.replace(scripted_round(number, number / 10), step=step_report())
+        view.take(RoundFinished(report=report))
     view.take(EvalFinished(report=eval_report("base", 0, 0.2)))
     view.take(EvalFinished(report=eval_report("3", 3, 0.3)))
     moment = 65.0
@@ -21,6 +25,12 @@ def test_rewards_scores_place_and_next_commands() -> None:
     assert "/home/ann/node" in text
     assert "sapo-desktop run --data n" in text
     assert "export --format merged --to my-model --data n" in text
+
+
+def test_where_nothing_is_learned_there_is_nothing_to_take_along() -> None:
+    view = Dashboard("d")
+    view.take(RoundFinished(report=scripted_round(1, 0.1)))
+    assert "export" not in "\n".join(summary_lines(view))
 
 
 def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:

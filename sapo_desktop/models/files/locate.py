@@ -39,7 +39,7 @@ def locate(name: str, models: Path) -> Path:
         "There is no model '{name}': none of that name is installed in {folder}, and no "
         "folder is there. Choose another one, download it or import it; 'starter' comes with "
         "the program.",
-        in_terminal="sapo-desktop models download {name}",
+        in_terminal="sapo-desktop models list" if path.is_absolute() else "sapo-desktop models download {name}",
         name=name,
         folder=str(models),
     )

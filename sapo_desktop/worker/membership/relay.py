@@ -202,7 +202,12 @@ class Relay:
             tls = _tls(options) if options.cert else None
             address = await listen_at(linked, options.listen, tls, self._folder.control)
             self._address, self._linked = str(address), linked
-            linked.links.keep(addresses(options.peers), addresses(options.invited))
+            # An invite names what a newcomer finds, this relay itself among it.
+            peers, invited = (
+                [one for one in addresses(text) if one.key != linked.signer.key]
+                for text in (options.peers, options.invited)
+            )
+            linked.links.keep(peers, invited)
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(linked.tell_claims, claims.About(label="relay"))
             self._say("info", sentence("Relaying at {address}", address=str(address)))

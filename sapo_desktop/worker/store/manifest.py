@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
@@ -20,6 +21,7 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.hardware import processor
 
+_HASH = re.compile("[0-9a-f]{64}")
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
 _WITHOUT_EFFECT = {
     # how the window looks, and what it tells
@@ -120,7 +122,9 @@ def _change(what: Text, old: object, new: object) -> Text:
 
 
 def _said(value: object) -> Text:
-    """As it is typed; nothing at all would be read over."""
+    """As it is typed; nothing at all would be read over. Of a hash its beginning tells as much."""
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return value[:8]
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value) or sentence("nothing")

@@ -25,6 +25,8 @@ def test_what_changed_is_named_and_nothing_else() -> None:
         "version of torch: 2.14.0 instead of 2.13.0",
         "setting answers: 4 instead of 8",
     ]
+    (hashed,) = differs(manifest(), msgspec.structs.replace(manifest(), catalogue="ab" * 32))
+    assert str(hashed).startswith("catalogue: abababab instead of ")
     switched = differs(manifest(), manifest(silo=False, peers="wss://a:1"))  # said as they are typed
     assert [str(text) for text in switched] == [
         "setting silo: off instead of on",
