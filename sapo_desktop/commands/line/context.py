@@ -29,9 +29,9 @@ from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Q
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
 TOLD_AFTER = 3.0
-TOLD_FROM = 10
-"""Seconds of an evaluation, and the part of it (one in so many), from which on it can be told how long it takes: the
-first answers come late, as many are under way at once."""
+TOLD_FROM = 4
+"""Seconds of answering, and the part of it (one in so many), from which on it can be told how long it takes: the first
+answers come late, as many are under way at once, those to the longest questions first."""
 
 
 NO_RELAY = "No relay runs on this folder."
@@ -169,17 +169,17 @@ async def _last_word(node: Node) -> SapoError | None:
 async def _meter(node: Node, out: Output) -> None:
     """Say how long it takes once that can be told; a terminal has progress on one line, which is wiped at the end."""
     told = False
-    began: float | None = None
+    began: tuple[float, int] | None = None
     try:
         async for event in node.events():
-            if isinstance(event, PhaseChanged) and event.phase == "evaluate":
-                began = time.monotonic()
+            if isinstance(event, PhaseChanged):
+                began = None  # its questions are made first
             if not isinstance(event, Progressed) or event.phase != "evaluate":
                 continue
-            began = time.monotonic() if began is None else began
-            seconds = time.monotonic() - began
-            known = seconds > TOLD_AFTER and 0 < event.total <= TOLD_FROM * event.done
-            left = seconds / event.done * (event.total - event.done) if known else None
+            began = began or (time.monotonic(), event.done)
+            seconds, answered = time.monotonic() - began[0], event.done - began[1]
+            known = seconds > TOLD_AFTER and answered and event.total <= TOLD_FROM * event.done
+            left = seconds / answered * (event.total - event.done) if known else None
             line = f"{event.done:,}/{amount(event.total, 'answer')}"
             out.passing(line if left is None else f"{line}, about {duration(left)} left")
             if left is not None and not told and not out.stderr.isatty():
