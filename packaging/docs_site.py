@@ -5,8 +5,7 @@
 The pages are README.md, its neighbours, docs/, and whatever file of the repository they link to. docs/README.md names
 the readers; the page of each lists what is for them: that is the navigation. A link, an anchor or an image that leads
 nowhere, an image from elsewhere, HTML in a page, words behind a command without a # and a page of docs/ that no other
-leads to are faults: all are said, and nothing is written. docs/decisions/012-own-site-builder.md says why this is no
-MkDocs.
+leads to are faults: all are said, and nothing is written. MkDocs would be fifteen more packages in every lock.
 """
 
 from __future__ import annotations
