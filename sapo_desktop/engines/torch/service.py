@@ -164,7 +164,7 @@ class TorchEngine:
             torch.set_num_threads(self.threads)
         self.trainer.configure(request.learning_rate, request.micro_batch)
 
-    def export(self, request: p.Export, should_stop: Callable[[], bool]) -> list[str]:
+    def export(self, request: p.Export, should_stop: Callable[[], bool] = lambda: False) -> list[str]:
         """Write the weights for use elsewhere."""
         from sapo_desktop.engines.exporting.export import export
 
