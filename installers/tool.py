@@ -115,6 +115,6 @@ def _pip_config() -> str:
 
 def clean_environment(env: Mapping[str, str]) -> dict[str, str]:
     """`env` less what would make the environment's Python load modules from elsewhere, or compile them anew in every
-    process: images of containers often forbid bytecode, and here no installer has compiled anything."""
+    process: images of containers often forbid bytecode, and what was installed here has none yet."""
     unwanted = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE"}
     return {name: value for name, value in env.items() if name not in unwanted}

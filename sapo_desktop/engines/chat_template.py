@@ -34,7 +34,8 @@ CPU_SECONDS = 5
 PATIENCE = 120.0
 """Seconds for a process that uses one tenth of one; more than a busy computer takes."""
 _TRIES = 2
-"""One that was suspended for that long with its engine is asked once more."""
+"""One that was suspended for that long with its engine is asked once more. (Where the system knows no limits, one that
+counts for hours is so too.)"""
 _CHILD = Path(__file__).with_name("template_child.py")
 _QUESTION = '\ue000What is\n\n2 + 2?  <b>&"quoted" é</b> {{ x }}\ue001'
 """Stands for the question: private characters, and what a template could want to change. Nothing to trim."""

@@ -40,7 +40,7 @@ PassOn = Callable[[Opened[GroupBody], bytes], None]
 """Takes a group and our tag for where its author is."""
 
 _STOOD_STILL = 10.0
-"""Seconds without a tick after which this computer was paused, and not only busy."""
+"""Seconds without a tick after which this computer was paused, or could do nothing at all."""
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
 _COUNTED_OF_ONE = 4
@@ -147,18 +147,20 @@ class Exchange:
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
         """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
-        self._make_up(now)
+        if now.monotonic - self._ticked > _STOOD_STILL:
+            self._after_standstill(now)
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
         return self._told(link, link.session.receive(frame, now.monotonic), now)
 
-    def _make_up(self, now: Now) -> None:
-        """If nothing was taken for a while, what was said in it comes at once: that is nobody's fault."""
-        if now.monotonic - self._ticked > _STOOD_STILL:
-            self._ticked = now.monotonic
-            self.standing.stood_still(now.monotonic)
+    def _after_standstill(self, now: Now) -> None:
+        """If nothing was taken for a while, what was said in it comes at once: that is nobody's fault. What other
+        relays said meanwhile is dropped above their rate, without blame (backbone/federation.py)."""
+        since, self._ticked = self._ticked, now.monotonic
+        if now.monotonic - since > _STOOD_STILL:
+            self.standing.stood_still(since, now.monotonic)
             for link in self.links:
-                link.session.stood_still(now.monotonic)
+                link.session.stood_still(since, now.monotonic)
 
     def flooded(self, link: Link, now: Now) -> list[events.Event]:
         """The peer sent more PINGs, PONGs or parts of messages than any needs; its connection is cut off already."""
@@ -175,8 +177,7 @@ class Exchange:
 
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
-        self._make_up(now)
-        self._ticked = now.monotonic
+        self._after_standstill(now)
         self.pool.expire(now.monotonic)
         self.giving.expire(now)
         oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT

@@ -18,7 +18,7 @@ import msgspec
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     """One measured value, named as docs/figures.md shows it: `WHAT, CASE`, so that several cases of one thing stand
-    together there. `goal` is in words, `held` says whether the value meets it (None: there is no goal)."""
+    together there. `goal` is as shown (`≤5`), `held` says whether the value meets it (None: there is no goal)."""
 
     name: str
     value: float

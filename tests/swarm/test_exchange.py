@@ -54,13 +54,14 @@ def test_who_comes_later_is_offered_what_was_shared_before_unless_it_is_stale() 
     assert Reason.TOO_OLD not in dict(bob.exchange.refusals)
 
 
-def test_who_stood_still_blames_nobody_for_what_came_meanwhile() -> None:
+@pytest.mark.parametrize("first", ["a frame", "a tick"])
+def test_who_stood_still_blames_nobody_for_what_came_meanwhile(first: str) -> None:
     """A paused computer: its peers kept to their credit, and what they said is all read in one moment."""
     mesh, alice, relay, wire = pair()
     (_, to_relay), (_, at_relay) = wire.ends
     alice.share(mesh.now)
     alice.exchange.want([TASK], 8)
-    mesh.wait(60)
+    mesh.wait(40)
     said = []
     for _ in range(100):
         mesh.now = Now(mesh.now.monotonic + 1, mesh.now.unix + 1)
@@ -68,10 +69,22 @@ def test_who_stood_still_blames_nobody_for_what_came_meanwhile() -> None:
         alice.exchange.tick(mesh.now)
         said += to_relay.session.take()
     assert len(said) > 100
+    if first == "a tick":
+        relay.exchange.tick(mesh.now)
     for frame in said:
         relay.exchange.receive(at_relay, frame, mesh.now)
     assert list(relay.exchange.refusals) == []
     assert at_relay.session.is_open
+
+
+def test_a_standstill_lets_nobody_flood() -> None:
+    mesh, alice, relay, wire = pair()
+    mesh.wait(3600)
+    mesh.now = Now(mesh.now.monotonic + 20, mesh.now.unix + 20)
+    taken = int(limits.FIRST_GROUPS) * 5 // 4 + 20
+    for index in range(taken + 5):
+        push(wire, mesh, group(alice.signer, slot=SLOT + 6, index=index % 64, task=TASK))
+    assert dict(relay.exchange.refusals)[Reason.OVERDRAWN] == 5
 
 
 def test_only_who_sent_what_was_taken_counts_as_a_sender() -> None:

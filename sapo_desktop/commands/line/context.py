@@ -29,9 +29,10 @@ from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Q
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
 TOLD_AFTER = 3.0
+"""Seconds of answering after which it can be told how long it takes."""
 TOLD_FROM = 4
-"""Seconds of answering, and the part of it (one in so many), from which on it can be told how long it takes: the first
-answers come late, as many are under way at once, those to the longest questions first."""
+"""And the part of the answers (one in so many): the first come late, as many are under way at once, those to the
+longest questions before others."""
 
 
 NO_RELAY = "No relay runs on this folder."
@@ -173,7 +174,7 @@ async def _meter(node: Node, out: Output) -> None:
     try:
         async for event in node.events():
             if isinstance(event, PhaseChanged):
-                began = None  # its questions are made first
+                began = None  # the clock starts with the first answers: before them questions are made
             if not isinstance(event, Progressed) or event.phase != "evaluate":
                 continue
             began = began or (time.monotonic(), event.done)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class Bucket:
-    """A rate: holds at most `capacity`, gains `rate` a second; `now` is any monotonic clock."""
+    """A rate: holds at most `capacity`, gains `rate` a second; `now` is any monotonic clock. Only what was made up is
+    held above that, and goes as fast as it came."""
 
     __slots__ = ("_level", "_rate", "_time", "capacity")  # a relay has a dozen for each of 2,000 sessions
 
@@ -16,18 +17,19 @@ class Bucket:
 
     def level(self, now: float) -> float:
         """What it holds now; a clock that goes back adds nothing."""
-        self._level = max(self._level, min(self.capacity, self._level + self._gained(now)))
-        return self._level
-
-    def make_up(self, now: float) -> None:
-        """Gain all that the time since the last look brings, above the capacity too: for who stood still in it, and
-        now takes in one moment what came one after the other."""
-        self._level += self._gained(now)
-
-    def _gained(self, now: float) -> float:
         gained = max(0.0, now - self._time) * self._rate
         self._time = max(self._time, now)
-        return gained
+        if self._level > self.capacity:
+            self._level = max(self.capacity, self._level - gained)
+        else:
+            self._level = min(self.capacity, self._level + gained)
+        return self._level
+
+    def make_up(self, since: float, now: float) -> None:
+        """Gain what the time since then brings, above the capacity too: whoever stood still in it takes in one moment
+        what came one after the other."""
+        self._level = self.level(since) + max(0.0, now - max(since, self._time)) * self._rate
+        self._time = max(self._time, now)
 
     def take(self, amount: float, now: float, *, slack: float = 0.0) -> bool:
         """Take `amount` if that leaves at least -`slack`; else leave it as it is."""

@@ -63,8 +63,10 @@ def write_model(
         write_vocabulary(writer, tokenizer, rows=config.vocab_size)
         _write_tensors(writer, layout, names, weights, weight_type)
     except BaseException:
-        writer.close()
-        path.unlink(missing_ok=True)
+        try:
+            writer.close()
+        finally:
+            path.unlink(missing_ok=True)
         raise
     writer.close()
 

@@ -134,11 +134,14 @@ class Session:
         told = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
         return [told, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
 
-    def stood_still(self, now: float) -> None:
-        """We took nothing since the last frame: what the peer could say in the meantime may come at once."""
+    def stood_still(self, since: float, now: float) -> None:
+        """We took nothing since then: what the peer could say meanwhile may come at once, and it was not silent."""
+        seconds = now - since
         own = [self._receiving.groups, self._receiving.bytes, self._others, *self._rates.values()]
         for bucket in own if self._paced is None else [*own, self._paced]:
-            bucket.make_up(now)
+            bucket.make_up(since, now)
+        self._heard, self._deadline = min(now, self._heard + seconds), self._deadline + seconds
+        self._wants = {ticket: (n, at + seconds) for ticket, (n, at) in self._wants.items()}
 
     def tick(self, now: float) -> list[Event]:
         """What is due: time-outs and PINGs."""

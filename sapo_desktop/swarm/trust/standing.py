@@ -53,10 +53,10 @@ class Standing:
         if published and not record.groups.take(1, now, slack=_SLACK):
             raise Refused(Reason.FLOODING)
 
-    def stood_still(self, now: float) -> None:
-        """We took nothing for a while: what identities could publish in the meantime may come at once."""
+    def stood_still(self, since: float, now: float) -> None:
+        """We took nothing since then: what identities could publish meanwhile may come at once."""
         for record in (*self._known.values(), *self._new.values()):
-            record.groups.make_up(now)
+            record.groups.make_up(since, now)
 
     def charge(self, key: bytes, reason: Reason, now: float, unix_time: float) -> None:
         """A signed body of this identity broke the rules. Other reasons are nothing to charge an author with."""

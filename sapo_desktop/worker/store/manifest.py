@@ -122,7 +122,7 @@ def _change(what: Text, old: object, new: object) -> Text:
 
 
 def _said(value: object) -> Text:
-    """As it is typed; nothing at all would be read over. Of a hash its beginning tells as much."""
+    """As it is typed; nothing at all would be read over. Of a hash or key its beginning tells as much."""
     if isinstance(value, str) and _HASH.fullmatch(value):
         return value[:8]
     if isinstance(value, bool):

@@ -17,13 +17,18 @@ def test_a_clock_that_goes_back_and_forth_gains_nothing() -> None:
     assert bucket.level(101) == 1
 
 
-def test_what_a_time_brought_may_be_more_than_it_holds() -> None:
+def test_a_standstill_brings_what_it_lasted_and_no_more() -> None:
     bucket = Bucket(10, 2, now=0)
     bucket.take(4, 0)
-    bucket.make_up(20)
-    assert bucket.level(21) == 46, "above its capacity it gains nothing"
-    assert bucket.take(46, 21) and not bucket.take(1, 21)
-    assert bucket.level(100) == 10
+    bucket.make_up(1, 21)
+    assert bucket.level(21) == 8 + 40
+    bucket = Bucket(10, 2, now=0)
+    bucket.make_up(1000, 1020)  # idle before
+    assert bucket.level(1020) == 50
+    assert bucket.take(5, 1020) and bucket.level(1030) == 25, "above its capacity it loses what it gains below"
+    assert bucket.level(1100) == 10
+    bucket.make_up(1090, 1095)  # looked at since
+    assert bucket.level(1100) == 10
 
 
 def test_slack_is_paid_back() -> None:
