@@ -234,13 +234,15 @@ def memory_runs_out(folder: Path, seed: int) -> Terminal:
         within = ["unshare", "--mount", "sh", "-c", f"mount --bind '{counters}' {KERNEL_COUNTERS} && exec \"$@\"", "sh"]
     terminal = Terminal(folder, seed, 2 * ROUNDS, within=within)
     terminal.wait_for("checkpoint", 1)
-    victim = terminal.processes().get("engine")
-    if victim is None:
+    found = terminal.processes()
+    if "engine" not in found:
         raise SystemExit("There is no engine to kill.")
+    found["worker"].suspend()  # the kernel counts and kills in one moment: nobody asks the engine anything in between
     if COUNTERS_CAN_BE_SET:
         kills = memory_kills(counters)
         counters.write_text(counters.read_text().replace(f"oom_kill {kills}\n", f"oom_kill {kills + 1}\n"))
-    victim.kill()
+    found["engine"].kill()
+    found["worker"].resume()
     return terminal
 
 
