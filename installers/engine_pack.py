@@ -212,9 +212,10 @@ def _pip(what: str) -> list[str]:
 def _environment(beside: Path) -> dict[str, str]:
     """Temporary files lie on the disk whose room was looked at. Where bytecode is forbidden it stays so: a file that an
     installed program's Python wrote beside the others would break their signature."""
-    given = {"TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"}
-    forbidden = {name: os.environ[name] for name in ("PYTHONDONTWRITEBYTECODE",) if name in os.environ}
-    return clean_environment({**os.environ, **given}) | forbidden
+    env = clean_environment({**os.environ, "TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
+    if forbidden := os.environ.get("PYTHONDONTWRITEBYTECODE"):
+        env["PYTHONDONTWRITEBYTECODE"] = forbidden
+    return env
 
 
 def _megabytes(folder: Path) -> int:

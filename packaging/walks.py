@@ -34,6 +34,7 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -451,6 +452,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="walk-", ignore_cleanup_errors=True) as scratch:
             walks.append(WALKS[name](Path(scratch)))
         _show(walks[-1], files=given.files)
+    sizes = [len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")]
+    print(f"the median file has {statistics.median(sizes):.0f} lines")
     if given.record:
         known = json.loads(given.record.read_text(encoding="utf-8")) if given.record.exists() else {}
         known |= {walk.name: {"count": walk.count, "lines": walk.lines, "files": walk.files} for walk in walks}

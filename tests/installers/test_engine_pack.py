@@ -275,3 +275,14 @@ def test_a_disk_that_fills_up_is_said(application: Application) -> None:
         assert full.returncode == 1 and "The disk is full" in full.stderr, full.stderr
     finally:
         subprocess.run(["umount", str(application.engine)], check=True)
+
+
+@pytest.mark.parametrize("forbidden", ["1", ""])
+def test_an_installed_program_that_forbids_bytecode_is_heeded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forbidden: str
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", forbidden)
+    monkeypatch.setenv("PYTHONPATH", "/x")
+    env = engine_pack._environment(tmp_path / "engine")
+    assert env.get("PYTHONDONTWRITEBYTECODE", "") == forbidden
+    assert "PYTHONPATH" not in env

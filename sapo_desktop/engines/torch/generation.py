@@ -26,7 +26,8 @@ COMPACT_SHARE = 1 / 8
 
 COMPACT_SHARE_RECORDED = 1 / 2
 """The same where steps are recorded: to record anew takes some ten steps' time, and a card hardly less for fewer
-sequences. Of half, a quarter, an eighth and never, half wrote most tokens a second on one, by 2 to 19%."""
+sequences. Of half, a quarter, an eighth and never, half wrote most tokens a second on one, by 2 to 19% (once each:
+`python -m tests.bench.engines.card --only "qwen2.5-0.5b 4"` with this number changed)."""
 
 REFILL_SHARE = 1 / 2
 """Others take their places once this share of the batch is free: attention takes those that begin together at once."""

@@ -38,8 +38,8 @@ LLAMA_RUNTIME = 37 * MB
 LLAMA_WORD_BYTES = 350
 """Of each word of the vocabulary, in llama.cpp."""
 CUDA_RUNTIME = 2_500 * MB
-"""Of the computer's own memory, for CUDA's libraries. Measured were 1.2 to 1.9 GB beside the model's file (docs/fit.md,
-"On a card")."""
+"""Of the computer's own memory, for CUDA's libraries. Measured were 1.2 GB beside the model's file (docs/fit.md, "On a
+card")."""
 CUDA_CONTEXT = 920 * MB
 """Of the card's, in no allocator's count: 850 to 902 MB on an H200. Smaller cards take less."""
 CUDA_WORKSPACES = 100 * MB

@@ -202,7 +202,7 @@ class Relay:
             tls = _tls(options) if options.cert else None
             address = await listen_at(linked, options.listen, tls, self._folder.control)
             self._address, self._linked = str(address), linked
-            # An invite names what a newcomer finds, this relay itself among it.
+            # An invite names what a newcomer finds, this relay itself among them.
             peers, invited = (
                 [one for one in addresses(text) if one.key != linked.signer.key]
                 for text in (options.peers, options.invited)
