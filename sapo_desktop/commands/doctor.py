@@ -24,7 +24,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.control.messages.facts import Examine, Facts, GetUpdates, UpdatesAre
+from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, UpdatesAre
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 
@@ -61,7 +61,11 @@ async def doctor(context: Context, args: Namespace) -> None:
         raise failure
     if failed := [check.name for check in checks if check.state == "bad"]:
         raise SapoError(f"Not as it should be: {', '.join(failed)}. What to do stands beside each.")
-    context.out.say(f"Nothing keeps this {'relay' if relays or 'relay' in facts else 'node'} from working.")
+    waiting = next((check.found for check in checks if check.name == COMPUTING and check.state != "good"), "")
+    if waiting:
+        context.out.say(f"Nothing is broken, but this node does not compute now. {waiting}")
+    else:
+        context.out.say(f"Nothing keeps this {'relay' if relays or 'relay' in facts else 'node'} from working.")
 
 
 async def _of_the_relay(context: Context) -> Facts:

@@ -101,6 +101,7 @@ def _emit_status(context: Context, found: Status) -> None:
     for name in ("why", "learned", "updates"):
         del told[name]
     told |= {
+        "held": found.held and in_english(found.held, time.time()),
         "peers": len(found.swarm.links),
         "swarm": swarm_line(found.swarm),
         "base_validation": share(found.base_validation),
@@ -129,6 +130,7 @@ def _status_lines(context: Context, found: Status) -> list[str]:
     mode = "silo" if found.silo else f"swarm, {amount(len(found.swarm.links), 'peer')}"
     lines = [
         found.reason if found.reason.endswith((".", "!", "?")) or _COMMAND in found.reason else f"{found.reason}.",
+        *([f"Start     would wait. {in_english(found.held, time.time())}"] if found.held else []),
         f"Model     {found.model} on {found.device}, seed {found.seed}; {mode}; mix {found.mix}",
     ]
     left = "" if found.rounds_left is None else f", {found.rounds_left:,} to go"

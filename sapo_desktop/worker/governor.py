@@ -26,6 +26,7 @@ from sapo_desktop.core.why import (
     Ending,
     Failed,
     Finishing,
+    HeldBack,
     InUse,
     Metered,
     NotKept,
@@ -116,6 +117,8 @@ class Decision(Record, frozen=True, kw_only=True):
     """KB a second that may go to peers, over all links; 0: no limit."""
     download: int = 0
     """KB a second that may come from peers, and of a model; 0: no limit."""
+    held: Why | None = None
+    """What forbids to compute now, whatever was asked for; None: nothing does."""
 
     @property
     def computes(self) -> bool:
@@ -129,7 +132,8 @@ class Decision(Record, frozen=True, kw_only=True):
 
 def decide(state: Situation, settings: Settings, now: float) -> Decision:
     """The decision for this moment, `now` in Unix time. A pause of the user goes before what holds back or works."""
-    node, why = _state(state, settings, now)
+    held = state.not_kept or _held_back(state, settings, now)
+    node, why = _state(state, held, settings, now)
     bounds = _bounds(settings, away=_is_away(state.here, settings))
     threads = bounds.threads or max(1, state.cores // 2)
     return Decision(
@@ -140,6 +144,7 @@ def decide(state: Situation, settings: Settings, now: float) -> Decision:
         network=not _is_metered(state, settings, now),
         upload=bounds.upload,
         download=bounds.download,
+        held=held,
     )
 
 
@@ -166,7 +171,7 @@ def _bounds(settings: Settings, *, away: bool) -> _Bounds:
     )
 
 
-def _state(state: Situation, settings: Settings, now: float) -> tuple[NodeState, Why]:
+def _state(state: Situation, held: Why | None, settings: Settings, now: float) -> tuple[NodeState, Why]:
     wishes = state.wishes
     if state.ending:
         return NodeState.STOPPING, Ending()
@@ -178,10 +183,7 @@ def _state(state: Situation, settings: Settings, now: float) -> tuple[NodeState,
         if wishes.paused_after_round is not None:
             return NodeState.PAUSED, PausedAfterRound(round=wishes.paused_after_round)
         return NodeState.PAUSED, Paused(until=wishes.paused_until)
-    if state.not_kept is not None:
-        return NodeState.PAUSED, state.not_kept
-    held = _held_back(state, settings, now)
-    anyway = held is not None and _is_anyway(state, now)
+    anyway = isinstance(held, HeldBack) and _is_anyway(state, now)
     if held is not None and not anyway:
         return NodeState.PAUSED, held
     if wishes.finish:

@@ -14,7 +14,7 @@ from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeed
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Ready, Training
+from sapo_desktop.core.why import Ready, Training, Why
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.models.fit.room import described
@@ -122,6 +122,7 @@ class FakeNode:
     evaluated_round: int = 12
     """Which round the evaluated checkpoint is of."""
     machine: Hardware = MACHINE
+    held: Why | None = None
     listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
     async def call(self, request: Request) -> replies.Reply:
@@ -284,6 +285,7 @@ class FakeNode:
             base_validation=0.21,
             pid=4711,
             rounds_per_hour=1241.4,
+            held=self.held,
         )
 
     def _rollouts(self, after: int) -> Rollouts:

@@ -19,12 +19,14 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import OnBattery
 from sapo_desktop.system import diagnosis, remote_key
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence import sensors
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
+from sapo_desktop.worker.control.messages.facts import COMPUTING
 from sapo_desktop.worker.control.messages.replies import IdentityIs, Reply, Sources
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
@@ -322,6 +324,18 @@ def test_status_for_people_and_for_machines(run: Words) -> None:
     assert run("status", "--json") == 0
     assert run.lines[0]["event"] == "status"
     assert run.lines[0]["round"] == 30
+
+
+def test_status_names_what_would_hold_an_idle_node_back(run: Words, door: FakeDoor) -> None:
+    door.node.held = OnBattery()
+    assert run("status") == 0 and "would wait. Paused: on battery" in run.stdout
+    assert run("status", "--json") == 0 and run.lines[0]["held"] == "Paused: on battery"
+
+
+def test_doctor_says_that_a_node_which_is_held_back_does_not_compute(run: Words, computer: list[Check]) -> None:
+    computer.append(Check(COMPUTING, "limited", "Paused: on battery (BAT0, 55%).", "Plug it in."))
+    assert run("doctor") == 0
+    assert "does not compute now. Paused: on battery (BAT0, 55%)." in run.stdout and "Nothing keeps" not in run.stdout
 
 
 def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:

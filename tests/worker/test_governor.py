@@ -45,6 +45,7 @@ def situation(wishes: Wishes, **changes: object) -> Situation:
 def test_nothing_is_done_that_nobody_wished() -> None:
     decision = decide(situation(Wishes(), here=BATTERY), Settings(), NOW)
     assert (decision.state, decision.why, decision.changes_at) == (NodeState.IDLE, Ready(), None)
+    assert decision.held == OnBattery(), "what would hold it back is known all the same"
 
 
 def test_contributing_says_the_round_and_whether_it_teaches() -> None:

@@ -1,5 +1,5 @@
-"""What the system says of the computer: how hot processor and card are, whether it runs on its battery, and whether the
-link to the internet is paid by volume.
+"""What the system says of the computer: how hot processor and card are, and whether the link to the internet is paid
+by volume.
 
 Of the link: NetworkManager's word on Linux, the system's own on Windows. macOS tells no process without a window of its
 own, and counts as not metered.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import NamedTuple
 
 import psutil
 
@@ -29,21 +28,6 @@ def degrees() -> float | None:
         sensors = {}
     found = [entry.current for name in _PROCESSORS for entry in sensors.get(name, ()) if entry.current]
     return max([*found, *card_degrees()], default=None)
-
-
-class Power(NamedTuple):
-    on_battery: bool = False
-    charge: int | None = None
-    """Percent; None without a battery, or where it does not say."""
-
-
-def power() -> Power:
-    """On battery where there is one and no plug; not where that cannot be told."""
-    try:
-        battery = psutil.sensors_battery()
-    except (OSError, ValueError, RuntimeError):  # what drivers write is not always what psutil expects
-        return Power()
-    return Power() if battery is None else Power(battery.power_plugged is False, round(battery.percent))
 
 
 _MANAGER = "org.freedesktop.NetworkManager"

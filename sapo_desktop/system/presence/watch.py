@@ -17,8 +17,8 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings, between_commas
 from sapo_desktop.system.hardware import taken_by_others
 from sapo_desktop.system.presence import programs, sensors
+from sapo_desktop.system.presence.battery import power
 from sapo_desktop.system.presence.idle import CannotTell, Idle
-from sapo_desktop.system.presence.sensors import power
 
 AWAY = ("threads_away", "processor_percent_away", "upload_kilobytes_away", "download_kilobytes_away")
 """Settings that hold while nobody uses the computer; 0 in each: the same as otherwise."""
@@ -34,6 +34,8 @@ class Presence(Record, frozen=True, kw_only=True):
     on_battery: bool = False
     charge: int | None = None
     """Percent."""
+    battery: str = ""
+    """As the system names it."""
     idle: float | None = None
     """Seconds without input."""
     idle_unknown: Text = ""
@@ -64,7 +66,7 @@ class Watch:
             self._slow = now, settings, self._look_slowly(settings)
         plug = power()
         idle, unknown = self._look_for_somebody() if wants_idle(settings) else (None, "")
-        return replace(self._slow[2], on_battery=plug.on_battery, charge=plug.charge, idle=idle, idle_unknown=unknown)
+        return replace(self._slow[2], idle=idle, idle_unknown=unknown, **plug._asdict())
 
     def close(self) -> None:
         self._idle.close()

@@ -5,14 +5,31 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.network.ranges import ip_of
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings, listed
+from sapo_desktop.core.why import (
+    CardTaken,
+    Failed,
+    HeldBack,
+    Metered,
+    NotKept,
+    OnBattery,
+    OutOfHours,
+    Paused,
+    PausedAfterRound,
+    ProgramRuns,
+    TooHot,
+    Why,
+    in_english,
+)
 from sapo_desktop.swarm.protocol.limits import MOST_CLOCK_ERROR
 from sapo_desktop.system.checks import SET_CLOCK
+from sapo_desktop.system.presence.watch import Presence
+from sapo_desktop.worker.control.messages.facts import COMPUTING
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.membership.settings import host_and_port
@@ -23,6 +40,52 @@ _WORTH_SETTING = 120.0
 """Seconds that a clock may be off without a word."""
 _ANOTHER_PORT = "To take another port: sapo-desktop settings set listen=HOST:PORT"
 _NOTHING_SENT = "In silo: nothing was sent, and nobody was asked."
+
+
+def computing(whys: Sequence[Why], here: Presence, now: float) -> Check:
+    """Whether anything holds the node back. `whys`: why it is in its state, and what else forbids to compute; `now`:
+    Unix time."""
+    held = [why for why in whys if isinstance(why, HeldBack | NotKept | Paused | PausedAfterRound | Failed)]
+    if not held:
+        return Check(COMPUTING, "good", "Nothing holds it back.")
+    found, advice = " ".join(_found(why, here, now) for why in held), ". ".join(map(_against, held))
+    return Check(COMPUTING, "bad" if isinstance(held[0], Failed) else "limited", found, advice)
+
+
+def _found(why: Why, here: Presence, now: float) -> str:
+    found = in_english(why, now)
+    if isinstance(why, OnBattery) and here.battery:
+        charge = "" if here.charge is None else f", {here.charge}%"
+        found += f" ({here.battery}{charge})"
+    return found if found.endswith((".", "!", "?")) else f"{found}."
+
+
+def _against(why: Why) -> str:
+    """What ends it."""
+    match why:
+        case NotKept():
+            return "Do what the sentence says: the node continues by itself."
+        case Paused() | PausedAfterRound():
+            return "To continue: sapo-desktop resume"
+        case Failed():
+            return "Do what the sentence says, then let it continue: sapo-desktop run"
+        case OnBattery(below=None):
+            end = "Plug the computer in, or let the node work on battery: sapo-desktop settings set on_battery=continue"
+        case OnBattery():
+            end = "Plug the computer in, or allow a lower charge: sapo-desktop settings set battery_least=PERCENT"
+        case Metered():
+            end = "To compute all the same: sapo-desktop settings set on_metered=continue"
+        case OutOfHours():
+            end = "For other hours: sapo-desktop settings set schedule HOURS"
+        case TooHot():
+            end = "It continues once it is cooler. For another limit: sapo-desktop settings set hottest=DEGREES"
+        case ProgramRuns():
+            end = "End that program, or take it out: sapo-desktop settings set pause_for PROGRAMS"
+        case CardTaken():
+            end = "Close that program, or allow more: sapo-desktop settings set card_share=PERCENT"
+        case _:
+            end = "To compute all the same: sapo-desktop settings set when_in_use=continue"
+    return f"{end}; for an hour: sapo-desktop resume"
 
 
 async def swarm_checks(settings: Settings, info: SwarmInfo, dial: Dial) -> list[Check]:

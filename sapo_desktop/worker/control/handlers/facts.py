@@ -22,7 +22,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import probe
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.tasks.catalogue import Catalogue
-from sapo_desktop.worker.control.handlers.checks import swarm_checks
+from sapo_desktop.worker.control.handlers.checks import computing, swarm_checks
 from sapo_desktop.worker.control.messages.facts import (
     Diagnose,
     Examine,
@@ -104,7 +104,10 @@ class FactRequests:
         works = Check("node", "good", f"It answers ({gate.state.value}): {gate.reason}")
         if refused := self._node.engine.card_refused:
             works = Check("node", "limited", f"{refused} {works.found}", _ON_THE_CARD)
-        return [works, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
+        orders = self._node.orders
+        held = None if gate.is_open else orders.decision.held
+        may = computing([gate.why, *([held] if held and held != gate.why else [])], orders.here, time.time())
+        return [works, may, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
 
     async def model(self, request: GetModelInfo) -> ModelInfo:
         return await asyncio.to_thread(self._model)

@@ -188,6 +188,7 @@ class Requests:
         node = self._node
         keeper, latest = node.keeper, node.keeper.latest
         recent = node.round_seconds[-20:]
+        held = node.orders.decision.held
         return replies.Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
@@ -217,6 +218,7 @@ class Requests:
             usage=self._usage(),
             price_per_kwh=node.settings.price_per_kwh,
             updates=msgspec.structs.replace(self._updates.standing(), changelog="", files=[]),
+            held=held if held != node.gate.why and not node.gate.is_open else None,
         )
 
     async def usage(self, request: GetUsage) -> Usage:

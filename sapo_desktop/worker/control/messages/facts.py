@@ -13,6 +13,8 @@ from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.worker.control.messages.base import Message
 
 Level = Literal["info", "warning", "error"]
+COMPUTING = "computing"
+"""Name of the check that says what holds the node back."""
 
 # -- requests ----------------------------------------------------------------------------------------------
 

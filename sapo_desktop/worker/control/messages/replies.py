@@ -62,6 +62,8 @@ class Status(Message, frozen=True):
     """The newest held-out question that it could not answer before."""
     updates: Standing | None = None
     """How this version stands beside the newest; GetUpdates has what is new, and the files."""
+    held: Why | None = None
+    """What would hold the node back if it were started now, where `why` says something else."""
 
 
 class StartingStatus(Message, frozen=True):

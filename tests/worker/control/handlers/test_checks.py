@@ -6,7 +6,9 @@ import pytest
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.control.handlers.checks import clock, listening, peers, swarm_checks
+from sapo_desktop.core.why import Failed, NotKept, OnBattery, OutOfHours, Paused, Ready, Training, Why
+from sapo_desktop.system.presence.watch import Presence
+from sapo_desktop.worker.control.handlers.checks import clock, computing, listening, peers, swarm_checks
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 
@@ -119,3 +121,27 @@ def test_a_host_name_to_listen_at_is_looked_up_by_nobody(monkeypatch: pytest.Mon
     monkeypatch.setattr(socket, "create_server", lambda *_, **__: pytest.fail("it asks a name server"))
     check = listening(Settings(listen="node.example:8765"), SILO)
     assert check.state == "good" and "not looked up" in check.found
+
+
+@pytest.mark.parametrize(
+    ("whys", "state", "named", "advice"),
+    [
+        ([Training(round=3)], "good", "Nothing", ""),
+        ([Ready()], "good", "Nothing", ""),
+        ([OnBattery()], "limited", "on battery (BAT0, 55%)", "on_battery=continue"),
+        ([Ready(), OnBattery(below=60)], "limited", "below 60%", "battery_least"),
+        ([OutOfHours(until=0.0)], "limited", "schedule", "set schedule"),
+        ([NotKept(text="The disk is full.")], "limited", "The disk is full.", "by itself"),
+        ([Failed(text="It died.", failures=5)], "bad", "It died.", "sapo-desktop run"),
+    ],
+)
+def test_whatever_holds_the_node_back_is_named_with_what_to_do(
+    whys: list[Why], state: str, named: str, advice: str
+) -> None:
+    check = computing(whys, Presence(on_battery=True, charge=55, battery="BAT0"), 0.0)
+    assert check.state == state and named in check.found and advice in check.advice
+
+
+def test_behind_a_pause_that_the_user_asked_for_the_next_one_is_named_too() -> None:
+    check = computing([Paused(), OnBattery()], Presence(on_battery=True), 0.0)
+    assert check.found == "Paused. Paused: on battery." and "resume" in check.advice and "on_battery" in check.advice

@@ -133,7 +133,7 @@ async def test_where_the_file_goes_is_named_in_full(asked: Asked) -> None:
 async def test_facts_come_with_the_checks_of_the_node(asked: Asked) -> None:
     told = await asked.facts.facts(Examine())
     assert told.values["engine"] == "running"
-    assert [check.name for check in told.checks] == ["node", "listening port", "clock by peers", "peers"]
+    assert [check.name for check in told.checks] == ["node", "computing", "listening port", "clock by peers", "peers"]
 
 
 async def test_a_card_that_refuses_is_told_with_what_to_do(asked: Asked) -> None:
