@@ -348,6 +348,11 @@
         <translation>unbekannt</translation>
     </message>
     <message>
+        <source>first</source>
+        <comment>level</comment>
+        <translation>Anfang</translation>
+    </message>
+    <message>
         <source>easy</source>
         <translation>leicht</translation>
     </message>
@@ -3024,6 +3029,10 @@
         <translation>Fragt auf den Stufen, auf denen manche Antworten richtig sind und manche falsch, und solche Fragen noch einmal: Nur sie lehren etwas.</translation>
     </message>
     <message>
+        <source>Off: each task stays at its middle level, or at the nearest that is chosen.</source>
+        <translation>Aus: Jede Aufgabe bleibt auf ihrer mittleren Stufe oder der nächsten, die gewählt ist.</translation>
+    </message>
+    <message>
         <source>Own and peers&apos; answers</source>
         <translation>Eigene und fremde Antworten</translation>
     </message>
@@ -3160,10 +3169,6 @@
     <message>
         <source>The node is asked for its tasks.</source>
         <translation>Der Knoten wird nach seinen Aufgaben gefragt.</translation>
-    </message>
-    <message>
-        <source>Off: each task stays at the second of its levels.</source>
-        <translation>Aus: Jede Aufgabe bleibt auf der zweiten ihrer Stufen.</translation>
     </message>
     <message>
         <source>The tasks could not be read</source>

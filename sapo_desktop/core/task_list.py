@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-LevelName = Literal["easy", "middle", "hard", "paper"]
+LevelName = Literal["first", "easy", "middle", "hard", "paper"]
 LEVELS: tuple[LevelName, ...] = get_args(LevelName)
+FIRST = "first"
+"""The level below easy, where a model begins that solves nothing else."""
 PAPER = "paper"
 """The level that is only practised where it is named."""
 

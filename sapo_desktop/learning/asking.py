@@ -7,9 +7,10 @@ A group whose answers are all solved, or none of them, has no advantage anywhere
 ones count less, for the model changes. Families are drawn alike, as in the paper: what is mixed most of all is often
 what is guessed, and teaches nothing. Of a family the level is asked whose draw from its Beta posterior is the highest
 (Thompson sampling): what is likely is asked most, what is uncertain is tried, what was in vain is left. One level in
-ten is drawn from all alike, so that none is left for good. Before anything is known the second level is taken for the
-likely one, as it is for the starter, by the weight of eight groups. A family of which no level is mixed any more, or
-not yet, is asked less, and never not at all.
+ten is drawn from all alike, so that none is left for good. Levels two or more below the likeliest are not asked: a
+model that is past a level is past those below it. Before anything is known `middle` is taken for the likely level, as
+it is for the starter, by the weight of eight groups. A family of which no level is mixed any more, or not yet, is
+asked less, and never not at all.
 
 *Questions asked again.* One whose answers were mixed is mixed again far more often than a fresh one of its task; it is
 asked again some rounds later, with fresh answers, until they are alike. Such groups are this node's own business: they
@@ -26,6 +27,7 @@ from random import Random
 import msgspec
 
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.task_list import FIRST
 
 Levels = Mapping[str, Sequence[str]]
 """Per family its levels, from easy to hard."""
@@ -33,7 +35,7 @@ Levels = Mapping[str, Sequence[str]]
 MEMORY = 30.0
 """Groups of a task that its chance looks back on."""
 _LIKELY, _UNLIKELY = (3.0, 5.0), (0.0, 8.0)
-"""Mixed and alike groups that stand for a family's second level, and for the others, before any was seen."""
+"""Mixed and alike groups that stand for the level that a family starts at, and for the others, before any was seen."""
 _WORTH, _LEAST = 0.1, 0.1
 """A family whose best chance is below the first is asked in proportion less, down to the second part of its share."""
 EXPLORED = 0.1
@@ -113,24 +115,32 @@ def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> 
 
 
 def _choose_level(asking: Asking, family: str, levels: Sequence[str], random: Random) -> str:
-    tasks = [f"{family}/{level}" for level in levels]
+    tasks = _in_reach(asking, family, levels)
     if random.random() < EXPLORED:
         return random.choice(tasks)
     draws = {task: chance_of(asking, task, levels).draw(random) for task in tasks}
     return max(draws, key=draws.__getitem__)
 
 
+def _in_reach(asking: Asking, family: str, levels: Sequence[str]) -> list[str]:
+    """The tasks of a family from the level below its likeliest upward."""
+    means = _means(asking, family, levels)
+    tasks = list(means)
+    return tasks[max(0, tasks.index(max(means, key=means.__getitem__)) - 1) :]
+
+
 def chance_of(asking: Asking, task: str, levels: Sequence[str]) -> Chance:
     """What is known of a task, or expected of it. `levels`: of its family."""
-    likely = task.endswith(f"/{second_of(levels)}")
+    likely = task.endswith(f"/{start_of(levels)}")
     mixed, alike = _LIKELY if likely else _UNLIKELY
     return asking.chances.get(task, Chance(mixed=mixed, alike=alike))
 
 
-def second_of(levels: Sequence[str]) -> str:
-    """The second level, or the only one. Of the first, 97% of the starter's groups are solved throughout and teach
-    nothing."""
-    return levels[min(1, len(levels) - 1)]
+def start_of(levels: Sequence[str]) -> str:
+    """The level that is asked before anything is known: `middle`, or what stands in its place. Of `easy`, 97% of the
+    starter's groups are solved throughout and teach nothing."""
+    usual = [level for level in levels if level != FIRST] or levels
+    return usual[min(1, len(usual) - 1)]
 
 
 def choose_again(asking: Asking, tasks: Sequence[str], number: int, count: int) -> list[Again]:

@@ -92,7 +92,7 @@ def choose_questions(
     """
     random = Random(round_seed(counters.seed, number, "tasks"))
     if not settings.curriculum:
-        return (), tuple(f"{name}/{asking.second_of(levels[name])}" for name in random.choices(sorted(levels), k=count))
+        return (), tuple(f"{name}/{asking.start_of(levels[name])}" for name in random.choices(sorted(levels), k=count))
     again = asking.choose_again(counters.asking, tasks_of(levels), number, count)
     fresh = asking.choose_tasks(counters.asking, levels, count - len(again), random)
     return tuple(QuestionRef(task=one.task, seed=one.seed) for one in again), tuple(fresh)
@@ -104,7 +104,7 @@ def draw_task(settings: Settings, counters: Counters, levels: Levels, random: Ra
         levels = {family: levels[family]}
     if not settings.curriculum:
         name = random.choice(sorted(levels))
-        return f"{name}/{asking.second_of(levels[name])}"
+        return f"{name}/{asking.start_of(levels[name])}"
     return asking.choose_tasks(counters.asking, levels, 1, random)[0]
 
 
@@ -121,7 +121,7 @@ def tasks_of_interest(settings: Settings, counters: Counters, levels: Levels) ->
         return tuple(wanted or tasks_of(levels))
     wanted = []
     for family in sorted(levels):
-        place = levels[family].index(asking.second_of(levels[family]))
+        place = levels[family].index(asking.start_of(levels[family]))
         wanted += [f"{family}/{level}" for level in levels[family][max(0, place - 1) : place + 2]]
     return tuple(wanted)
 
@@ -130,7 +130,7 @@ def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) ->
     """The tasks that rounds ask for now; with the curriculum, those that they ask for often."""
     if settings.curriculum:
         return asking.practised(counters.asking, levels)
-    return frozenset(f"{family}/{asking.second_of(order)}" for family, order in levels.items())
+    return frozenset(f"{family}/{asking.start_of(order)}" for family, order in levels.items())
 
 
 def after_round(counters: Counters, result: RoundResult, levels: Levels) -> Counters:

@@ -22,11 +22,11 @@ SetName: TypeAlias = Literal["test", "validation"]
 AskQuestion: TypeAlias = Callable[[TaskKey, int], Question]
 
 WANTED: dict[SetName, dict[str, int]] = {
-    "test": {"easy": 8, "middle": 24, "hard": 24},
-    "validation": {"easy": 2, "middle": 6, "hard": 4},
+    "test": {"first": 16, "easy": 8, "middle": 24, "hard": 24},
+    "validation": {"first": 2, "easy": 2, "middle": 6, "hard": 4},
 }
-"""Questions of each family, by level: all levels that are trained on unless the user names others. Easy ones are chosen
-first: theirs is often part of the middle level's space."""
+"""Questions of each family, by level: all levels that are trained on unless the user names others. Lower ones are
+chosen first: their space is often part of the next level's."""
 PATIENCE = 400
 """Seeds tried in a row without a new question before a space counts as used up. Of fresh questions one in 8
 lies on the held-out side, and a quarter of those in validation."""

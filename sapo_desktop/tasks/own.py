@@ -50,7 +50,7 @@ SUFFIX = ".csv"
 HANDED_OVER = "SAPO_CATALOGUE"
 """Environment variable of an examiner: the file with the catalogue that it works by."""
 _MOST_HANDED_OVER = 64_000_000
-_PLAYED = LEVELS[:3]
+_PLAYED = ("easy", "middle", "hard")
 _HEADERS = (["question", "answer"], ["question", "answer", "level"])
 
 

@@ -55,7 +55,7 @@ def question_hash(text: str) -> bytes:
 MOST_DRAWS = 1000
 """Questions drawn under one seed before it counts as one without a question."""
 COPIED = "copied"
-"""Stands in `keep` for every answer that is a number or a variable of the question."""
+"""Stands in `keep` for every answer that is a number, a variable or a line of the question."""
 _SEED = 2**63 - 1
 
 
@@ -75,8 +75,8 @@ def is_set(seed: int, draw: int, question: str, right: Collection[str], keep: Ma
 
 
 def is_copied(question: str, right: Collection[str]) -> bool:
-    """Whether a right answer is a number or a single letter that the question names."""
-    return not set(right).isdisjoint(re.findall(r"\d+|\b[P-Z]\b", question))
+    """Whether a right answer is a number, a single letter or a line of the question."""
+    return not set(right).isdisjoint([*re.findall(r"\d+|\b[P-Z]\b", question), *map(str.strip, question.split("\n"))])
 
 
 def _hashed(label: bytes, seed: int, draw: int) -> int:

@@ -17,7 +17,7 @@ ARM = Arm(mix="4/4", weighting="paper", nodes=8, seed=1)
     ("levels", "values", "played"),
     [
         ((), {}, ["middle"]),
-        ((), {"curriculum": "on"}, ["easy", "middle", "hard"]),
+        ((), {"curriculum": "on"}, ["first", "easy", "middle", "hard"]),
         (("hard", "easy"), {}, ["easy", "hard"]),
     ],
 )

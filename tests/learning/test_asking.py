@@ -16,6 +16,7 @@ from sapo_desktop.learning.asking import (
     choose_tasks,
     observe,
     practised,
+    start_of,
 )
 
 LEVELS = {"gcd": ["easy", "middle"], "lcm": ["easy"]}
@@ -42,10 +43,32 @@ def test_old_groups_count_less() -> None:
     assert after.alike == pytest.approx(0, abs=1e-9)
 
 
-def test_families_are_drawn_alike_and_the_second_level_is_likely_before_anything_is_known() -> None:
+def test_families_are_drawn_alike_and_middle_is_likely_before_anything_is_known() -> None:
     drawn = Counter(task for n in range(300) for task in choose_tasks(Asking(), LEVELS, 12, Random(n)))
     assert drawn["lcm/easy"] == pytest.approx(1800, rel=0.1)
     assert 0.8 < drawn["gcd/middle"] / (drawn["gcd/easy"] + drawn["gcd/middle"]) < 0.97
+
+
+def test_a_level_below_easy_changes_nothing_for_a_model_that_begins_at_middle() -> None:
+    known = ["easy", "middle", "hard"]
+    for number in range(300):
+        asked = choose_tasks(Asking(), {"gcd": ["first", *known]}, 12, Random(number))
+        assert asked == choose_tasks(Asking(), {"gcd": known}, 12, Random(number))
+    assert start_of(["first", *known]) == "middle"
+    assert [start_of(levels) for levels in (["first"], ["first", "easy"], ["hard", "paper"])] == [
+        "first",
+        "easy",
+        "paper",
+    ]
+
+
+def test_a_level_is_asked_as_soon_as_the_one_above_it_is_the_likeliest() -> None:
+    levels = {"gcd": ["first", "easy", "middle", "hard"]}
+    too_hard = {f"gcd/{level}": Chance(alike=30) for level in ("middle", "hard")}
+    drawn = Counter(choose_tasks(Asking(chances=too_hard), levels, 3000, Random(5)))
+    assert drawn["gcd/first"] > 600
+    past = Asking(chances={**too_hard, "gcd/middle": Chance(mixed=20, alike=10)})
+    assert "gcd/first" not in choose_tasks(past, levels, 3000, Random(5))
 
 
 def test_what_is_expected_gives_way_to_what_is_seen() -> None:

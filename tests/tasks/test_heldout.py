@@ -15,7 +15,7 @@ SECRET = bytes(range(32))
 
 
 def catalogue(*names: str) -> Catalogue:
-    levels = tuple(Level(name=name, config={}) for name in ("easy", "middle", "hard"))
+    levels = tuple(Level(name=name, config={}) for name in LEVELS)
     return Catalogue(
         families=tuple(
             Family(

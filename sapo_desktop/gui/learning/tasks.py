@@ -213,7 +213,7 @@ class PractisedCard(Card):
                 "only they teach something."
             )
             if on
-            else tr("Off: each task stays at the second of its levels.")
+            else tr("Off: each task stays at its middle level, or at the nearest that is chosen.")
         )
         self.curriculum.setAccessibleDescription(self._about.text())
         for part in (self.curriculum, self.everything):

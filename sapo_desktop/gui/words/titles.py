@@ -21,7 +21,13 @@ def task_name(task: str) -> str:
 
 
 def level_name(level: str) -> str:
-    names = {"easy": tr("easy"), "middle": tr("middle"), "hard": tr("hard"), "paper": tr("paper")}
+    names = {
+        "first": tr("first", "level"),
+        "easy": tr("easy"),
+        "middle": tr("middle"),
+        "hard": tr("hard"),
+        "paper": tr("paper"),
+    }
     return names.get(level) or one_line(level, 40)
 
 

@@ -220,14 +220,14 @@ def test_a_level_is_switched_on(qtbot: QtBot) -> None:
     page = a_page(qtbot, in_swarm(tasks="gcd/easy,lcm"), "tasks")
     page.tasks.table.select(["gcd"])
     levels = [line.switch for line in page.tasks.pane._lines]
-    assert [switch.isChecked() for switch in levels] == [True, False, False]
-    levels[2].setFocus()
-    qtbot.keyClick(levels[2], Qt.Key.Key_Space)
+    assert [switch.isChecked() for switch in levels] == [False, True, False, False], "first, easy, middle, hard"
+    levels[3].setFocus()
+    qtbot.keyClick(levels[3], Qt.Key.Key_Space)
     assert settings_asked(page) == [{"tasks": "gcd/easy,gcd/hard,lcm"}]
 
 
 def test_the_last_task_cannot_be_switched_off(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(tasks="gcd/easy"), "tasks")
+    page = a_page(qtbot, in_swarm(tasks="gcd/first"), "tasks")
     page.tasks.table.select(["gcd"])
     assert not page.tasks.pane.switch.isEnabled() and not page.tasks.pane._lines[0].switch.isEnabled()
     assert page.tasks.pane._lines[1].switch.isEnabled()
