@@ -83,7 +83,7 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
             return _window(args, out, link)
         if link:
             raise UsageError(f"{why} To follow the link in the terminal: sapo-desktop run --invite '{link}'")
-        out.warn(f"{why} Playing in the terminal.")
+        _agree_to_terminal(args, out, why)
         args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
     elif link or args.tray:
         raise UsageError(f"With a command no window opens: leave out {'the link' if link else '--tray'}.")
@@ -135,6 +135,27 @@ def _why_in_terminal(args: Namespace) -> str:
     return why
 
 
+def _agree_to_terminal(args: Namespace, out: Output, why: str) -> None:
+    """Say that rounds are played in the terminal. Who expected a window is asked first.
+
+    Raises:
+        SapoError: nobody agreed; the line to type is named.
+    """
+    from sapo_desktop.system.desktop.display import TERMINAL, expects_window
+
+    if args.terminal or getattr(args, "json", False) or not expects_window():
+        out.warn(f"{why} Playing in the terminal.")
+        return
+    if sys.stdin.isatty() and out.stderr.isatty():
+        from sapo_desktop.commands.line.prompts import typed_line
+
+        out.warn(why)
+        if typed_line(out, "Play in the terminal instead? [y/N] ").strip().lower() in ("y", "yes"):
+            return
+        why = "Nothing was started."
+    raise SapoError(f"{why} {TERMINAL}{_data_option(args)}")
+
+
 def _window(args: Namespace, out: Output, link: str) -> int:
     if sys.stderr.isatty():
         out.warn("Opening the window. Ctrl-C here quits it, as its menu does; --terminal plays here instead.")
@@ -147,11 +168,15 @@ async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:
     from sapo_desktop.commands.line.context import Context
     from sapo_desktop.commands.line.door import Door
 
-    given = getattr(args, "data", None)
-    option = "" if given is None else f" --data {_quoted(given)}"
     module, _, name = args.function.partition(":")
     command: Command = getattr(importlib.import_module(f"sapo_desktop.commands.{module}"), name)
-    await command(Context(_data_folder(args), option, out, door or Door()), args)
+    await command(Context(_data_folder(args), _data_option(args), out, door or Door()), args)
+
+
+def _data_option(args: Namespace) -> str:
+    """What names the same data folder in another command."""
+    given = getattr(args, "data", None)
+    return "" if given is None else f" --data {_quoted(given)}"
 
 
 def _data_folder(args: Namespace) -> Path:

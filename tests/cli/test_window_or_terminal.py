@@ -1,5 +1,6 @@
 """A start without a command: the window where there can be one, else rounds in the terminal, and the reason said."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -69,10 +70,43 @@ def test_else_rounds_are_played_in_the_terminal_and_it_is_said_why(
     said: str,
 ) -> None:
     monkeypatch.setattr(display, "why_no_window", lambda: why)
+    monkeypatch.setattr(display, "expects_window", lambda: False)
     code, door = start(tmp_path, *words)
     assert code == 0 and opened == []
     assert capsys.readouterr().err.startswith(said + "\n")
     assert StartRounds() in door.node.requests
+
+
+NO_LIBRARY = "The window needs a system library that is missing here: libxcb-cursor.so.0."
+
+
+def test_who_expected_a_window_gets_the_line_to_type_and_nothing_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(display, "why_no_window", lambda: NO_LIBRARY)
+    monkeypatch.setattr(display, "expects_window", lambda: True)
+    code, door = start(tmp_path)
+    said = capsys.readouterr().err
+    assert code == 1 and not door.node.requests
+    assert NO_LIBRARY in said and "sapo-desktop run" in said and "Playing" not in said
+
+
+@pytest.mark.parametrize(("typed", "plays"), [("y\n", True), ("\n", False), ("", False), ("no\n", False)])
+def test_who_sits_at_a_terminal_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, plays: bool
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(display, "why_no_window", lambda: NO_LIBRARY)
+    monkeypatch.setattr(display, "expects_window", lambda: True)
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    monkeypatch.setattr("sys.stderr", shown := Terminal())
+    code, door = start(tmp_path)
+    assert code == (0 if plays else 1) and (StartRounds() in door.node.requests) == plays
+    assert NO_LIBRARY in shown.getvalue() and "[y/N]" in shown.getvalue()
+    assert ("sapo-desktop run" in shown.getvalue()) == (not plays)
 
 
 def test_a_tray_is_no_terminal(

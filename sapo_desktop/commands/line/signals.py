@@ -36,9 +36,16 @@ def interruptible() -> Iterator[None]:
     """Ctrl-C ends a read: the event loop's own handler waits until the loop runs again, which it never would."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if _is_cancelled():
             raise KeyboardInterrupt  # it came just before
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _is_cancelled() -> bool:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs
+        return False
+    return task is not None and task.cancelling() > 0

@@ -6,9 +6,12 @@ import ctypes
 import importlib.util
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from sapo_desktop.system import installation
 
 LIBRARIES = (
     "libegl1 libgl1 libxkbcommon0 libfontconfig1 libglib2.0-0 libx11-6 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
@@ -16,6 +19,8 @@ LIBRARIES = (
     "libdbus-1-3 libgssapi-krb5-2 libwayland-cursor0 libwayland-egl1"
 )
 """What Qt needs on Debian and Ubuntu."""
+_PLATFORM = "QT_QPA_PLATFORM"
+_TRIAL_SECONDS = 10
 TERMINAL = "In the terminal the node works too: sapo-desktop run"
 
 
@@ -25,20 +30,58 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
         return (
             "The window's library, PySide6, is not installed here. To have it: python3 installers/bootstrap.py setup."
         )
+    asked = environment.get(_PLATFORM, "")
+    platforms = [word.partition(":")[0].strip() for word in asked.split(";") if word.strip()]
     if not sys.platform.startswith("linux"):
+        whys = [_why_not(one, environment) for one in platforms]
+    elif platforms or expects_window(environment):
+        # As Qt does: Wayland first, then X, and the first that works is taken.
+        there = [one for one, name in (("wayland", "WAYLAND_DISPLAY"), ("xcb", "DISPLAY")) if environment.get(name)]
+        whys = [_why_not(one, environment) for one in platforms or there]
+    else:
+        return "There is no display here to open a window on."
+    if not whys or "" in whys:
         return ""
-    # Who names a plugin knows what it needs, as tests do.
-    if not environment.get("QT_QPA_PLATFORM"):
-        if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
-            return "There is no display here to open a window on."
-        if missing := _missing_library("libqxcb.so" if environment.get("DISPLAY") else ""):
-            return _without(missing)
-        if not (_x_answers(environment.get("DISPLAY", "")) or _wayland_answers(environment)):
-            named = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
-            return f"The display {named} does not answer, so no window can be opened on it."
-    if missing := _missing_library(""):
+    return f"{whys[-1]} {_PLATFORM} is set to {asked!r}: unset it, and Qt chooses by itself." if asked else whys[-1]
+
+
+def expects_window(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a start belongs to a desktop, so that a person waits for a window."""
+    names = (_PLATFORM, "DISPLAY", "WAYLAND_DISPLAY")
+    return not sys.platform.startswith("linux") or any(environment.get(name) for name in names)
+
+
+def _why_not(platform: str, environment: Mapping[str, str]) -> str:
+    """Why Qt opens no window by this plugin; empty where it does."""
+    if platform in ("offscreen", "minimal"):
+        missing = _missing_library("")
+        return _without(missing) if missing else ""
+    if platform not in ("xcb", "wayland") or not sys.platform.startswith("linux"):
+        return _tried(environment)
+    if missing := _missing_library(f"libq{platform}.so"):
         return _without(missing)
-    return ""
+    named = environment.get("DISPLAY" if platform == "xcb" else "WAYLAND_DISPLAY", "")
+    if _x_answers(named) if platform == "xcb" else _wayland_answers(environment):
+        return ""
+    what = f"The display {named}" if named else f"A display for {platform}"
+    return f"{what} does not answer, so no window can be opened on it."
+
+
+def _tried(environment: Mapping[str, str]) -> str:
+    """Why Qt does not start in a process of its own, which it would take along; empty where it does."""
+    code = "from PySide6.QtGui import QGuiApplication; QGuiApplication([])"
+    try:
+        run = subprocess.run(
+            [installation.interpreter(), "-P", "-c", code],
+            env={**environment, "PYTHONUTF8": "1"},
+            capture_output=True,
+            timeout=_TRIAL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"Qt does not start here: it did nothing for {_TRIAL_SECONDS} seconds."
+    said = run.stderr.decode("utf-8", "replace").strip().splitlines()
+    return f"Qt does not start here: {said[0] if said else 'it says no reason'}." if run.returncode else ""
 
 
 def _without(missing: str) -> str:

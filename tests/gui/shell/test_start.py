@@ -48,10 +48,32 @@ def test_a_display_that_does_not_answer_is_none(tmp_path: Path) -> None:
         assert why_no_window(wayland | {"DISPLAY": ":4711"}) == ""
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the platforms are Linux's")
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"QT_QPA_PLATFORM": "bogus"}, "bogus"),
+        ({"QT_QPA_PLATFORM": "wayland"}, "A display for wayland does not answer"),
+        ({"QT_QPA_PLATFORM": "xcb", "DISPLAY": ":4711"}, "The display :4711 does not answer"),
+        ({"QT_QPA_PLATFORM": "xcb;wayland"}, "does not answer"),
+    ],
+)
+def test_a_platform_that_does_not_fit_is_found_before_qt_ends_the_process(asked: dict[str, str], named: str) -> None:
+    said = why_no_window(asked)
+    assert named in said and "unset it" in said
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the platforms are Linux's")
+def test_the_first_platform_that_fits_is_enough() -> None:
+    assert why_no_window({"QT_QPA_PLATFORM": "xcb;offscreen"}) == ""
+    assert why_no_window({"QT_QPA_PLATFORM": "offscreen:size=800x600"}) == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have all libraries")
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "_missing_library", lambda plugin: "libxcb-cursor.so.0")
-    said = why_no_window({"QT_QPA_PLATFORM": "xcb"})
-    assert ("libxcb-cursor.so.0" in said and "apt install" in said) == sys.platform.startswith("linux")
+    said = why_no_window({"DISPLAY": ":0"})
+    assert "libxcb-cursor.so.0" in said and "apt install" in said
 
 
 def test_a_window_is_remembered(tmp_path: Path) -> None:
