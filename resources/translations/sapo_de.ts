@@ -5602,6 +5602,14 @@
         <translation>Die im Voraus gegebenen Antworten konnten nicht geschrieben werden</translation>
     </message>
     <message>
+        <source>The clock of 1 network that dials in differs from this computer&apos;s, which stays in use.</source>
+        <translation>Die Uhr eines Netzes, das sich einwählt, weicht von der dieses Computers ab, die weiter gilt.</translation>
+    </message>
+    <message>
+        <source>The clocks of {count} networks that dial in differ from this computer&apos;s, which stays in use.</source>
+        <translation>Die Uhren von {count} Netzen, die sich einwählen, weichen von der dieses Computers ab, die weiter gilt.</translation>
+    </message>
+    <message>
         <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>
         <translation>Der Computer ist beschäftigt: Andere Programme nutzen {share} % seiner Prozessoren, deshalb dauert der Start länger.</translation>
     </message>

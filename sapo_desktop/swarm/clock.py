@@ -1,8 +1,8 @@
 """Our clock, corrected by what the peers say at HELLO; and which slots that makes acceptable.
 
-The median over the links that we dialled: half of them would have to lie together to move it, and never by more than
-twenty minutes. Who dials us costs nothing, so those have a say only where there are no others, and of one part of the
-internet together one.
+The peers that we dialled decide by their median: half of them would have to lie together to move it, and never by more
+than twenty minutes. A peer that dials us costs its owner nothing. Without dialled peers, as on most relays, our own
+clock holds until many networks dial in and three quarters of them agree that it is wrong; each network has one vote.
 """
 
 from __future__ import annotations
@@ -12,6 +12,11 @@ from dataclasses import dataclass
 
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+
+MANY_NETWORKS = 16
+"""So many networks (IPv4 /24, IPv6 /48) must dial in before they can correct our clock together."""
+WORTH_SAYING = 120.0
+"""Seconds by which a clock may be off without a word."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,8 @@ class Clock:
     def __init__(self) -> None:
         self._dialled: dict[bytes, float] = {}
         self._dialling: dict[bytes, float] = {}
-        self._median = 0.0
-        """Of those that count: a relay asks for it with each group, and has 2,000 links."""
+        self._agreed = 0.0
+        """What those that decide agree on: a relay asks for it with each group, and has 2,000 links."""
 
     def heard(self, voter: bytes, theirs: float, ours: float, *, dialled: bool = True) -> None:
         """A HELLO said `theirs` when our own clock showed `ours` (Unix seconds). `voter`: the peer's key where we
@@ -38,22 +43,35 @@ class Clock:
         self._reckon()
 
     def closed(self, voter: bytes, *, dialled: bool = True) -> None:
+        """Forget a voter that has no link any more."""
         if (self._dialled if dialled else self._dialling).pop(voter, None) is not None:
             self._reckon()
 
     def _reckon(self) -> None:
-        offsets = self._dialled or self._dialling
-        self._median = statistics.median(offsets.values()) if offsets else 0.0
+        if self._dialled:
+            self._agreed = statistics.median(self._dialled.values())
+        elif len(self._dialling) >= MANY_NETWORKS:
+            low, _, high = statistics.quantiles(self._dialling.values(), n=4, method="inclusive")
+            self._agreed = max(low, 0.0) + min(high, 0.0)
+        else:
+            self._agreed = 0.0
 
     @property
     def offset(self) -> float:
         """Seconds to add to our clock; 0 where the peers disagree with it by more than twenty minutes."""
-        return 0.0 if self.is_wrong else self._median
+        return 0.0 if self.is_wrong else self._agreed
+
+    @property
+    def contradicting(self) -> int:
+        """How many of the networks that dial in have a clock more than two minutes from the one that we use; 0 where
+        no more than half of them do."""
+        far = sum(abs(offset - self.offset) > WORTH_SAYING for offset in self._dialling.values())
+        return far if 2 * far > len(self._dialling) else 0
 
     @property
     def is_wrong(self) -> bool:
         """Whether the peers disagree by so much that a person should look at the clock."""
-        return abs(self._median) > limits.MOST_CLOCK_ERROR
+        return abs(self._agreed) > limits.MOST_CLOCK_ERROR
 
     def slot(self, unix_time: float) -> int:
         """The slot of now, by the corrected clock."""

@@ -35,6 +35,7 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "other_questions": dict(swarm.other_questions),
         "clock_offset": round(swarm.clock_offset, 1),
         "clock_wrong": swarm.clock_wrong,
+        "clock_contradicting": swarm.clock_contradicting,
         "notices": [str(text) for text in swarm.notices],
         "warnings": [str(text) for text in swarm.warnings],
         "used_total": swarm.used_total,

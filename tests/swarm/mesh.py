@@ -71,9 +71,9 @@ class Mesh:
     heard: list[tuple[Peer, Event]] = field(default_factory=list)
     _nonces: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    def join(self, client: Peer, server: Peer, tag: bytes = b"", *, visit: bool = False) -> Wire:
+    def join(self, client: Peer, server: Peer, tag: bytes = b"", *, visit: bool = False, off: float = 0.0) -> Wire:
         """Connect, and let them shake hands. `tag`: the server's for the client's part of the internet, for itself and
-        for others. `visit`: the client pays one."""
+        and for others. `visit`: the client pays one. `off`: seconds by which the client's clock is wrong."""
         ends = []
         for role, peer, name in (("client", client, b""), ("server", server, tag)):
             nonce = next(self._nonces).to_bytes(32, "big")
@@ -81,7 +81,7 @@ class Mesh:
                 role,  # type: ignore[arg-type]
                 peer.me,
                 nonce=nonce,
-                unix_time=self.now.unix,
+                unix_time=self.now.unix + (off if role == "client" else 0.0),
                 now=self.now.monotonic,
             )
             dialled = Address("mesh", 1) if role == "client" else None

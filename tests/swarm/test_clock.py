@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.clock import MANY_NETWORKS, Clock
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 
 NOW = 600.0 * 1000
@@ -44,6 +44,44 @@ def test_slots_outside_the_window_are_refused(slot: int, reason: Reason) -> None
     with pytest.raises(Refused) as refused:
         Clock().check(slot, NOW)
     assert refused.value.reason is reason
+
+
+def visited(*offsets: float) -> Clock:
+    """A relay's: each of the offsets is that of a network that dials in."""
+    clock = Clock()
+    for part, offset in enumerate(offsets):
+        clock.heard(bytes([part]), NOW + offset, NOW, dialled=False)
+    return clock
+
+
+FEW, MANY = MANY_NETWORKS - 1, MANY_NETWORKS
+
+
+@pytest.mark.parametrize(
+    ("offsets", "offset", "contradicting"),
+    [
+        ([1100.0], 0.0, 1),
+        ([1100.0] * FEW, 0.0, FEW),
+        ([1100.0] * MANY, 1100.0, 0),
+        ([-1100.0] * MANY, -1100.0, 0),
+        ([1100.0] * 12 + [0.0] * 5, 0.0, 12),
+        ([1100.0] * 8 + [0.0] * 8, 0.0, 0),
+        ([1100.0] * 10 + [-1100.0] * 10, 0.0, 20),
+        ([30.0] * FEW, 0.0, 0),
+        ([], 0.0, 0),
+    ],
+)
+def test_a_relay_trusts_its_own_clock_until_three_quarters_of_many_networks_agree(
+    offsets: list[float], offset: float, contradicting: int
+) -> None:
+    clock = visited(*offsets)
+    assert (clock.offset, clock.contradicting) == (offset, contradicting)
+
+
+def test_a_peer_that_a_relay_dials_outvotes_all_that_dial_in() -> None:
+    clock = visited(*[1100.0] * MANY)
+    clock.heard(b"dialled", NOW + 2, NOW)
+    assert (clock.offset, clock.contradicting) == (2.0, MANY)
 
 
 def test_slots_inside_the_window_are_taken_and_the_window_moves_with_the_peers() -> None:

@@ -419,10 +419,18 @@ def test_whoever_dials_us_under_many_keys_is_one_source() -> None:
 def test_whoever_dials_us_does_not_set_our_clock() -> None:
     mesh, victim, honest = Mesh(), Peer(1), Peer(2)
     mesh.join(victim, honest)
-    late = Mesh(now=Now(mesh.now.monotonic, mesh.now.unix - 1100))
-    for number in range(10, 20):
-        late.join(Peer(number), victim, tag=bytes([number]))
+    for number in range(10, 40):
+        mesh.join(Peer(number), victim, tag=bytes([number]), off=-1100)
     assert victim.exchange.clock.offset == 0
+
+
+def test_an_idle_client_does_not_set_a_relays_clock() -> None:
+    mesh, relay, honest = Mesh(), Peer(1, draws=False), Peer(2)
+    mesh.join(Peer(3), relay, tag=b"idle", off=-2 * limits.SLOT_SECONDS)
+    mesh.join(honest, relay, tag=b"honest")
+    honest.exchange.publish(group(honest.signer, slot=SLOT + 1), mesh.now)
+    mesh.settle()
+    assert len(relay.exchange.giving.shelf) == 1 and relay.exchange.clock.offset == 0
 
 
 def test_what_one_link_filled_the_pool_with_does_not_keep_us_from_asking_another() -> None:

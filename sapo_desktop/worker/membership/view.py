@@ -120,6 +120,7 @@ def linked_info(
         other_questions=exchange.refusals.other_questions,
         clock_offset=exchange.clock.offset,
         clock_wrong=exchange.clock.is_wrong,
+        clock_contradicting=exchange.clock.contradicting,
         notices=notices(exchange),
         reward=reward,
         warnings=warnings(links, shares, one_source=one_source, drawn=counts.drawn),
@@ -208,6 +209,13 @@ def notices(exchange: Exchange) -> list[Text]:
             count=doubled,
         )
         said.append(one if doubled == 1 else more)
+    if networks := exchange.clock.contradicting:
+        one = sentence("The clock of 1 network that dials in differs from this computer's, which stays in use.")
+        more = sentence(
+            "The clocks of {count} networks that dial in differ from this computer's, which stays in use.",
+            count=networks,
+        )
+        said.append(one if networks == 1 else more)
     return said
 
 

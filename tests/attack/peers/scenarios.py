@@ -20,7 +20,7 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
 from sapo_desktop.swarm.addresses.keeper import FOUND_LINKS
-from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.clock import MANY_NETWORKS, Clock
 from sapo_desktop.swarm.pool.draw import LINK_SHARE, NEW_SHARE, draw
 from sapo_desktop.swarm.pool.pool import Path, Pool
 from sapo_desktop.swarm.protocol import limits
@@ -183,6 +183,7 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
             clock.heard(bytes([number]) * 32, START.unix + (wrong if number < 4 else 0.0), START.unix)
         moved = max(moved, abs(clock.offset))
     yield exactly("how far 4 of 9 wrong clocks move a right one", moved, "s", 0)
+    yield from clients_clocks()
     blamed = 0
     for wrong in (HOUR, -HOUR, DAY, -DAY):
         mesh, node, peer = Mesh(), Peer(1), Peer(2)
@@ -194,6 +195,31 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
         ended = not all(link.session.is_open for link in peer.exchange.links)
         blamed += ended + peer.exchange.standing.is_shut_out(node.signer.key, mesh.now.monotonic)
     yield exactly("honest nodes blamed for a wrong clock", blamed, "times", 0)
+
+
+def clients_clocks() -> Iterator[Figure]:
+    """Idle clients with a wrong clock dial a relay that dials nobody: are honest groups refused for it?"""
+    refused = sent = said = 0
+    for networks in (1, MANY_NETWORKS - 1):
+        for wrong in (-2, 2):
+            mesh, relay, honest = Mesh(), Peer(1, draws=False), Peer(2)
+            for number in range(networks):
+                mesh.join(Peer(100 + number), relay, tag=bytes([number]), off=wrong * limits.SLOT_SECONDS)
+            said += relay.exchange.clock.contradicting == networks
+            mesh.join(honest, relay, tag=b"honest")
+            slots = range(SLOT + limits.OLDEST_SLOT, SLOT + limits.NEWEST_SLOT + 1)
+            for slot in slots:
+                honest.exchange.publish(group(honest.signer, slot=slot), mesh.now)
+                mesh.settle()
+            sent += len(slots)
+            refused += len(slots) - len(relay.exchange.giving.shelf)
+    yield share("honest groups that a relay refuses for the clocks of idle clients", refused, sent, 0)
+    yield share("wrong clocks of idle clients that a relay does not report", 4 - said, 4, 0)
+    clock = Clock()
+    for number in range(MANY_NETWORKS):
+        clock.heard(bytes([number]), START.unix + 900, START.unix, dialled=False)
+    note = f"{MANY_NETWORKS} networks agree"
+    yield exactly("seconds by which a wrong clock of a relay stays wrong", 900 - clock.offset, "s", 0, note)
 
 
 # -- relays ----------------------------------------------------------------------------------------------------------

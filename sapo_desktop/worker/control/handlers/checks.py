@@ -26,6 +26,7 @@ from sapo_desktop.core.why import (
     Why,
     in_english,
 )
+from sapo_desktop.swarm.clock import MANY_NETWORKS, WORTH_SAYING
 from sapo_desktop.swarm.protocol.limits import MOST_CLOCK_ERROR
 from sapo_desktop.system.checks import SET_CLOCK
 from sapo_desktop.system.presence.watch import Presence
@@ -36,8 +37,6 @@ from sapo_desktop.worker.membership.settings import host_and_port
 
 Dial = Callable[[str], Awaitable[PeerAnswered]]
 _DIAL_SECONDS = 20.0
-_WORTH_SETTING = 120.0
-"""Seconds that a clock may be off without a word."""
 _ANOTHER_PORT = "To take another port: sapo-desktop settings set listen=HOST:PORT"
 _NOTHING_SENT = "In silo: nothing was sent, and nobody was asked."
 
@@ -141,8 +140,16 @@ def clock(info: SwarmInfo) -> Check:
         )
     if not info.links:
         return Check(name, "good", "No peer is linked to compare it with.")
+    if info.clock_contradicting:
+        return Check(
+            name,
+            "limited",
+            f"Most networks that dial in show another time ({info.clock_contradicting} of them). This computer's own "
+            f"clock stays in use until three quarters of at least {MANY_NETWORKS} networks agree.",
+            "Compare this computer's clock with a time server. If it is right, you need do nothing.",
+        )
     seconds = abs(info.clock_offset)
-    if seconds >= _WORTH_SETTING:
+    if seconds >= WORTH_SAYING:
         return Check(
             name,
             "limited",

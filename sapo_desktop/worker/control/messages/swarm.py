@@ -83,6 +83,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Of these, questions that came out otherwise here, by the fingerprint of the peer's library in hex."""
     clock_offset: float = 0.0
     clock_wrong: bool = False
+    clock_contradicting: int = 0
+    """How many networks that dial in have another clock than the one in use; 0 where most have the same."""
     notices: list[Text] = []
     """What a person should know about links and identities, a sentence each."""
     reward: SwarmReward | None = None

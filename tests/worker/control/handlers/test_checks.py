@@ -85,6 +85,7 @@ async def test_without_named_peers_it_says_how_it_stands(info: SwarmInfo, state:
         (swarm(clock_offset=0.4), "good", "Within 1 s"),
         (swarm(clock_offset=-300.0), "limited", "5 minutes off"),
         (swarm(clock_wrong=True), "bad", "more than 20 minutes"),
+        (swarm(clock_contradicting=3), "limited", "own clock stays in use"),
         (swarm("alone", links=0), "good", "No peer is linked"),
     ],
 )
