@@ -92,6 +92,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "huggingface_hub": ("engines", "models.files.hub"),
     "httpx2": ("engines.remote.http", "models.files.hub", "models.files.release"),
     "reasoning_gym": ("tasks.examiner",),
+    "charset_normalizer": ("tasks.own.table",),
     "zeroconf": ("swarm.addresses.lan",),
     "websockets": ("worker.control.channel", "swarm.sockets"),
     "nats": ("swarm.sockets.backbone",),

@@ -4718,6 +4718,10 @@
         <translation>Checkpoint {number} gehört zu einem anderen Modell: Wähle zuerst dieses Modell.</translation>
     </message>
     <message>
+        <source>Columns that are not used: {names}.</source>
+        <translation>Nicht verwendete Spalten: {names}.</translation>
+    </message>
+    <message>
         <source>Computing with at most 1 thread from now on.</source>
         <translation>Ab jetzt wird mit höchstens 1 Thread gerechnet.</translation>
     </message>
@@ -4922,6 +4926,14 @@
         <translation>Weggelassen, weil es nicht zu einem Modell gehört oder Programme enthalten kann: {names}.</translation>
     </message>
     <message>
+        <source>Letters are read as {encoding}.</source>
+        <translation>Die Buchstaben werden als {encoding} gelesen.</translation>
+    </message>
+    <message>
+        <source>Line {line} has {answer}: a spreadsheet writes long numbers so, and loses digits. Format the column as text there.</source>
+        <translation>Zeile {line} enthält {answer}: So schreibt eine Tabellenkalkulation lange Zahlen und verliert dabei Ziffern. Formatieren Sie die Spalte dort als Text.</translation>
+    </message>
+    <message>
         <source>Linked to 1 peer.</source>
         <translation>Mit 1 Peer verbunden.</translation>
     </message>
@@ -4944,6 +4956,10 @@
     <message>
         <source>Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose another model.</source>
         <translation>Modelle vom Typ {kind} werden nicht unterstützt, wenn sie ungewöhnliche Schichten haben (gleitende Fenster etwa). Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Most answers are numbers, like {answer}, but they are compared as written: keep only the number if any way to write it is right.</source>
+        <translation>Die meisten Antworten sind Zahlen wie {answer}, werden aber so verglichen, wie sie dastehen: Lassen Sie nur die Zahl stehen, wenn jede Schreibweise richtig ist.</translation>
     </message>
     <message>
         <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
@@ -5072,6 +5088,10 @@
     <message>
         <source>Rounds between held-out scores; 0: none (no guard, no best checkpoint).</source>
         <translation>Runden zwischen zwei Prüfwerten; 0: keine (kein Wächter, kein bester Checkpoint).</translation>
+    </message>
+    <message>
+        <source>Rows that repeat another one and are left out: {count}.</source>
+        <translation>Zeilen, die eine andere wiederholen und ausgelassen werden: {count}.</translation>
     </message>
     <message>
         <source>Saved.</source>
@@ -5406,8 +5426,32 @@
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
+        <source>the answer is empty</source>
+        <translation>die Antwort ist leer</translation>
+    </message>
+    <message>
+        <source>the answer must have at most {most} characters on one line, without tags</source>
+        <translation>die Antwort darf höchstens {most} Zeichen in einer Zeile haben, ohne Tags</translation>
+    </message>
+    <message>
+        <source>the question is empty</source>
+        <translation>die Frage ist leer</translation>
+    </message>
+    <message>
         <source>&apos;{part}&apos; is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24</source>
         <translation>„{part}“ ist kein Teil eines Zeitplans: Tage und volle Stunden schreibt man wie mon-fri 18-8; sat,sun 0-24</translation>
+    </message>
+    <message>
+        <source>&apos;{answer}&apos; is a spreadsheet&apos;s error and no answer</source>
+        <translation>„{answer}“ ist ein Fehler der Tabellenkalkulation und keine Antwort</translation>
+    </message>
+    <message>
+        <source>&apos;{answer}&apos; is not {form}</source>
+        <translation>„{answer}“ ist nicht {form}</translation>
+    </message>
+    <message>
+        <source>&apos;{answer}&apos; is not {form}, as {count} of {all} answers are</source>
+        <translation>„{answer}“ ist nicht {form} wie {count} von {all} Antworten</translation>
     </message>
     <message>
         <source>--backbone-shards is a number from 1 to {most}.</source>
@@ -5780,6 +5824,10 @@
         <translation>Es gibt keinen Checkpoint {number}; es gibt: {numbers} und `base`.</translation>
     </message>
     <message>
+        <source>There is no encoding &apos;{name}&apos;. Usual ones are utf-8, utf-16, cp1252 and mac_roman.</source>
+        <translation>Es gibt keine Zeichenkodierung „{name}“. Üblich sind utf-8, utf-16, cp1252 und mac_roman.</translation>
+    </message>
+    <message>
         <source>There is no identity yet: it is made when the node first joins the swarm.</source>
         <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
     </message>
@@ -6036,6 +6084,10 @@
         <translation>Wo Verbindungen angenommen werden, schreibt sich HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
     </message>
     <message>
+        <source>Windows keeps this name for a device: give the file another one</source>
+        <translation>Windows behält diesen Namen einem Gerät vor: Geben Sie der Datei einen anderen</translation>
+    </message>
+    <message>
         <source>YaRN with an attention factor or a range of its own</source>
         <translation>YaRN mit einem eigenen Aufmerksamkeitsfaktor oder Bereich</translation>
     </message>
@@ -6056,6 +6108,10 @@
         <translation>eine Formel aus P bis Z mit ¬ ∧ ∨ → ↔, wie (P ∧ ¬Q)</translation>
     </message>
     <message>
+        <source>a fraction or a whole number, like -3/4</source>
+        <translation>ein Bruch oder eine ganze Zahl, etwa -3/4</translation>
+    </message>
+    <message>
         <source>a fraction, like 3/4</source>
         <translation>ein Bruch, wie 3/4</translation>
     </message>
@@ -6066,6 +6122,10 @@
     <message>
         <source>a number from {low} to {high}</source>
         <translation>eine Zahl von {low} bis {high}</translation>
+    </message>
+    <message>
+        <source>a number with a decimal comma, like -1,5</source>
+        <translation>eine Zahl mit Dezimalkomma, etwa -1,5</translation>
     </message>
     <message>
         <source>a number, like -1.5</source>
@@ -6140,6 +6200,10 @@
         <translation>antwortet und lernt mit PyTorch</translation>
     </message>
     <message>
+        <source>answers are read as one of {kinds}, not as &apos;{kind}&apos;</source>
+        <translation>Antworten werden als eines von {kinds} gelesen, nicht als „{kind}“</translation>
+    </message>
+    <message>
         <source>answers through a server, learns with PyTorch</source>
         <translation>antwortet über einen Server, lernt mit PyTorch</translation>
     </message>
@@ -6150,6 +6214,10 @@
     <message>
         <source>answers with llama.cpp ({weights}), learns with PyTorch</source>
         <translation>antwortet mit llama.cpp ({weights}), lernt mit PyTorch</translation>
+    </message>
+    <message>
+        <source>as words, kept as they are written</source>
+        <translation>als Wörter, so wie sie dastehen</translation>
     </message>
     <message>
         <source>biases that a model of this kind rarely has</source>
@@ -6208,6 +6276,14 @@
         <translation>er endet oder startet neu; dieser Knoten versucht es von selbst wieder</translation>
     </message>
     <message>
+        <source>it has more than {count} questions: divide them among files</source>
+        <translation>sie hat mehr als {count} Fragen: Verteilen Sie sie auf mehrere Dateien</translation>
+    </message>
+    <message>
+        <source>it has more than {count} questions: divide them among several files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>it has no questions of the level easy, which every family begins with</source>
         <translation>sie hat keine Fragen der Stufe easy, mit der jede Familie beginnt</translation>
     </message>
@@ -6217,7 +6293,7 @@
     </message>
     <message>
         <source>it has {count} columns and not {expected} (a text with a comma in it stands in quotes)</source>
-        <translation>sie hat {count} Spalten und nicht {expected} (ein Text mit Komma steht in Anführungszeichen)</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>it hung up, for no reason that this node knows; this node tries again by itself</source>
@@ -6236,12 +6312,20 @@
         <translation>es ist für eine größere Geräteklasse gedacht</translation>
     </message>
     <message>
+        <source>it is no CSV ({reason}): save it as one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>it is not in UTF-8: save it so</source>
-        <translation>sie ist nicht in UTF-8: Speichere sie so</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>it made room for others; this node tries again by itself</source>
         <translation>er hat anderen Platz gemacht; dieser Knoten versucht es von selbst wieder</translation>
+    </message>
+    <message>
+        <source>it must be a JSON object with question and answer</source>
+        <translation>es muss ein JSON-Objekt mit question und answer sein</translation>
     </message>
     <message>
         <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
@@ -6298,6 +6382,14 @@
     <message>
         <source>kv cache</source>
         <translation>KV-Cache</translation>
+    </message>
+    <message>
+        <source>line {first} asks the same and has &apos;{answer}&apos; ({level}): correct one of the two, or remove it</source>
+        <translation>Zeile {first} fragt dasselbe und hat „{answer}“ ({level}): Korrigieren oder entfernen Sie eine der beiden</translation>
+    </message>
+    <message>
+        <source>line {first} asks the same: remove one of the two</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
@@ -6382,6 +6474,10 @@
     <message>
         <source>one word</source>
         <translation>ein Wort</translation>
+    </message>
+    <message>
+        <source>only {count} own families are read: remove one</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>optimiser</source>
@@ -6481,15 +6577,31 @@
     </message>
     <message>
         <source>the answer must have 1 to {most} characters on one line, none of them hidden</source>
-        <translation>die Antwort muss 1 bis {most} Zeichen in einer Zeile haben, keines davon unsichtbar</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the disk is full: free some space</source>
         <translation>die Platte ist voll: Schaffe etwas Platz</translation>
     </message>
     <message>
+        <source>the first line must be {two} or {three}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the first line must name the columns question and answer (and level, if you like), separated by commas, semicolons or tabs</source>
+        <translation>die erste Zeile muss die Spalten question und answer nennen (auf Wunsch auch level), getrennt durch Kommas, Semikolons oder Tabulatoren</translation>
+    </message>
+    <message>
         <source>the level must be one of {known}</source>
         <translation>die Stufe muss eine von diesen sein: {known}</translation>
+    </message>
+    <message>
+        <source>the level {level} has {count} questions beside those that are held out, and needs {least}: add some</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the level {level} has {count} questions to learn from, besides those that are held out or shown, and needs {least}: add some</source>
+        <translation>die Stufe {level} hat außer den zurückgehaltenen und gezeigten {count} Fragen zum Lernen und braucht {least}: Ergänzen Sie welche</translation>
     </message>
     <message>
         <source>the node was started outside a desktop session</source>
@@ -6500,8 +6612,12 @@
         <translation>der Port fehlt.</translation>
     </message>
     <message>
+        <source>the question has {count} characters, and {most} are allowed</source>
+        <translation>die Frage hat {count} Zeichen, erlaubt sind {most}</translation>
+    </message>
+    <message>
         <source>the question must have 1 to {most} characters, none of them hidden</source>
-        <translation>die Frage muss 1 bis {most} Zeichen haben, keines davon unsichtbar</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the two are linked already</source>
@@ -6510,6 +6626,10 @@
     <message>
         <source>the two do not understand each other; the older of the two needs an update</source>
         <translation>die beiden verstehen einander nicht; der ältere von beiden braucht eine Aktualisierung</translation>
+    </message>
+    <message>
+        <source>there are two columns {name}: remove one</source>
+        <translation>es gibt zwei Spalten {name}: Entfernen Sie eine</translation>
     </message>
     <message>
         <source>there are: {names}.</source>
@@ -6614,10 +6734,6 @@
     <message>
         <source>{fewer} external groups a round instead of {count}</source>
         <translation>{fewer} fremden Gruppen je Runde statt {count}</translation>
-    </message>
-    <message>
-        <source>{file} cannot be added: own tasks are a .csv file.</source>
-        <translation>{file} lässt sich nicht hinzufügen: Eigene Aufgaben sind eine .csv-Datei.</translation>
     </message>
     <message>
         <source>{file} cannot be read: {reason}.</source>
@@ -6830,10 +6946,6 @@
     <message>
         <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
         <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
-    </message>
-    <message>
-        <source>{name}: {count} questions ({levels}). Answers are read as {form}. Never trained on: {validation} for the score while learning, {test} for the final one.</source>
-        <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}. Nie wird damit gelernt: {validation} für die Prüfung während des Lernens, {test} für die am Ende.</translation>
     </message>
     <message>
         <source>{name}: {reason}</source>
@@ -7062,6 +7174,10 @@
     <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
         <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
+    </message>
+    <message>
+        <source>&apos;{answer}&apos; is no answer</source>
+        <translation>„{answer}“ ist keine Antwort</translation>
     </message>
     <message>
         <source>&apos;{url}&apos; is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.</source>
@@ -7444,16 +7560,28 @@
         <translation>config.json nennt Größen, die kein Modell hat: {sizes}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
+        <source>it has {count} columns and not {expected} (a text with the separator in it stands in quotes)</source>
+        <translation>sie hat {count} Spalten und nicht {expected} (ein Text, der das Trennzeichen enthält, steht in Anführungszeichen)</translation>
+    </message>
+    <message>
+        <source>it holds a hidden character, {code}</source>
+        <translation>sie enthält ein unsichtbares Zeichen, {code}</translation>
+    </message>
+    <message>
+        <source>it is a workbook: save it as CSV in your spreadsheet program</source>
+        <translation>sie ist eine Arbeitsmappe: Speichern Sie sie in Ihrer Tabellenkalkulation als CSV</translation>
+    </message>
+    <message>
         <source>it is in another swarm; to enter a private one, ask its founder for an invite</source>
         <translation>er ist in einem anderen Schwarm; um in einen privaten zu kommen, bitte den Gründer um eine Einladung</translation>
     </message>
     <message>
-        <source>it is no CSV ({reason}): save it as one</source>
-        <translation>das ist kein CSV ({reason}): Speichere die Datei als eins</translation>
-    </message>
-    <message>
         <source>it is not admitted to this private swarm, or this node is not; ask its founder</source>
         <translation>er oder dieser Knoten ist in diesem privaten Schwarm nicht zugelassen; frage, wer den Schwarm gegründet hat</translation>
+    </message>
+    <message>
+        <source>it is not in UTF-8: save it in UTF-8</source>
+        <translation>sie ist nicht in UTF-8: Speichern Sie sie in UTF-8</translation>
     </message>
     <message>
         <source>it is this node itself; take its address out of the list</source>
@@ -7462,10 +7590,6 @@
     <message>
         <source>it shut this node out for a while, after messages that broke its rules; this node tries again by itself</source>
         <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>line {first} asks the same: remove one of the two</source>
-        <translation>Zeile {first} fragt dasselbe: Entferne eine der beiden</translation>
     </message>
     <message>
         <source>llama.cpp did not take the adapter. Set generator to torch.</source>
@@ -7480,20 +7604,8 @@
         <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war. Kommt das wieder, stelle generator auf torch.</translation>
     </message>
     <message>
-        <source>only {count} own families are read: remove one</source>
-        <translation>nur {count} eigene Familien werden gelesen: Entferne eine</translation>
-    </message>
-    <message>
         <source>the file&apos;s name is the family&apos;s: at most 40 letters, digits and underscores</source>
         <translation>der Name der Datei ist der der Familie: höchstens 40 Buchstaben, Ziffern und Unterstriche</translation>
-    </message>
-    <message>
-        <source>the first line must be {two} or {three}</source>
-        <translation>die erste Zeile muss {two} oder {three} sein</translation>
-    </message>
-    <message>
-        <source>the level {level} has {count} questions beside those that are held out, and needs {least}: add some</source>
-        <translation>die Stufe {level} hat {count} Fragen neben denen, die nur der Prüfung dienen, und braucht {least}: Füge welche hinzu</translation>
     </message>
     <message>
         <source>this one does not begin so. Have it sent again, or update this program: it may be newer.</source>
@@ -7508,8 +7620,16 @@
         <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
     </message>
     <message>
+        <source>{file} cannot be added: own tasks are one of {kinds}.</source>
+        <translation>{file} kann nicht hinzugefügt werden: Eigene Aufgaben sind eines von {kinds}.</translation>
+    </message>
+    <message>
         <source>{file} cannot be written: {reason}. Look at the free space and the folder&apos;s permissions.</source>
         <translation>{file} lässt sich nicht schreiben: {reason}. Sieh nach dem freien Platz und den Rechten des Ordners.</translation>
+    </message>
+    <message>
+        <source>{file} has {size}, and a file of own tasks may have {most}: divide it among several files.</source>
+        <translation>{file} hat {size}, und eine Datei eigener Aufgaben darf {most} haben: Verteilen Sie sie auf mehrere Dateien.</translation>
     </message>
     <message>
         <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
@@ -7522,6 +7642,34 @@
     <message>
         <source>{file} is damaged: its JSON cannot be read. Get the folder again, whole.</source>
         <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>{file}, line {lines}: {why}. Correct the file, or have all answers read as words and compared as written.</source>
+        <translation>{file}, Zeile {lines}: {why}. Korrigieren Sie die Datei, oder lassen Sie alle Antworten als Wörter lesen und so vergleichen, wie sie dastehen.</translation>
+    </message>
+    <message>
+        <source>{file}, line {line}: it is no CSV ({reason}). Look for a quote that is not closed, and save it again.</source>
+        <translation>{file}, Zeile {line}: Das ist kein CSV ({reason}). Suchen Sie ein Anführungszeichen, das nicht geschlossen ist, und speichern Sie die Datei neu.</translation>
+    </message>
+    <message>
+        <source>{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in which this line is right, or save the file in UTF-8: {ways}.</source>
+        <translation>{file}, Zeile {line}: Sie ist nicht in UTF-8, und ihre Buchstaben lassen sich verschieden lesen. Wählen Sie die Kodierung, in der diese Zeile stimmt, oder speichern Sie die Datei in UTF-8: {ways}.</translation>
+    </message>
+    <message>
+        <source>{file}, line {line}: it is not in {encoding}: save it in UTF-8.</source>
+        <translation>{file}, Zeile {line}: Sie ist nicht in {encoding}: Speichern Sie sie in UTF-8.</translation>
+    </message>
+    <message>
+        <source>{file}: its answers can be read in several ways: {ways}. Choose the one that you mean.</source>
+        <translation>{file}: Ihre Antworten lassen sich verschieden lesen: {ways}. Wählen Sie, was Sie meinen.</translation>
+    </message>
+    <message>
+        <source>{file}: only {count} own families are read: remove one.</source>
+        <translation>{file}: Nur {count} eigene Familien werden gelesen: Entfernen Sie eine.</translation>
+    </message>
+    <message>
+        <source>{file}: own tasks may have {most} together: remove some.</source>
+        <translation>{file}: Eigene Aufgaben dürfen zusammen {most} haben: Entfernen Sie welche.</translation>
     </message>
     <message>
         <source>{folder} cannot be read: {reason}. Let this user read and write there, or set remote_adapters to another folder.</source>
@@ -7604,8 +7752,16 @@
         <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}. Wähle eine andere Datei oder ein anderes Verzeichnis.</translation>
     </message>
     <message>
+        <source>{name} must be a text or a number</source>
+        <translation>{name} muss ein Text oder eine Zahl sein</translation>
+    </message>
+    <message>
         <source>{name} of {host} has more than {most} bytes, so it is not read. Try again later, or look at the program&apos;s page.</source>
         <translation>{name} von {host} hat mehr als {most} Byte und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Never trained on: {validation} for the score while learning, {test} for the final one, and 1 to be shown as an example.</source>
+        <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}: {examples}. Nie gelernt werden {validation} für den Wert während des Lernens, {test} für den endgültigen und 1, die als Beispiel gezeigt wird.</translation>
     </message>
     <message>
         <source>{path} cannot be read: {reason}. Look whether it is there and you may read it.</source>
@@ -7798,10 +7954,6 @@
     <message>
         <source>it does not hold the key that it names; ask whoever runs it</source>
         <translation>er hat den Schlüssel nicht, den er nennt; frage, wer ihn betreibt</translation>
-    </message>
-    <message>
-        <source>it has more than {count} questions: divide them among several files</source>
-        <translation>sie hat mehr als {count} Fragen: Verteile sie auf mehrere Dateien</translation>
     </message>
     <message>
         <source>{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.</source>

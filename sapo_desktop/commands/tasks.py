@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,14 +11,15 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.core.errors import TaskError
+from sapo_desktop.commands.line.prompts import typed_line
+from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks
-from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, RemoveTasks
+from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks
 
 
 async def show_all(context: Context, args: Namespace) -> None:
@@ -44,10 +46,28 @@ async def show_all(context: Context, args: Namespace) -> None:
 
 
 async def add(context: Context, args: Namespace) -> None:
+    """Add a file; where it can be read in several ways, a person at a terminal chooses."""
     path = Path(args.file).expanduser().absolute()
-    done = await context.ask(AddTasks(path=str(path)), Ok)
+    how = {"answers": args.answers, "encoding": args.encoding}
+    if sys.stdin.isatty() and context.out.stderr.isatty() and not context.out.json_lines:
+        while (read := await context.ask(ReadTasks(path=str(path), **how), TasksRead)).choices:
+            how[read.asked] = _chosen(context, read)
+    done = await context.ask(AddTasks(path=str(path), **how), Ok)
     context.out.emit("added", family=path.stem, text=str(done.text))
     context.out.say(str(done.text))
+
+
+def _chosen(context: Context, read: TasksRead) -> str:
+    """The value of the choice whose number is typed. Raises UsageError for anything else."""
+    lines = [str(read.text), ""]
+    for number, choice in enumerate(read.choices, 1):
+        shown = "; ".join(f"{row.question} → {row.answer}" if row.answer else row.question for row in choice.first)
+        lines.append(f"{number}  {choice.label}: {shown}")
+    context.out.warn("\n".join(lines))
+    typed = typed_line(context.out, f"Read it as [1-{len(read.choices)}, or Enter to add nothing] ").strip()
+    if typed not in map(str, range(1, len(read.choices) + 1)):
+        raise UsageError("Nothing was added.")
+    return read.choices[int(typed) - 1].value
 
 
 async def remove(context: Context, args: Namespace) -> None:

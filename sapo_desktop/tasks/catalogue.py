@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -26,6 +26,13 @@ _Setting: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A(?!(seed|size)\Z)"
 """Of a dataset; the examiner chooses seed and size."""
 
 
+class Example(NamedTuple):
+    """A question with its right answer in canonical form."""
+
+    question: str
+    answer: str
+
+
 class Level(msgspec.Struct, frozen=True, kw_only=True):
     """One difficulty of a family: the keyword arguments of its dataset."""
 
@@ -36,8 +43,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     shared: bool = True
     """Whether its groups may travel: quick to make and mark (tests/bench/tasks/speed.py), equal on every machine, and
     not solved by always saying or copying the same (tests/bench/tasks/cheapest.py)."""
-    rows: tuple[tuple[str, str], ...] = ()
-    """Of an own family (own.py): all its questions, each with its answer."""
+    rows: tuple[Example, ...] = ()
+    """Of an own family (own/): all its questions but the shown one."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +62,9 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """Whether text before the answer is expected (and trained on)."""
     levels: tuple[Level, ...]
     own: bool = False
-    """Whether it is a file of this node's owner (own.py) and not the product's."""
+    """Whether it is a file of this node's owner (own/) and not the product's."""
+    shown: Example | None = None
+    """Of an own family: the row that a prompt may show as an example. It is neither trained on nor scored."""
 
 
 class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,6 +118,10 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         raise TaskError(
             "The task family '{name}' has no level '{level}'; it has {known}.", name=name, level=level_name, known=known
         )
+
+    def shown_example(self, family: str) -> Example | None:
+        """The row that an own family sets aside to be shown in prompts; None for the product's. Raises TaskError."""
+        return self.family(family).shown
 
     def tasks(self) -> tuple[TaskKey, ...]:
         """Every task, family by family."""

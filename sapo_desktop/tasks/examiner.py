@@ -26,7 +26,7 @@ from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.grammars import parse_answer
 from sapo_desktop.tasks.identity import FINGERPRINT_SEEDS, fingerprint, task_id
 from sapo_desktop.tasks.limits import TimeLimitReached, time_limit
-from sapo_desktop.tasks.own import Rows
+from sapo_desktop.tasks.own.family import Rows
 from sapo_desktop.tasks.questions import MOST_DRAWS, draw_seed, is_set, question_hash
 from sapo_desktop.tasks.scoring import SOLVED, right_answers, score
 

@@ -39,6 +39,10 @@ _LETTERS_AND_DIGITS = re.compile(r"[0-9A-Za-z]{1,64}")
 _CAPITALS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){0,63}")
 _PLAIN_FRACTION = re.compile(r"([0-9]{1,20}) ?/ ?([0-9]{1,20})")
 _LATEX_FRACTION = re.compile(r"\\d?frac ?\{ ?([0-9]{1,20}) ?\} ?\{ ?([0-9]{1,20}) ?\}")
+_SIGNED = re.compile(r"([+-]?) ?(\\d?frac ?\{ ?)?([+-]?)(.*)")
+_COMMA = re.compile(
+    r"([+-]?(?:[0-9]{1,40}|[1-9][0-9]{0,2}(?:\.[0-9]{3}){1,12}))(?:,([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?"
+)
 _CELL = re.compile(r"[0-9]{1,3}")
 _FACTOR = re.compile(r"[0-9]{1,12}")
 _AB_TOKENS = frozenset({"A#", "#A", "B#", "#B"})
@@ -61,6 +65,15 @@ def decimal(text: str) -> str | None:
         return "0"
     plain = format(number.normalize(_EXACT), "f")
     return plain if len(plain) <= 2 * MAX_DIGITS + 2 and _DECIMAL.fullmatch(plain) else None
+
+
+def decimal_comma(text: str) -> str | None:
+    """A number with a decimal comma, whose dots group thousands: `-1.234,50` is `-1234,5`. A dot that groups nothing is
+    a decimal point: `0.125` is `0,125`."""
+    match = _COMMA.fullmatch(text)
+    plain = match[1].replace(".", "") + "." + (match[2] or "0") + (match[3] or "") if match else text
+    canonical = decimal(plain)
+    return canonical.replace(".", ",") if canonical else None
 
 
 def digits(text: str) -> str | None:
@@ -117,6 +130,19 @@ def fraction(text: str) -> str | None:
     return f"{int(match[1])}/{int(match[2])}" if match else None
 
 
+def ratio(text: str) -> str | None:
+    """A whole number, or a fraction with a sign and something to divide by: `-\\frac{6}{8}` is `-6/8`."""
+    inside = text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "$" else text
+    match = _SIGNED.fullmatch(inside)
+    whole = integer(inside)
+    if whole is not None or match is None or (match[1] and match[3]):
+        return whole
+    canonical = fraction((match[2] or "") + match[4])
+    if canonical is None or canonical.endswith("/0"):
+        return None
+    return f"-{canonical}" if "-" in (match[1], match[3]) and canonical[0] != "0" else canonical
+
+
 def factors(text: str) -> str | None:
     """A product of at most 24 whole numbers in rising order, `2 × 2 × 3`; `*` and `x` are read as ×."""
     parts = [part.strip() for part in text.replace("*", "×").replace("x", "×").split("×")]
@@ -138,7 +164,7 @@ def ab(text: str) -> str | None:
 
 
 def text(answer: str) -> str | None:
-    """Words in any script on one line, with single spaces, as written. It is only ever compared (own.py)."""
+    """Words in any script on one line, with single spaces, as written. It is only ever compared (own/)."""
     line = unicodedata.normalize("NFC", " ".join(answer.split()))
     return line if 1 <= len(line) <= MAX_TEXT and line.isprintable() else None
 
@@ -147,12 +173,14 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
         "integer": integer,
         "decimal": decimal,
+        "decimal_comma": decimal_comma,
         "digits": digits,
         "word": word,
         "capitals": capitals,
         "digits_row": digits_row,
         "matrix": matrix,
         "fraction": fraction,
+        "ratio": ratio,
         "factors": factors,
         "calendar": calendar,
         "ab": ab,
@@ -212,12 +240,14 @@ FORMS: Mapping[str, Text] = MappingProxyType(
     {
         "integer": sentence("a whole number, like 42"),
         "decimal": sentence("a number, like -1.5"),
+        "decimal_comma": sentence("a number with a decimal comma, like -1,5"),
         "digits": sentence("a numeral in the base that is asked for, like 1f"),
         "word": sentence("one word"),
         "capitals": sentence("words of letters alone, like NEW ORDER"),
         "digits_row": sentence("a row of whole numbers, like 0 1 2"),
         "matrix": sentence("rows of whole numbers, like [[0, 1], [1, 0]]"),
         "fraction": sentence("a fraction, like 3/4"),
+        "ratio": sentence("a fraction or a whole number, like -3/4"),
         "factors": sentence("a product of whole numbers, like 2 x 2 x 3"),
         "calendar": sentence("a weekday, Yes or No, or a whole number"),
         "ab": sentence("a row of the tokens A# #A B# #B (<answer></answer> for none of them), like A# #B"),

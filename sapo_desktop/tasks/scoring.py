@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from sapo_desktop.tasks.conclusions import premises_of
 from sapo_desktop.tasks.expressions import exact
 from sapo_desktop.tasks.grammars import parse_answer
-from sapo_desktop.tasks.own import OWN_ROWS
+from sapo_desktop.tasks.own.family import OWN_ROWS
 
 Entry: TypeAlias = Mapping[str, Any]
 """What a dataset makes: question, answer (None where only metadata tell), metadata."""

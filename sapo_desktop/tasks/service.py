@@ -25,7 +25,7 @@ from sapo_desktop.tasks.examiner import (
 )
 from sapo_desktop.tasks.heldout import SetName, held_out_set
 from sapo_desktop.tasks.limits import Limits, apply_limits
-from sapo_desktop.tasks.own import handed_over
+from sapo_desktop.tasks.own.folder import handed_over
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):

@@ -34,7 +34,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks, still_there
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.tasks.own import hand_over
+from sapo_desktop.tasks.own.folder import hand_over
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan

@@ -37,7 +37,7 @@ from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import Catalogue
-from sapo_desktop.tasks.own import load_tasks
+from sapo_desktop.tasks.own.folder import load_tasks
 from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import Client, ControlServer

@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.resources import resource
-from sapo_desktop.tasks import own
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, load_catalogue, parse_tasks, still_there
 from sapo_desktop.tasks.charset import belongs
+from sapo_desktop.tasks.grammars import parse_answer
 from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.own import family as parsing
+from sapo_desktop.tasks.own import folder as own
+from sapo_desktop.tasks.own.family import Rows, parse_file
 from sapo_desktop.tasks.split import held_out_side
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "roman_numbers.csv"
@@ -21,7 +25,7 @@ ROWS = [f"What is {n} plus one?,{n + 1}" for n in range(100)]
 
 
 def family(*rows: str, header: str = "question,answer", name: str = "sums") -> Family:
-    return own.parse_family(name, "\n".join([header, *rows]).encode(), {"gcd"})
+    return parse_file(f"{name}.csv", "\n".join([header, *rows]).encode(), {"gcd"}).family
 
 
 def refused(*rows: str, **more: str) -> str:
@@ -34,21 +38,33 @@ def test_a_csv_is_a_family_whose_rows_follow_from_the_seed() -> None:
     made = family(*ROWS, name="Sums_up_to_100")
     assert (made.title, made.grammar, made.own) == ("Sums up to 100", "integer", True)
     (level,) = made.levels
-    assert (level.name, level.config["rows"], level.shared) == ("easy", 100, True)
-    rows = own.Rows(level)
-    asked = set()
-    for seed in range(100):
+    assert made.shown is not None
+    assert (level.name, level.config["rows"], level.shared) == ("easy", 99, True)
+    rows = Rows(level)
+    asked = {tuple(made.shown)}
+    for seed in range(99):
         rows.seed = seed
         asked.add((rows[0]["question"], rows[0]["answer"]))
     assert asked == {tuple(row.split(",")) for row in ROWS}
     rows.seed = 2**63 - 1
-    assert rows[0] == {"question": level.rows[(2**63 - 1) % 100][0], "answer": rows[0]["answer"], "metadata": {}}
+    assert rows[0] == {"question": level.rows[(2**63 - 1) % 99][0], "answer": rows[0]["answer"], "metadata": {}}
+
+
+def test_one_short_row_is_shown_and_neither_trained_on_nor_scored() -> None:
+    made = family(*ROWS)
+    shown = Catalogue(families=(made,)).shown_example("sums")
+    assert shown == made.shown == family(*reversed(ROWS)).shown and shown is not None
+    assert shown not in [row for level in made.levels for row in level.rows]
+    assert not held_out_side("sums", shown.question)
+    assert len(shown.question) == min(len(row.question) for row in made.levels[0].rows)
+    shipped = load_catalogue(resource("tasks.toml"))
+    assert shipped.shown_example("gcd") is None
 
 
 def test_how_a_program_saved_the_rows_is_no_matter_and_what_they_say_is() -> None:
     plain = family(*ROWS).levels[0]
     saved = "\ufeffQuestion;Answer\r\n" + "\r\n".join(f'"{row.replace(",", chr(34) + ";")}' for row in reversed(ROWS))
-    assert own.parse_family("sums", saved.encode(), set()).levels[0] == plain
+    assert parse_file("sums.csv", saved.encode(), set()).family.levels[0] == plain
     assert family(*ROWS[:-1], "What is 99 plus one?,101").levels[0].config != plain.config
 
 
@@ -57,15 +73,15 @@ def test_how_a_program_saved_the_rows_is_no_matter_and_what_they_say_is() -> Non
     [
         ("7", "integer", "+7.0"),
         ("1.50", "decimal", "1.5"),
-        ("3/4", "fraction", "3 / 4"),
+        ("3/4", "ratio", "3 / 4"),
         ("São  Tomé", "text", "são tomé"),
     ],
 )
 def test_answers_are_read_by_the_strictest_grammar_that_takes_them_all(answer: str, grammar: str, given: str) -> None:
     made = family(*(f"Which is number {n}?,{answer}" for n in range(100)))
     assert made.grammar == grammar
-    parsed = own.parse_answer(grammar, given)
-    assert parsed is not None and own.Rows(made.levels[0]).score_answer(parsed, own.Rows(made.levels[0])[0]) == 1.0
+    parsed = parse_answer(grammar, given)
+    assert parsed is not None and Rows(made.levels[0]).score_answer(parsed, Rows(made.levels[0])[0]) == 1.0
     assert not made.levels[0].shared, "one answer is always right"
 
 
@@ -79,15 +95,16 @@ def test_levels_are_played_from_easy_to_hard() -> None:
     [
         ("What?", "line 102: it has 1 columns and not 2"),
         ("Why, or how?,1", "line 102: it has 3 columns and not 2"),
-        (",1", "line 102: the question must have 1 to"),
-        ("What?,", "line 102: the answer must have 1 to"),
-        ("What?,</answer>", "line 102: the answer must have 1 to"),
-        (f"What?,{'x' * 201}", "line 102: the answer must have 1 to"),
-        (f"{'x' * 2001},1", "line 102: the question must have 1 to"),
-        ("What\u202e?,1", "line 102: the question must have 1 to"),
-        ('"What?\n",\x001', "line 103: the answer must have 1 to"),
-        ("what is 7  plus ONE?,8", "line 102: line 9 asks the same"),
+        (",1", "line 102: the question is empty"),
+        ("What?,", "line 102: the answer is empty"),
+        ("What?,</answer>", "line 102: the answer must have at most"),
+        (f"What?,{'x' * 201}", "line 102: the answer must have at most"),
+        (f"{'x' * 2001},1", "line 102: the question has 2,001 characters"),
+        ("What\u202e?,1", "line 102: it holds a hidden character, U+202E"),
+        ('"What?\n",\x001', "line 102: it holds a hidden character, U+0000"),
+        ("what is 7  plus ONE?,9", "line 102: line 9 asks the same and has '8'"),
         ('"What?" really,1', "line 102: it is no CSV"),
+        ('"What?,1', "line 102: it is no CSV"),
         (f"{'x' * 200_000},1", "line 102: it is no CSV"),
     ],
 )
@@ -95,31 +112,46 @@ def test_a_bad_row_is_named_with_its_line(row: str, reason: str) -> None:
     assert f"sums.csv, {reason}" in refused(*ROWS, row)
 
 
-def test_a_bad_file_is_refused_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "line 1: the first line must be" in refused(*ROWS, header="q,a")
-    assert "the level easy has 12 questions beside those that are held out, and needs 16" in refused(*ROWS[:15])
+def test_a_bad_file_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    for header in ("q,a", "question", "answer,level"):
+        assert "line 1: the first line must name the columns" in refused(*ROWS, header=header)
+    assert "line 1: there are two columns answer" in refused(*ROWS, header="question,answer,answer")
+    assert "the level easy has 11 questions to learn from" in refused(*ROWS[:15])
     trained = [row for row in ROWS if not held_out_side("sums", row.partition(",")[0])]
     assert f"of its {len(trained)} questions 0 fall to the score while learning and 0 to" in refused(*trained)
     assert "level easy, which every family" in refused(*(f"{row},hard" for row in ROWS), header="question,answer,level")
     assert "must be one of easy, middle, hard" in refused("What?,1,paper", header="question,answer,level")
-    for name in ("gcd", "easy", "all"):
-        assert "this name is taken" in refused(*ROWS, name=name)
-    for name in ("a/b", "..", "", "größe", "a" * 41):
-        assert "the file's name is the family's" in refused(*ROWS, name=name)
-    with pytest.raises(TaskError, match="line 2: it is not in UTF-8"):
-        own.parse_family("sums", b"question,answer\nGr\xf6\xdfe?,1", set())
-    monkeypatch.setattr(own, "MOST_ROWS", 50)
-    assert "line 52: it has more than 50 questions" in refused(*ROWS)
-    (tmp_path / "large.csv").write_bytes(b"x" * (own.MOST_BYTES + 1))
-    with pytest.raises(TaskError, match="more than 1,000,000 bytes"):
-        own.read_file(tmp_path / "large.csv")
+    monkeypatch.setattr(parsing, "MOST_ROWS", 50)
+    assert "it has more than 50 questions" in refused(*ROWS)
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (("gcd", "GCD", "easy", "all"), "this name is taken"),
+        (("größe", "a b", "a" * 41), "the file's name is the family's"),
+        (("CON", "nul", "Com1", "lpt9"), "Windows keeps this name"),
+    ],
+)
+def test_a_name_that_no_file_may_have_everywhere_is_refused(names: tuple[str, ...], reason: str) -> None:
+    for name in names:
+        assert reason in refused(*ROWS, name=name)
+
+
+def test_what_repeats_is_read_once_and_what_is_too_large_is_said_so(tmp_path: Path) -> None:
+    assert family(*ROWS, "what is 7  plus ONE?,8") == family(*ROWS)
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(own.MOST_BYTES + 1)
+    with pytest.raises(TaskError, match=r"large\.csv has 16.0 MB, and a file of own tasks may have 16.0 MB: divide it"):
+        own.read_file(large)
 
 
 @given(st.binary(max_size=300) | st.text(alphabet='ab,;\t"\n\r\0\ud7ff', max_size=300).map(str.encode))
 def test_any_other_bytes_are_refused_with_a_sentence(content: bytes) -> None:
     for given_bytes in (content, b"question,answer\n" + content):
         with pytest.raises(TaskError):
-            own.parse_family("sums", given_bytes, ())
+            parse_file("sums.csv", given_bytes, ())
 
 
 def test_what_cannot_be_used_is_left_out_and_said(tmp_path: Path) -> None:
@@ -145,7 +177,7 @@ def test_the_family_that_is_one_too_many_is_named(tmp_path: Path) -> None:
 def test_an_examiner_is_handed_the_catalogue_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = load_catalogue(resource("tasks.toml"))
     assert own.hand_over(shipped, tmp_path / "catalogue") == {} and own.handed_over() is None
-    catalogue = Catalogue(families=(*shipped.families, family(*ROWS)), left_out={"bad": own.sentence("It is bad.")})
+    catalogue = Catalogue(families=(*shipped.families, family(*ROWS)), left_out={"bad": sentence("It is bad.")})
     monkeypatch.setenv(*next(iter(own.hand_over(catalogue, tmp_path / "catalogue").items())))
     assert own.handed_over() == catalogue
     (tmp_path / "catalogue").write_text("{}")
@@ -171,7 +203,7 @@ def test_the_worked_example_is_what_its_page_says(capsys: pytest.CaptureFixture[
     script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     exec(script, {})
     assert capsys.readouterr().out == EXAMPLE.read_text(encoding="utf-8")
-    made = own.parse_family(EXAMPLE.stem, own.read_file(EXAMPLE), ())
+    made = parse_file(EXAMPLE.name, own.read_file(EXAMPLE), ()).family
     assert [(level.name, len(level.rows), level.shared) for level in made.levels] == [
-        (name, 50, True) for name in ("easy", "middle", "hard")
+        (name, rows, True) for name, rows in (("easy", 49), ("middle", 50), ("hard", 50))
     ]

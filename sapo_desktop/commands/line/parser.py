@@ -230,8 +230,15 @@ def _records(commands: Commands[Parser]) -> None:
     attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
     attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
     attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
-    add = _command(actions, "add", "tasks:add", "add own tasks: a CSV of questions and answers; its name is theirs")
-    add.add_argument("file", metavar="FILE", help="NAME.csv with the columns question,answer or question,answer,level")
+    add = _command(actions, "add", "tasks:add", "add own tasks: a file of questions and answers; its name is theirs")
+    add.add_argument("file", metavar="FILE", help="NAME.csv, .tsv or .jsonl with question, answer and maybe level")
+    add.add_argument(
+        "--answers",
+        metavar="KIND",
+        default="",
+        help="how answers are read: whole, decimal, decimal-comma, fractions or words (default: found out, or asked)",
+    )
+    add.add_argument("--encoding", metavar="NAME", default="", help="of a file that is not in UTF-8, like cp1252")
     remove = _command(actions, "remove", "tasks:remove", "remove own tasks")
     remove.add_argument("name", metavar="NAME")
     history = _command(commands, "history", "history:history", "show the finished rounds, or write them to a file")

@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.names import is_device
 
 FileKind = Literal["weights", "gguf", "json", "tokenizer", "text"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))}
 _TOKENIZER = {"merges.txt", "vocab.txt", "tokenizer.model"}
 _TEXTS = re.compile(r"(license|licence|notice|readme|use_policy)([_-][a-z0-9_-]*)?(\.(md|txt))?", re.IGNORECASE)
 PROGRAMS = {
@@ -40,7 +40,7 @@ def is_plain(name: str) -> bool:
     """Whether the name is one of a file directly in a folder, on every system."""
     if not _PLAIN.fullmatch(name) or name.endswith("."):
         return False
-    return name.partition(".")[0].lower() not in _DEVICES
+    return not is_device(name)
 
 
 def kind_of(name: str) -> FileKind | None:

@@ -50,7 +50,7 @@ class Hosting:
     device: str = "auto"
     """As the setting says: whether a graphics card may be computed on."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
-    """What tells the examiner of own tasks (tasks/own.py)."""
+    """What tells the examiner of own tasks (tasks/own/)."""
 
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""

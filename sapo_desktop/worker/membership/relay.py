@@ -39,7 +39,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.tasks.own import hand_over, load_tasks
+from sapo_desktop.tasks.own.folder import hand_over, load_tasks
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import ControlServer
 from sapo_desktop.worker.control.handlers.checks import swarm_checks

@@ -91,7 +91,7 @@ class Surroundings:
     yardstick: Callable[[], Yardstick]
     """How long this node's own answers are now; the longest foreign ones are measured by it."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
-    """What tells an examiner of own tasks (tasks/own.py)."""
+    """What tells an examiner of own tasks (tasks/own/)."""
     keep: Keep = keep_now
     """Writes what must be on the disk before a round goes on."""
 

@@ -8,7 +8,8 @@ import pytest
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.tasks.catalogue import Catalogue
-from sapo_desktop.tasks.own import hand_over, parse_family
+from sapo_desktop.tasks.own.family import parse_file
+from sapo_desktop.tasks.own.folder import hand_over
 from sapo_desktop.tasks.service import (
     AnswersToMark,
     GetLimits,
@@ -68,18 +69,20 @@ async def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
 
 async def test_own_tasks_that_are_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [f"Say {n} in words.,Word {n}" for n in range(100)]
-    family = parse_family("words", "\n".join(["question,answer", *rows]).encode(), ())
+    family = parse_file("words.csv", "\n".join(["question,answer", *rows]).encode(), ()).family
     for name, value in hand_over(Catalogue(families=(family,)), tmp_path / "catalogue.json").items():
         monkeypatch.setenv(name, value)
     words = "words/easy"
+    first = family.levels[0].rows[0].question
+    number = first.split()[1]
     question, marked, ids, validation = await ask(
         tmp_path,
-        SetQuestions(items=[QuestionRef(task=words, seed=100)]),
-        MarkAnswers(items=[AnswersToMark(task=words, seed=100, texts=["word  0", "<answer>Word 1</answer>", ""])]),
+        SetQuestions(items=[QuestionRef(task=words, seed=99)]),
+        MarkAnswers(items=[AnswersToMark(task=words, seed=99, texts=[f"word  {number}", "<answer>No</answer>", ""])]),
         TaskIds(tasks=[words]),
         HeldOut(which="validation", secret=bytes(32)),
     )
-    assert question.questions[0].text == "Say 0 in words."
+    assert question.questions[0].text == first
     assert [mark.verdict for mark in marked.marks[0]] == ["solved", "wrong", "no_answer"]
     assert ids.ids[words] != bytes(32) and validation.questions
 

@@ -1,4 +1,4 @@
-"""Own tasks are read, added and removed: files of the folder that tasks/own.py reads."""
+"""Own tasks are read, added and removed: files of the folder that tasks/own/ reads."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from pathlib import Path
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.tasks import own
-from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
+from sapo_desktop.tasks.catalogue import Catalogue, family_of
 from sapo_desktop.tasks.grammars import FORMS
-from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, TasksRead
+from sapo_desktop.tasks.own import folder as own
+from sapo_desktop.tasks.own.answers import examples, in_words, notes
+from sapo_desktop.tasks.own.family import How, OwnFile, held_out_counts, parse_file
+from sapo_desktop.tasks.own.table import SUFFIXES, Undecided
+from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, ReadingChoice, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 
 _SHOWN = 3
@@ -32,46 +35,71 @@ class OwnTaskRequests:
         self._changed = changed
 
     async def read(self, request: ReadTasks) -> TasksRead:
-        """Raises TaskError as `add` does."""
-        family, _ = await asyncio.to_thread(self._read, Path(request.path))
-        rows = family.levels[0].rows[:_SHOWN]
+        """What the file is, or what its owner has to choose. Raises TaskError as `add` does."""
+        try:
+            found = await asyncio.to_thread(
+                self._read, Path(request.path), How(answers=request.answers, encoding=request.encoding)
+            )
+        except Undecided as undecided:
+            choices = [
+                ReadingChoice(
+                    value=one.value, label=one.label, first=[OwnRow(question=a, answer=b) for a, b in one.first]
+                )
+                for one in undecided.choices
+            ]
+            return TasksRead(text=undecided.text, first=[], replaces=False, asked=undecided.asked, choices=choices)
         return TasksRead(
-            text=joined(_told(family)),
-            first=[OwnRow(question=question, answer=answer) for question, answer in rows],
-            replaces=family.name in self._there(),
+            text=joined(_said(found)),
+            first=[
+                OwnRow(question=row.question, answer=answer)
+                for row, answer in zip(found.rows[:_SHOWN], found.reading.answers, strict=False)
+            ],
+            replaces=self._same(found.family.name) is not None,
         )
 
     async def add(self, request: AddTasks) -> Ok:
-        """Raises TaskError with the line where the file is none of own tasks."""
-        family = await asyncio.to_thread(self._add, Path(request.path))
+        """Raises TaskError with the line where the file is none of own tasks, or with the ways in which it can be
+        read."""
+        how = How(answers=request.answers, encoding=request.encoding)
+        try:
+            found = await asyncio.to_thread(self._add, Path(request.path), how)
+        except Undecided as undecided:
+            raise TaskError(undecided.text) from undecided  # clients know no other
         self._changed()
-        return Ok(text=joined([*_told(family), _WHEN]))
+        return Ok(text=joined([*_said(found), _WHEN]))
 
     async def remove(self, request: RemoveTasks) -> Ok:
         await asyncio.to_thread(self._remove, request.name)
         self._changed()
         return Ok(text=joined([sentence("{name} is removed.", name=request.name), _WHEN]))
 
-    def _read(self, path: Path) -> tuple[Family, bytes]:
-        """The family that the file is, and its content."""
-        if not path.is_absolute() or path.suffix.lower() != own.SUFFIX:
-            raise UsageError("{file} cannot be added: own tasks are a .csv file.", file=path.name)
-        content = own.read_file(path)
-        family = own.parse_family(path.stem, content, {one.name for one in self._catalogue.shipped().families})
-        there = self._there()
-        if len(there) >= own.MOST_FILES and family.name not in there:
+    def _read(self, path: Path, how: How) -> OwnFile:
+        if not path.is_absolute() or path.suffix.lower() not in SUFFIXES:
+            raise UsageError(
+                "{file} cannot be added: own tasks are one of {kinds}.", file=path.name, kinds=", ".join(SUFFIXES)
+            )
+        taken = {one.name for one in self._catalogue.shipped().families}
+        found = parse_file(path.name, own.read_file(path), taken, how)
+        there = own.own_files(self._folder)
+        if len(there) >= own.MOST_FILES and self._same(found.family.name) is None:
             raise TaskError("There are {count} own families, and no more are read: remove one.", count=own.MOST_FILES)
-        return family, content
+        return found
 
-    def _add(self, path: Path) -> Family:
-        family, content = self._read(path)
+    def _add(self, path: Path, how: How) -> OwnFile:
+        found = self._read(path, how)
         with disk_errors_as(TaskError, sentence("The own tasks cannot be kept")):
             self._folder.mkdir(exist_ok=True)
-            write_atomically(self._folder / (family.name + own.SUFFIX), content)
-        return family
+            before = self._same(found.family.name)
+            kept = self._folder / (found.family.name + SUFFIXES[0])
+            write_atomically(kept, own.as_kept(found))
+            if before is not None and not (before.samefile(kept)):
+                before.unlink()
+        return found
 
-    def _there(self) -> list[str]:
-        return [file.stem for file in own.own_files(self._folder)]
+    def _same(self, name: str) -> Path | None:
+        """The file of the family of this name, capitals or not."""
+        files = own.own_files(self._folder)
+        return next((file for file in files if file.stem.lower() == name.lower()), None)
 
     def _remove(self, name: str) -> None:
         # By the list, so that no name leads out of the folder.
@@ -87,23 +115,32 @@ class OwnTaskRequests:
             found.unlink(missing_ok=True)
 
 
-def _told(family: Family) -> list[Text]:
-    """What was found in the file."""
-    questions = [question for level in family.levels for question, _ in level.rows]
-    validation, test = own.held_out_counts(family.name, questions)
-    told: list[Text] = [
+def _said(found: OwnFile) -> list[Text]:
+    """How the file was read, and what follows from it."""
+    family, reading = found.family, found.reading
+    validation, test = held_out_counts(family.name, [row.question for row in found.rows])
+    said: list[Text] = [
         sentence(
-            "{name}: {count} questions ({levels}). Answers are read as {form}. Never trained on: {validation} for the "
-            "score while learning, {test} for the final one.",
+            "{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Never trained on: "
+            "{validation} for the score while learning, {test} for the final one, and 1 to be shown as an example.",
             name=family.name,
-            count=len(questions),
+            count=len(found.rows),
             levels=", ".join(level.name for level in family.levels),
             form=FORMS[family.grammar],
+            examples=in_words(examples(found.rows, reading)),
             validation=validation,
             test=test,
         )
     ]
-    told += [
+    if not found.table.encoding.startswith("utf"):
+        said.append(sentence("Letters are read as {encoding}.", encoding=found.table.encoding))
+    if found.table.ignored:
+        said.append(sentence("Columns that are not used: {names}.", names=", ".join(found.table.ignored)))
+    repeated = len(found.table.rows) - len(found.rows)
+    if repeated:
+        said.append(sentence("Rows that repeat another one and are left out: {count}.", count=repeated))
+    said += notes(found.rows, reading)
+    said += [
         sentence(
             "More than a fifth of the level {level} has one and the same answer, so its groups are not shared.",
             level=level.name,
@@ -111,4 +148,4 @@ def _told(family: Family) -> list[Text]:
         for level in family.levels
         if not level.shared
     ]
-    return told
+    return said

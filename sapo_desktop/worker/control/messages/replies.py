@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from sapo_desktop.core.records import EvalReport, Gain, Learned, Mark, Phase, RoundReport
@@ -167,15 +169,28 @@ class OwnRow(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
 
 
+class ReadingChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several ways to read a file of own tasks."""
+
+    value: str
+    """What to ask with, for this one."""
+    label: Text
+    first: list[OwnRow]
+    """Three answers at most, as they are written and as they are read; of an encoding a line of the file."""
+
+
 class TasksRead(Message, frozen=True):
-    """What a file of own tasks has."""
+    """What a file of own tasks has, or what its owner has to choose first."""
 
     text: Text
-    """How many questions, how their answers are read, how many are held out."""
+    """How many questions, how their answers are read, how many are held out; with `choices` what is asked."""
     first: list[OwnRow]
-    """Three at most, of its easiest level."""
+    """Three at most, with the answers as they are read."""
     replaces: bool
     """Whether a family of this name is there already."""
+    asked: Literal["", "answers", "encoding"] = ""
+    """The field of the request that a choice is for."""
+    choices: list[ReadingChoice] = msgspec.field(default_factory=list)
 
 
 class PosedQuestion(Message, frozen=True):

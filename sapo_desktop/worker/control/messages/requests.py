@@ -161,16 +161,20 @@ class ListTasks(Message, frozen=True):
 
 
 class ReadTasks(Message, frozen=True):
-    """What this file of own tasks would be, were it added; nothing changes. `path`: a full one, on this computer."""
+    """What this file of own tasks would be, were it added; nothing changes. `path`: a full one, on this computer.
+    `answers`, `encoding`: what its owner chose of TasksRead's choices."""
 
     path: str
+    answers: str = ""
+    encoding: str = ""
 
 
 class AddTasks(Message, frozen=True):
-    """Take this file up as a family of own tasks, in the place of one of the same name. `path`: a full one, on this
-    computer."""
+    """Take this file up as a family of own tasks, in place of one of the same name. Fields: as those of ReadTasks."""
 
     path: str
+    answers: str = ""
+    encoding: str = ""
 
 
 class RemoveTasks(Message, frozen=True):

@@ -6,8 +6,8 @@ import pytest
 
 from sapo_desktop.core.errors import SapoError, TaskError, UsageError
 from sapo_desktop.core.resources import resource
-from sapo_desktop.tasks import own
 from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.own import folder as own
 from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 
@@ -29,7 +29,8 @@ async def test_a_file_is_copied_and_removed_again(tmp_path: Path) -> None:
     it = Scene(tmp_path)
     said = str((await it.served.add(AddTasks(path=str(EXAMPLE)))).text)
     assert "150 questions (easy, middle, hard)" in said and "a whole number" in said
-    assert (it.folder / EXAMPLE.name).read_bytes() == EXAMPLE.read_bytes()
+    kept = (it.folder / EXAMPLE.name).read_text()
+    assert kept == EXAMPLE.read_text().replace("answer", "answer:whole", 1)
     assert "is removed" in str((await it.served.remove(RemoveTasks(name="roman_numbers"))).text)
     assert (it.changes, list(it.folder.iterdir())) == (2, [])
 
@@ -45,7 +46,7 @@ async def test_a_file_that_is_read_changes_nothing(tmp_path: Path) -> None:
     await it.served.add(AddTasks(path=str(given)))
     assert (await it.served.read(ReadTasks(path=str(given)))).replaces
     given.write_text("question,answer\nWhy?")
-    with pytest.raises(TaskError, match=r"mine.csv, line 2: it has 1 columns"):
+    with pytest.raises(TaskError, match=r"mine\.CSV, line 2: it has 1 columns"):
         await it.served.read(ReadTasks(path=str(given)))
 
 
@@ -82,3 +83,32 @@ async def test_a_family_that_the_settings_name_stays_and_so_does_the_bound(
     other.write_bytes(EXAMPLE.read_bytes())
     with pytest.raises(SapoError, match="no more are read"):
         await it.served.add(AddTasks(path=str(other)))
+
+
+EIGHTHS = "\n".join(["question;answer", *(f"What is {n}/8?;{n // 8},{n % 8 * 125:03}" for n in range(8, 100))])
+
+
+async def test_a_file_that_can_be_read_in_two_ways_is_asked_about_and_its_copy_is_not(tmp_path: Path) -> None:
+    it = Scene(tmp_path)
+    path = tmp_path / "eighths.csv"
+    path.write_text(EIGHTHS)
+    asked = await it.served.read(ReadTasks(path=str(path)))
+    assert (asked.asked, [one.value for one in asked.choices]) == ("answers", ["whole", "decimal-comma"])
+    assert [(row.question, row.answer) for row in asked.choices[1].first][1] == ("1,125", "1,125")
+    with pytest.raises(TaskError, match="can be read in several ways"):
+        await it.served.add(AddTasks(path=str(path)))
+    assert not it.folder.exists()
+    said = str((await it.served.add(AddTasks(path=str(path), answers="decimal-comma"))).text)
+    assert "a number with a decimal comma" in said and "1,000 → 1; 1,250 → 1,25; 1,500 → 1,5." in said
+    (family,) = [one for one in own.load_tasks(it.folder).families if one.own]
+    assert family.grammar == "decimal_comma" and family.levels[0].rows
+
+
+async def test_a_family_takes_the_place_of_one_that_differs_in_capitals(tmp_path: Path) -> None:
+    it = Scene(tmp_path)
+    for name in ("romans.csv", "Romans.tsv"):
+        path = tmp_path / name
+        path.write_bytes(EXAMPLE.read_bytes())
+        assert (await it.served.read(ReadTasks(path=str(path)))).replaces == (name != "romans.csv")
+        await it.served.add(AddTasks(path=str(path)))
+    assert [file.name for file in it.folder.iterdir()] == ["Romans.csv"]

@@ -1,0 +1,203 @@
+"""How the answers of a file are meant: as numbers of one kind, or as words.
+
+`0,125` is an eighth in Berlin and nothing in Boston, `1,125` is a number in both and not the same one, `01067` is a
+postcode or a number. A file whose answers are all numbers of one kind, in one reading alone, is read that way. Where
+two readings differ, where a zero or plus would be lost, and where a few answers are not of the kind of all others, its
+owner is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from sapo_desktop.core.plain_text import shortened
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.tasks.grammars import FORMS, parse_answer
+from sapo_desktop.tasks.own.table import Choice, Row, Undecided, unfit
+
+WORDS = "words"
+GRAMMARS: Mapping[str, str] = MappingProxyType(
+    {"whole": "integer", "decimal": "decimal", "decimal-comma": "decimal_comma", "fractions": "ratio", WORDS: "text"}
+)
+"""Each way to read answers and its grammar. Of those that read a file alike the first is taken."""
+SHOWN = 3
+"""Rows that show how a file was read."""
+_MOST_NAMED = 3
+_MOSTLY = 0.5
+"""Where at least so many answers are numbers of one kind, the others are taken for mistakes until their owner says."""
+
+_GAPS = re.compile("([+-]?[1-9][0-9]{0,2})(?:([ '\N{RIGHT SINGLE QUOTATION MARK}])[0-9]{3})(?:\\2[0-9]{3})*(?![0-9])")
+_GROUPED = re.compile(r"([+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+)(\.[0-9]+)?")
+_DOTTED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
+_LOST = re.compile(r"\+.*|-?0[0-9].*|.*/ ?0[0-9]+")
+"""Numbers whose plus or first zero a number does not keep."""
+_MISSING = re.compile(r"nan|NaN|NAN|null|NULL|[nN]/[aA]|[+-]?(?:inf|Inf|INF|Infinity|infinity)|[+-]?[0-9]+ ?/ ?0+")
+"""What other programs write where there is no value, and quotients that have none."""
+_ERROR = re.compile(r"#(?:\w[\w/]*[!?]|N/A|NV|GETTING_DATA|#+)")
+"""What spreadsheets show in place of a value."""
+
+_CUT = re.compile(r"[0-9][.,][0-9]{1,5}E\+(?:0[6-9]|[1-9][0-9])")
+"""A long number as a spreadsheet shows it."""
+_WITH_UNIT = re.compile(r"[-+]?[€$£¥]? ?[-+]?[0-9][0-9.,' ]* ?(?:[%€$£¥°]|[^\W\d]{1,4}[²³]?)?")
+
+
+class Reading(NamedTuple):
+    """How a file's answers are read. `answers`: the canonical form of each."""
+
+    kind: str
+    grammar: str
+    answers: list[str]
+
+
+def read_answers(file: str, rows: Sequence[Row], kind: str = "") -> Reading:
+    """The answers of these rows. `kind`: what their owner chose; empty: found out.
+
+    Raises:
+        Undecided: they can be read in several ways, or mostly in one.
+        TaskError: one cannot be read in the chosen way, with its line.
+    """
+    for row in rows:
+        if _ERROR.fullmatch(row.answer):
+            unfit(file, sentence("'{answer}' is a spreadsheet's error and no answer", answer=row.answer), row.line)
+    if kind:
+        return _chosen(file, rows, kind)
+    missing = [row for row in rows if _MISSING.fullmatch(row.answer)]
+    if missing:
+        wrong = sentence("'{answer}' is no answer", answer=missing[0].answer)
+        _offer_words(file, rows, missing, wrong)
+    parsed = {name: [read_as(name, row.answer) for row in rows] for name in GRAMMARS if name != WORDS}
+    fitting = {name: [one for one in found if one is not None] for name, found in parsed.items() if None not in found}
+    if not fitting:
+        _look_for_mistakes(file, rows, parsed)
+        return _chosen(file, rows, WORDS)
+    different: dict[tuple[str, ...], str] = {}
+    for name, found in fitting.items():
+        different.setdefault(tuple(answer.replace(",", ".") for answer in found), name)
+    kinds = list(different.values())
+    if any(_LOST.fullmatch(row.answer) for row in rows):
+        kinds.insert(0, WORDS)
+    if len(kinds) > 1:
+        _ask(file, rows, kinds)
+    return Reading(kinds[0], GRAMMARS[kinds[0]], fitting[kinds[0]])
+
+
+def read_as(kind: str, written: str) -> str | None:
+    """The canonical form of one answer under this way of reading, or None."""
+    if kind == WORDS:
+        return parse_answer("text", written)
+    plain = written.replace("\N{MINUS SIGN}", "-")
+    if gaps := _GAPS.match(plain):
+        plain = gaps[0].replace(gaps[2], "") + plain[gaps.end() :]
+    if kind != "decimal-comma" and "," in plain:
+        # The integer grammar takes 0,125 for 125, which nobody writes.
+        grouped = _GROUPED.fullmatch(plain)
+        if grouped is None:
+            return None
+        plain = grouped[1].replace(",", "") + (grouped[2] or "")
+    if kind == "decimal-comma" and "." in plain and not _DOTTED.fullmatch(plain):
+        return None
+    if kind in ("decimal", "decimal-comma"):
+        plain = re.sub(r"^([+-]?)(?=[.,][0-9])", r"\g<1>0", plain)
+    return parse_answer(GRAMMARS[kind], plain)
+
+
+def examples(rows: Sequence[Row], reading: Reading) -> list[tuple[str, str]]:
+    """Up to three answers as they were written and as they are read, those that changed first."""
+    pairs = dict.fromkeys((row.answer, answer) for row, answer in zip(rows, reading.answers, strict=True))
+    return sorted(pairs, key=lambda pair: pair[0] == pair[1])[:SHOWN]
+
+
+def notes(rows: Sequence[Row], reading: Reading) -> list[Text]:
+    """What the owner of the file may not expect of this reading."""
+    cut = next((row for row in rows if _CUT.fullmatch(row.answer)), None)
+    if cut is not None:
+        return [
+            sentence(
+                "Line {line} has {answer}: a spreadsheet writes long numbers so, and loses digits. Format the column "
+                "as text there.",
+                line=str(cut.line),
+                answer=cut.answer,
+            )
+        ]
+    measured = sum(bool(_WITH_UNIT.fullmatch(row.answer)) for row in rows) if reading.kind == WORDS else 0
+    if measured >= _MOSTLY * len(rows):
+        return [
+            sentence(
+                "Most answers are numbers, like {answer}, but they are compared as written: keep only the number if "
+                "any way to write it is right.",
+                answer=next(row.answer for row in rows if _WITH_UNIT.fullmatch(row.answer)),
+            )
+        ]
+    return []
+
+
+def in_words(pairs: Sequence[tuple[str, str]]) -> str:
+    """`0,250 → 0,25; 7`"""
+    return "; ".join(shortened(a, 60) if a == b else f"{shortened(a, 60)} → {shortened(b, 60)}" for a, b in pairs)
+
+
+def _chosen(file: str, rows: Sequence[Row], kind: str) -> Reading:
+    if kind not in GRAMMARS:
+        known = ", ".join(GRAMMARS)
+        unfit(file, sentence("answers are read as one of {kinds}, not as '{kind}'", kinds=known, kind=kind))
+    found = []
+    for row in rows:
+        answer = read_as(kind, row.answer)
+        if answer is None:
+            wrong = sentence("'{answer}' is not {form}", answer=shortened(row.answer, 60), form=FORMS[GRAMMARS[kind]])
+            unfit(file, wrong, row.line)
+        found.append(answer)
+    return Reading(kind, GRAMMARS[kind], found)
+
+
+def _look_for_mistakes(file: str, rows: Sequence[Row], parsed: Mapping[str, Sequence[str | None]]) -> None:
+    """Raises Undecided where most answers are numbers of one kind, and a few are not."""
+    counts = {name: len(found) - found.count(None) for name, found in parsed.items()}
+    best = max(counts, key=counts.__getitem__)
+    if counts[best] < _MOSTLY * len(rows):
+        return
+    others = [row for row, answer in zip(rows, parsed[best], strict=True) if answer is None]
+    why = sentence(
+        "'{answer}' is not {form}, as {count} of {all} answers are",
+        answer=shortened(others[0].answer, 60),
+        form=FORMS[GRAMMARS[best]],
+        count=counts[best],
+        all=len(rows),
+    )
+    _offer_words(file, rows, others, why)
+
+
+def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Text) -> None:
+    """Raises Undecided, which names these rows."""
+    lines = ", ".join(str(row.line) for row in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
+    question = sentence(
+        "{file}, line {lines}: {why}. Correct the file, or have all answers read as words and compared as written.",
+        file=file,
+        lines=lines,
+        why=why,
+        in_terminal="sapo-desktop tasks add FILE --answers words",
+    )
+    raise Undecided(question, "answers", [_choice(rows, WORDS, others)])
+
+
+def _ask(file: str, rows: Sequence[Row], kinds: Sequence[str]) -> None:
+    """Raises Undecided with these ways to read the answers, shown on the rows that they read differently."""
+    read = [[read_as(kind, row.answer) for kind in kinds] for row in rows]
+    telling = [row for row, ways in zip(rows, read, strict=True) if len(set(ways)) > 1]
+    choices = [_choice(rows, kind, telling) for kind in kinds]
+    question = sentence(
+        "{file}: its answers can be read in several ways: {ways}. Choose the one that you mean.",
+        file=file,
+        ways=[f"{choice.value} ({in_words(choice.first)})" for choice in choices],
+        in_terminal=f"sapo-desktop tasks add FILE --answers {kinds[0]}",
+    )
+    raise Undecided(question, "answers", choices)
+
+
+def _choice(rows: Sequence[Row], kind: str, telling: Sequence[Row]) -> Choice:
+    shown = (telling or rows)[:SHOWN]
+    label = sentence("as words, kept as they are written") if kind == WORDS else FORMS[GRAMMARS[kind]]
+    return Choice(kind, label, [(row.answer, read_as(kind, row.answer) or "") for row in shown])

@@ -1,0 +1,118 @@
+"""The folder of own tasks: its files are read for a node, written for one, and passed to the examiner's process."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.core.files.reading import read_bytes, read_json
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Size, Text
+from sapo_desktop.tasks.catalogue import Catalogue, Family, load_catalogue
+from sapo_desktop.tasks.own.family import OwnFile, parse_file
+from sapo_desktop.tasks.own.table import SUFFIXES
+
+MOST_FILES = 16
+MOST_BYTES = 16_000_000
+MOST_TOGETHER = 32_000_000
+"""Bytes of all files: the examiner holds them in memory."""
+HANDED_OVER = "SAPO_CATALOGUE"
+"""Environment variable of an examiner: the file with the catalogue that it works by."""
+_MOST_HANDED_OVER = 100_000_000
+
+
+def load_tasks(folder: Path) -> Catalogue:
+    """The shipped catalogue with the own families of that folder; those that cannot be used are left out with the
+    reason. Raises TaskError for the shipped one alone."""
+    shipped = load_catalogue(resource("tasks.toml"))
+    taken = {family.name for family in shipped.families}
+    own: list[Family] = []
+    left_out: dict[str, Text] = {}
+    together = 0
+    for path in own_files(folder):
+        try:
+            if len(own) == MOST_FILES:
+                raise TaskError(
+                    "{file}: only {count} own families are read: remove one.", file=path.name, count=MOST_FILES
+                )
+            content = read_file(path)
+            together += len(content)
+            if together > MOST_TOGETHER:
+                raise TaskError(
+                    "{file}: own tasks may have {most} together: remove some.",
+                    file=path.name,
+                    most=Size(bytes=MOST_TOGETHER),
+                )
+            own.append(parse_file(path.name, content, taken).family)
+            taken.add(path.stem.lower())
+        except TaskError as error:
+            left_out[path.stem] = error.text
+    return Catalogue(families=(*shipped.families, *own), left_out=left_out)
+
+
+def own_files(folder: Path) -> list[Path]:
+    """The files of own tasks in the folder, by name."""
+    files = [path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}")]
+    return sorted(path for path in files if not path.name.startswith("."))
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file that is to be an own family. Raises TaskError."""
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise TaskError(
+                "{file} has {size}, and a file of own tasks may have {most}: divide it among several files.",
+                file=path.name,
+                size=Size(bytes=size),
+                most=Size(bytes=MOST_BYTES),
+            )
+        return read_bytes(path, MOST_BYTES)
+    except OSError as error:
+        raise TaskError(
+            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            path=str(path),
+            reason=str(error.strerror),
+        ) from error
+
+
+def as_kept(read: OwnFile) -> bytes:
+    """The content of the copy that is kept: the rows as they were written, and in the header how they are read."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["question", f"answer:{read.reading.kind}", "level"])
+    writer.writerows((row.question, row.answer, row.level) for row in read.rows)
+    return text.getvalue().encode()
+
+
+def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:
+    """The environment in which an examiner works by this very catalogue, which is written to `path`; nothing where the
+    shipped one says it all. Raises TaskError."""
+    if not catalogue.own:
+        return {}
+    try:
+        write_atomically(path, msgspec.json.encode(catalogue))
+    except OSError as error:
+        raise TaskError(
+            "{file} cannot be written: {reason}. Look at the free space and the folder's permissions.",
+            file=str(path),
+            reason=str(error.strerror),
+        ) from error
+    return {HANDED_OVER: str(path)}
+
+
+def handed_over() -> Catalogue | None:
+    """The catalogue that this process was given; None where there is none. Raises TaskError."""
+    path = os.environ.get(HANDED_OVER)
+    if not path:
+        return None
+    try:
+        return read_json(Path(path), Catalogue, _MOST_HANDED_OVER)
+    except (OSError, msgspec.DecodeError) as error:
+        raise TaskError("{file} cannot be read: {reason}.", file=path, reason=str(error)) from error
