@@ -6280,20 +6280,12 @@
         <translation>sie hat mehr als {count} Fragen: Verteilen Sie sie auf mehrere Dateien</translation>
     </message>
     <message>
-        <source>it has more than {count} questions: divide them among several files</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>it has no questions of the level easy, which every family begins with</source>
         <translation>sie hat keine Fragen der Stufe easy, mit der jede Familie beginnt</translation>
     </message>
     <message>
         <source>it has no room now; this node tries again by itself</source>
         <translation>er hat gerade keinen Platz; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>it has {count} columns and not {expected} (a text with a comma in it stands in quotes)</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>it hung up, for no reason that this node knows; this node tries again by itself</source>
@@ -6310,14 +6302,6 @@
     <message>
         <source>it is meant for a larger tier</source>
         <translation>es ist für eine größere Geräteklasse gedacht</translation>
-    </message>
-    <message>
-        <source>it is no CSV ({reason}): save it as one</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>it is not in UTF-8: save it so</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>it made room for others; this node tries again by itself</source>
@@ -6386,10 +6370,6 @@
     <message>
         <source>line {first} asks the same and has &apos;{answer}&apos; ({level}): correct one of the two, or remove it</source>
         <translation>Zeile {first} fragt dasselbe und hat „{answer}“ ({level}): Korrigieren oder entfernen Sie eine der beiden</translation>
-    </message>
-    <message>
-        <source>line {first} asks the same: remove one of the two</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
@@ -6474,10 +6454,6 @@
     <message>
         <source>one word</source>
         <translation>ein Wort</translation>
-    </message>
-    <message>
-        <source>only {count} own families are read: remove one</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>optimiser</source>
@@ -6576,16 +6552,8 @@
         <translation>die Aufnahme gilt für einen anderen Schlüssel oder einen anderen Schwarm</translation>
     </message>
     <message>
-        <source>the answer must have 1 to {most} characters on one line, none of them hidden</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>the disk is full: free some space</source>
         <translation>die Platte ist voll: Schaffe etwas Platz</translation>
-    </message>
-    <message>
-        <source>the first line must be {two} or {three}</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the first line must name the columns question and answer (and level, if you like), separated by commas, semicolons or tabs</source>
@@ -6594,10 +6562,6 @@
     <message>
         <source>the level must be one of {known}</source>
         <translation>die Stufe muss eine von diesen sein: {known}</translation>
-    </message>
-    <message>
-        <source>the level {level} has {count} questions beside those that are held out, and needs {least}: add some</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the level {level} has {count} questions to learn from, besides those that are held out or shown, and needs {least}: add some</source>
@@ -6614,10 +6578,6 @@
     <message>
         <source>the question has {count} characters, and {most} are allowed</source>
         <translation>die Frage hat {count} Zeichen, erlaubt sind {most}</translation>
-    </message>
-    <message>
-        <source>the question must have 1 to {most} characters, none of them hidden</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the two are linked already</source>

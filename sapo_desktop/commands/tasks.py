@@ -49,7 +49,7 @@ async def add(context: Context, args: Namespace) -> None:
     """Add a file; where it can be read in several ways, a person at a terminal chooses."""
     path = Path(args.file).expanduser().absolute()
     how = {"answers": args.answers, "encoding": args.encoding}
-    if sys.stdin.isatty() and context.out.stderr.isatty() and not context.out.json_lines:
+    if sys.stdin.isatty() and not context.out.json_lines:
         while (read := await context.ask(ReadTasks(path=str(path), **how), TasksRead)).choices:
             how[read.asked] = _chosen(context, read)
     done = await context.ask(AddTasks(path=str(path), **how), Ok)

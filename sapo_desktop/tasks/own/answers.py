@@ -178,7 +178,7 @@ def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Tex
         file=file,
         lines=lines,
         why=why,
-        in_terminal="sapo-desktop tasks add FILE --answers words",
+        in_terminal="sapo-desktop tasks add {file} --answers words",
     )
     raise Undecided(question, "answers", [_choice(rows, WORDS, others)])
 
@@ -192,7 +192,8 @@ def _ask(file: str, rows: Sequence[Row], kinds: Sequence[str]) -> None:
         "{file}: its answers can be read in several ways: {ways}. Choose the one that you mean.",
         file=file,
         ways=[f"{choice.value} ({in_words(choice.first)})" for choice in choices],
-        in_terminal=f"sapo-desktop tasks add FILE --answers {kinds[0]}",
+        first=kinds[0],
+        in_terminal="sapo-desktop tasks add {file} --answers {first}",
     )
     raise Undecided(question, "answers", choices)
 

@@ -16,10 +16,9 @@ from charset_normalizer import from_bytes
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.core.task_list import LEVELS
 
 SUFFIXES = (".csv", ".tsv", ".jsonl")
-PLAYED = LEVELS[:3]
+PLAYED = ("easy", "middle", "hard")
 _COLUMNS = ("question", "answer", "level")
 _MARKS = (
     *((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")),
@@ -149,7 +148,8 @@ def _older(file: str, content: bytes, at: int) -> str:
         file=file,
         line=str(line),
         ways=[f"{name} ({_line(text, line)})" for text, name in found],
-        in_terminal=f"sapo-desktop tasks add FILE --encoding {found[0][1]}",
+        first=found[0][1],
+        in_terminal="sapo-desktop tasks add {file} --encoding {first}",
     )
     choices = [Choice(name, name, [(_line(text, line), "")]) for text, name in found]
     raise Undecided(question, "encoding", choices)
