@@ -5426,12 +5426,20 @@
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
+        <source>it must be a JSON object with `question` and `answer`</source>
+        <translation>es muss ein JSON-Objekt mit `question` und `answer` sein</translation>
+    </message>
+    <message>
         <source>the answer is empty</source>
         <translation>die Antwort ist leer</translation>
     </message>
     <message>
         <source>the answer must have at most {most} characters on one line, without tags</source>
         <translation>die Antwort darf höchstens {most} Zeichen in einer Zeile haben, ohne Tags</translation>
+    </message>
+    <message>
+        <source>the first line must name the columns `question` and `answer` (and `level`, if you like), separated by commas, semicolons or tabs</source>
+        <translation>die erste Zeile muss die Spalten `question` und `answer` nennen (auf Wunsch auch `level`), getrennt durch Kommas, Semikolons oder Tabulatoren</translation>
     </message>
     <message>
         <source>the question is empty</source>
@@ -6308,10 +6316,6 @@
         <translation>er hat anderen Platz gemacht; dieser Knoten versucht es von selbst wieder</translation>
     </message>
     <message>
-        <source>it must be a JSON object with question and answer</source>
-        <translation>es muss ein JSON-Objekt mit question und answer sein</translation>
-    </message>
-    <message>
         <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
         <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
     </message>
@@ -6554,10 +6558,6 @@
     <message>
         <source>the disk is full: free some space</source>
         <translation>die Platte ist voll: Schaffe etwas Platz</translation>
-    </message>
-    <message>
-        <source>the first line must name the columns question and answer (and level, if you like), separated by commas, semicolons or tabs</source>
-        <translation>die erste Zeile muss die Spalten question und answer nennen (auf Wunsch auch level), getrennt durch Kommas, Semikolons oder Tabulatoren</translation>
     </message>
     <message>
         <source>the level must be one of {known}</source>

@@ -173,8 +173,8 @@ def _csv_table(file: str, text: str, encoding: str) -> Table:
             break
     else:
         wrong = sentence(
-            "the first line must name the columns question and answer (and level, if you like), separated by commas, "
-            "semicolons or tabs"
+            "the first line must name the columns `question` and `answer` (and `level`, if you like), separated by "
+            "commas, semicolons or tabs"
         )
         unfit(file, wrong, 1)
     twice = next((name for name in plain if name and plain.count(name) > 1), None)
@@ -234,7 +234,7 @@ def _json_rows(file: str, text: str) -> Iterator[Row]:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not {"question", "answer"} <= found.keys():
-            unfit(file, sentence("it must be a JSON object with question and answer"), line)
+            unfit(file, sentence("it must be a JSON object with `question` and `answer`"), line)
         cells = [found.get(name, "") for name in _COLUMNS]
         for name, cell in zip(_COLUMNS, cells, strict=True):
             if not isinstance(cell, str | bool):
