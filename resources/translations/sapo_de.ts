@@ -4466,8 +4466,8 @@
         <translation>Anderes Modell herunterladen</translation>
     </message>
     <message>
-        <source>Models for transformers (Llama, Qwen2, Qwen3, SmolLM3) answer and learn; GGUF files only answer. Others are refused before anything large is downloaded. Choose whom you download from.</source>
-        <translation>Modelle für transformers (Llama, Qwen2, Qwen3, SmolLM3) antworten und lernen; GGUF-Dateien antworten nur. Andere werden abgelehnt, bevor etwas Großes heruntergeladen wird. Überlege, von wem du herunterlädst.</translation>
+        <source>Llama, Qwen2, Qwen3 and SmolLM3 models answer and learn, for transformers or as GGUF. Other GGUF files only answer. Other models are refused before anything large is downloaded. Choose whom you download from.</source>
+        <translation>Modelle der Arten Llama, Qwen2, Qwen3 und SmolLM3 antworten und lernen, für transformers oder als GGUF. Andere GGUF-Dateien antworten nur. Andere Modelle werden abgelehnt, bevor etwas Großes geladen wird. Achte darauf, von wem du lädst.</translation>
     </message>
     <message>
         <source>The newest of its main branch; or one version of it: OWNER/NAME@REVISION</source>
@@ -4544,10 +4544,6 @@
     <message>
         <source>(none)</source>
         <translation>(keiner)</translation>
-    </message>
-    <message>
-        <source>A GGUF file cannot be trained. Name the model&apos;s folder in transformers&apos; layout, or set trainer to none.</source>
-        <translation>Eine GGUF-Datei lässt sich nicht trainieren. Nenne den Ordner des Modells im Aufbau von transformers, oder stelle trainer auf none.</translation>
     </message>
     <message>
         <source>A container grants {size} of memory.</source>
@@ -4872,10 +4868,6 @@
     <message>
         <source>It ended without a word.</source>
         <translation>Er endete ohne ein Wort.</translation>
-    </message>
-    <message>
-        <source>It is a GGUF model: it can answer, but not be trained; for that the model&apos;s safetensors are needed.</source>
-        <translation>Es ist ein GGUF-Modell: Es kann antworten, aber nicht trainiert werden; dafür braucht es die safetensors des Modells.</translation>
     </message>
     <message>
         <source>It is done, but could not be saved ({error}): the next start may not know of it. Look whether the disk is full.</source>
@@ -6044,10 +6036,6 @@
         <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket und starte den Knoten dann neu.</translation>
     </message>
     <message>
-        <source>What learns. Left to the program: PyTorch, and nothing with a GGUF file or where only answering fits into memory.</source>
-        <translation>Was lernt. Dem Programm überlassen: PyTorch, und nichts bei einer GGUF-Datei oder wo nur das Antworten in den Speicher passt.</translation>
-    </message>
-    <message>
         <source>What listens on the worker&apos;s port is not the worker: it does not know the secret. The worker has probably ended and another program has its port; start the worker again.</source>
         <translation>Was am Port des Arbeitsprozesses lauscht, ist er nicht: Es kennt das Geheimnis nicht. Wahrscheinlich ist er beendet, und ein anderes Programm hat seinen Port; starte ihn wieder.</translation>
     </message>
@@ -6518,10 +6506,6 @@
     <message>
         <source>sliding attention</source>
         <translation>gleitende Aufmerksamkeit</translation>
-    </message>
-    <message>
-        <source>starter, an installed model&apos;s name, a model folder, or a GGUF file (which only answers).</source>
-        <translation>starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei (die nur antwortet).</translation>
     </message>
     <message>
         <source>starting</source>
@@ -7348,8 +7332,16 @@
         <translation>Der Tokenizer hat das Token {token}, aber die Einbettung des Modells endet bei {last}; exportiere als `merged`.</translation>
     </message>
     <message>
+        <source>The tokenizer in {folder} cannot be read: {reason}. Get the file again.</source>
+        <translation>Der Tokenizer in {folder} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
         <source>The tokenizer in {folder} names no end-of-sequence token. Choose another model.</source>
         <translation>Der Tokenizer in {folder} nennt kein Endtoken. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The tokenizer in {path} is damaged. Get the file again.</source>
+        <translation>Der Tokenizer in {path} ist beschädigt. Hole die Datei noch einmal.</translation>
     </message>
     <message>
         <source>The vocabulary of {name} names no end-of-sequence token. Choose another model.</source>
@@ -7358,6 +7350,10 @@
     <message>
         <source>The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.</source>
         <translation>Die weight_map in {path}/model.safetensors.index.json nennt keine Dateien. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The weights in {folder} are not complete ({names}). Get the file again.</source>
+        <translation>Die Gewichte in {folder} sind nicht vollständig ({names}). Hole die Datei noch einmal.</translation>
     </message>
     <message>
         <source>The window&apos;s language: the system&apos;s (English where there is no translation), or one of these.</source>
@@ -7488,6 +7484,10 @@
         <translation>Was veröffentlicht ist, ist gemeinfrei (CC0): Jeder darf es behalten und weitergeben, und es lässt sich nicht zurückrufen.</translation>
     </message>
     <message>
+        <source>What learns. Left to the program: PyTorch, and nothing where only answering fits into memory or the GGUF file is of a kind that only answers.</source>
+        <translation>Was lernt. Wenn das Programm entscheidet: PyTorch; nichts, wenn nur das Antworten in den Speicher passt oder die GGUF-Datei von einer Art ist, die nur antwortet.</translation>
+    </message>
+    <message>
         <source>What listens on the worker&apos;s port does not speak as a worker does ({error}): start the worker again.</source>
         <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer ({error}): Starte den Arbeitsprozess wieder.</translation>
     </message>
@@ -7498,6 +7498,30 @@
     <message>
         <source>You may not write to the data folder {folder} ({reason}). Use another one with --data.</source>
         <translation>In den Datenordner {folder} darfst du nicht schreiben ({reason}). Nimm mit --data einen anderen.</translation>
+    </message>
+    <message>
+        <source>a mixture of experts ({kind})</source>
+        <translation>eine Mischung von Experten ({kind})</translation>
+    </message>
+    <message>
+        <source>a model of the kind &apos;{kind}&apos;</source>
+        <translation>ein Modell der Art „{kind}“</translation>
+    </message>
+    <message>
+        <source>a model that sees pictures ({kind})</source>
+        <translation>ein Modell, das Bilder sieht ({kind})</translation>
+    </message>
+    <message>
+        <source>a {kind} model whose tokenizer cuts words as &apos;{rule}&apos;</source>
+        <translation>ein {kind}-Modell, dessen Tokenizer Wörter nach „{rule}“ teilt</translation>
+    </message>
+    <message>
+        <source>a {kind} model with a tokenizer of the kind &apos;{tokenizer}&apos;</source>
+        <translation>ein {kind}-Modell mit einem Tokenizer der Art „{tokenizer}“</translation>
+    </message>
+    <message>
+        <source>a {kind} model with its own {option}</source>
+        <translation>ein {kind}-Modell mit eigenem {option}</translation>
     </message>
     <message>
         <source>an admission to this private swarm has ended; ask its founder for a new one</source>
@@ -7564,8 +7588,20 @@
         <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war. Kommt das wieder, stelle generator auf torch.</translation>
     </message>
     <message>
+        <source>rotary factors of its own</source>
+        <translation>eigene Rotationsfaktoren</translation>
+    </message>
+    <message>
+        <source>starter, an installed model&apos;s name, a model folder, or a GGUF file.</source>
+        <translation>starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
+    </message>
+    <message>
         <source>the file&apos;s name is the family&apos;s: at most 40 letters, digits and underscores</source>
         <translation>der Name der Datei ist der der Familie: höchstens 40 Buchstaben, Ziffern und Unterstriche</translation>
+    </message>
+    <message>
+        <source>the tensor {name}</source>
+        <translation>der Tensor {name}</translation>
     </message>
     <message>
         <source>this one does not begin so. Have it sent again, or update this program: it may be newer.</source>
@@ -7700,6 +7736,10 @@
         <translation>{name} konnte nicht zu {weights} quantisiert werden. Setze generator_weights auf f16 oder generator auf torch.</translation>
     </message>
     <message>
+        <source>{name} does not say the shape of its model, so it can answer but not learn. Get another file of this model.</source>
+        <translation>{name} nennt die Form seines Modells nicht, kann also antworten, aber nicht lernen. Hole eine andere Datei dieses Modells.</translation>
+    </message>
+    <message>
         <source>{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.</source>
         <translation>{name} hat einen Wert, den F16 nicht fasst. Setze generator_weights auf f32 oder exportiere als `merged`.</translation>
     </message>
@@ -7712,6 +7752,10 @@
         <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}. Wähle eine andere Datei oder ein anderes Verzeichnis.</translation>
     </message>
     <message>
+        <source>{name} is {what}, so it can answer but not learn. To learn, choose a Llama, Qwen2 or Qwen3 model.</source>
+        <translation>{name} ist {what}, kann also antworten, aber nicht lernen. Wähle zum Lernen ein Llama-, Qwen2- oder Qwen3-Modell.</translation>
+    </message>
+    <message>
         <source>{name} must be a text or a number</source>
         <translation>{name} muss ein Text oder eine Zahl sein</translation>
     </message>
@@ -7722,6 +7766,10 @@
     <message>
         <source>{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Never trained on: {validation} for the score while learning, {test} for the final one, and 1 to be shown as an example.</source>
         <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}: {examples}. Nie gelernt werden {validation} für den Wert während des Lernens, {test} für den endgültigen und 1, die als Beispiel gezeigt wird.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}. Get the file again.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal.</translation>
     </message>
     <message>
         <source>{path} cannot be read: {reason}. Look whether it is there and you may read it.</source>
@@ -7748,6 +7796,10 @@
         <translation>{path} beschreibt kein Modell: Architektur oder Kontext fehlt. Wähle ein anderes.</translation>
     </message>
     <message>
+        <source>{path} does not say its {key} in the usual way. Get the file again, or choose another model.</source>
+        <translation>{path} nennt {key} nicht auf die übliche Weise. Hole die Datei noch einmal, oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>{path} does not say what kind of model it is: get it again.</source>
         <translation>{path} sagt nicht, von welcher Art das Modell ist: Hole die Datei noch einmal.</translation>
     </message>
@@ -7768,12 +7820,20 @@
         <translation>{path} hat keine Tensoren: Das ist ein Wortschatz, kein Modell. Wähle eine andere Datei.</translation>
     </message>
     <message>
+        <source>{path} has no tokenizer, so no question can be put to it. Get another file of this model.</source>
+        <translation>{path} hat keinen Tokenizer, also lässt sich ihm keine Frage stellen. Hole eine andere Datei dieses Modells.</translation>
+    </message>
+    <message>
         <source>{path} has no {name}. Get the folder again, whole.</source>
         <translation>{path} hat keine {name}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
         <source>{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.</source>
         <translation>{path} hat keine {name}: Der Tokenizer wird in der schnellen Form (JSON) gebraucht. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{path} has parts that only llama.cpp computes ({what}), so it can answer but not learn. Set trainer to none, or choose another model.</source>
+        <translation>{path} hat Teile, die nur llama.cpp rechnet ({what}), kann also antworten, aber nicht lernen. Setze trainer auf none, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{path} holds no certificates: name a file with certificates in PEM form.</source>
@@ -7826,6 +7886,10 @@
     <message>
         <source>{path} is one part of several; missing beside it: {names}. Put them there.</source>
         <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}. Lege das dazu.</translation>
+    </message>
+    <message>
+        <source>{path} is written for big-endian computers (s390x, say). Get the model&apos;s usual GGUF file.</source>
+        <translation>{path} ist für Big-Endian-Rechner geschrieben (etwa s390x). Hole die übliche GGUF-Datei des Modells.</translation>
     </message>
     <message>
         <source>{path} lacks the weight file {name} that its index names. Get the folder again, whole.</source>

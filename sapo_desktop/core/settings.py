@@ -52,7 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # model
     model: Annotated[
         str,
-        in_model("Model", "starter, an installed model's name, a model folder, or a GGUF file (which only answers)."),
+        in_model("Model", "starter, an installed model's name, a model folder, or a GGUF file."),
         RENEWS,
     ] = "starter"
     generator: Annotated[
@@ -77,8 +77,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["auto", "torch", "none"],
         in_model(
             "What learns",
-            "What learns. Left to the program: PyTorch, and nothing with a GGUF file or where only answering fits "
-            "into memory.",
+            "What learns. Left to the program: PyTorch, and nothing where only answering fits into memory or the "
+            "GGUF file is of a kind that only answers.",
         ),
         RENEWS,
     ] = "auto"

@@ -115,7 +115,16 @@ def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
         raise ModelError(
             "The tokenizer in {folder} names no end-of-sequence token. Choose another model.", folder=str(folder)
         )
-    ends = frozenset({*named, int(backend.eos_token_id)})
+    return make_tokenizer(backend, frozenset(named))
+
+
+def make_tokenizer(backend: Any, ends: frozenset[int]) -> ModelTokenizer:
+    """The tokenizer with its chat template read. `ends`: ids that end an answer, besides its end-of-sequence token.
+
+    Raises:
+        ModelError: the template cannot be used.
+    """
+    ends |= {int(backend.eos_token_id)}
     template = None if backend.chat_template is None else backend.get_chat_template()
     special = {name: str(token) for name, token in backend.special_tokens_map.items()}
     return ModelTokenizer(backend, ends, None if template is None else ChatTemplate(template, special))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.gguf import ARCHITECTURES, parts_of
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT
 from sapo_desktop.models.files.folder import LONGEST_CONTEXT, read_json
-from sapo_desktop.models.files.gguf_file import check_gguf, parts_of
+from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.fit.shape import shape_of
-from sapo_desktop.models.fit.ways import Model
+from sapo_desktop.models.fit.ways import AS_IT_IS, Model
 from sapo_desktop.models.starter import STARTER, starter_folder
-
-_AS_IT_IS = "as it is"
-"""Number format of a GGUF file that is used as it came."""
 
 
 def describe(path: Path) -> Model:
@@ -55,9 +55,9 @@ def _gguf(path: Path) -> Model:
         )
     return Model(
         id=path.stem,
-        shape=file.shape,
-        architecture=file.architecture,
+        shape=msgspec.structs.replace(file.shape, tied=not file.own_head),
+        architecture=ARCHITECTURES.get(file.architecture, file.architecture),
         context=file.context,
-        gguf={_AS_IT_IS: file.bytes + file.held_twice},
-        trainable=False,
+        gguf={AS_IT_IS: file.bytes + file.held_twice},
+        trainable=not file.only_answers,
     )

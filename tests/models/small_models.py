@@ -55,7 +55,8 @@ def _value(value: object) -> bytes:
 
 def gguf(entries: dict[str, object] | None = None, rows: int = 64, version: int = 3) -> bytes:
     """Two tensors: F32 of 32 x rows, and Q8_0 of the same shape."""
-    metadata = {"general.architecture": "llama", "tokenizer.ggml.tokens": ["a", "b"]} | (entries or {})
+    vocabulary = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2", "tokenizer.ggml.tokens": ["a", "b"]}
+    metadata = {"general.architecture": "llama"} | vocabulary | (entries or {})
     tensors = [("token_embd.weight", 0, 32 * rows * 4), ("output.weight", 8, rows * 34)]
     out = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(metadata))
     for key, value in metadata.items():

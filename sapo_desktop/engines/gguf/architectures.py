@@ -63,6 +63,13 @@ class Layout:
         heads = tensor.reshape(-1, 2, self._pair, *tensor.shape[1:])
         return heads.transpose(1, 2).reshape(tensor.shape)
 
+    def original_rows(self, name: str, tensor: Tensor) -> Tensor:
+        """The way back: what llama.cpp has of this tensor, in transformers' order."""
+        if self.architecture not in _PAIRS or not any(part in name for part in _ROTATED):
+            return tensor
+        heads = tensor.reshape(-1, self._pair, 2, *tensor.shape[1:])
+        return heads.transpose(1, 2).reshape(tensor.shape)
+
     def rope_factors(self) -> Tensor | None:
         """What Llama 3 divides the rotary frequencies by, [head / 2] fp32; None for other models."""
         return llama3_factors(self.config) if _rope_type(self.config) == "llama3" else None

@@ -28,11 +28,14 @@ _BY_REGEX = {
     _LETTERS + r"\p{N}{1,3}" + _WORDS_AFTER_DIGITS: "llama-bpe",
     _GPT2_WORDS: "gpt-2",
 }
+REGEXES = {name: regex for regex, name in _BY_REGEX.items() if name != "gpt-2"}
+"""The same by name, for what reads a file; `gpt-2` is the ByteLevel step's own."""
 # Llama 3's words, each put together from its merges; under `llama-bpe` a word that is a token is taken whole.
 _LLAMA3_BY_MERGES = "smaug-bpe"
+REGEXES[_LLAMA3_BY_MERGES] = REGEXES["llama-bpe"]
 # llama.cpp refuses a vocabulary without merges. Its search starts from single characters, so a merge of two
 # longer pieces never takes place.
-_NEVER_MERGED = "<no> <merges>"
+NEVER_MERGED = "<no> <merges>"
 
 
 def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None:
@@ -58,7 +61,7 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     writer.add_tokenizer_pre(pre)
     writer.add_token_list(texts)
     writer.add_token_types(types)
-    writer.add_token_merges(merges or [_NEVER_MERGED])
+    writer.add_token_merges(merges or [NEVER_MERGED])
     _special_ids(writer, tokenizer)
     if tokenizer.chat_template:
         writer.add_chat_template(tokenizer.chat_template)

@@ -1,13 +1,15 @@
-"""A causal language model and its tokenizer, loaded from a folder on this machine.
+"""A causal language model and its tokenizer, loaded from a folder on this machine or from a GGUF file.
 
 Nothing is downloaded and nothing is unpickled: weights are safetensors or they are refused, and code inside a
-model folder is never run. What is left out: quantised weights, and layers that `llama/passes.py` does not compute.
+model folder is never run. The weights of a GGUF file are dequantised in memory (engines/gguf/reading.py). What is left
+out: quantised weights of other kinds, and layers that `llama/passes.py` does not compute.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,11 @@ import torch
 from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import CardUnusable, ModelError
+from sapo_desktop.core.files.gguf import SUFFIX
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
+from sapo_desktop.engines.gguf.reading import GgufModelFile
+from sapo_desktop.engines.gguf.words import read_tokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
@@ -33,9 +38,10 @@ SMALL_MODEL = 100_000_000
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """Weights and tokenizer of one folder."""
+    """Weights and tokenizer of one folder or file."""
 
     folder: Path
+    """Or the GGUF file, of several the first."""
     model: Any
     """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on); of a small Llama a BareLlama."""
     words: ModelTokenizer
@@ -66,16 +72,20 @@ class LanguageModel:
 def load_language_model(
     folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True, rounded: bool = False
 ) -> LanguageModel:
-    """Load the model of a folder in transformers' layout; raises ModelError with what to do.
+    """Load the model of a folder in transformers' layout, or of a GGUF file; raises ModelError with what to do.
 
     `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: with the matrices of its blocks in 8
     bits (`rounded.py`).
     """
     where = find_device(device)
-    words = load_tokenizer(folder, bare)
-    precision = _dtype(dtype, where, folder)
-    found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 and not rounded else None
-    model = found or _through_transformers(folder, precision)
+    if folder.suffix.lower() == SUFFIX:
+        file = GgufModelFile(folder)
+        words, precision = read_tokenizer(file.fields), _file_dtype(dtype, where, file)
+        model = _from_file(file, precision)
+    else:
+        words, precision = load_tokenizer(folder, bare), _dtype(dtype, where, folder)
+        found = load_bare(folder, where, passes.SMALL) if bare and precision == torch.float32 and not rounded else None
+        model = found or _through_transformers(folder, precision)
     if rounded:
         with without_holes():
             round_matrices(model, where)
@@ -125,6 +135,20 @@ def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
     return model.eval()
 
 
+def _from_file(file: GgufModelFile, precision: torch.dtype) -> Any:
+    """The model of a GGUF file, not yet on the device; its tensors are those that were dequantised, no copies."""
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    network = getattr(transformers, file.config.architectures[0])
+    tensors = {name: file.read(name, precision) for name in file}
+    model = network.from_pretrained(None, config=file.config, state_dict=tensors, dtype=precision)
+    # What peft notes as the adapter's base.
+    model.config._name_or_path = model.name_or_path = str(file.path)
+    return model.eval()
+
+
 def find_device(name: str) -> torch.device:
     """Where to compute; `auto`: on the card that there is. Raises ModelError; CardUnusable where that is one."""
     if name == "auto":
@@ -158,20 +182,31 @@ def _pays(widths: _Widths) -> bool:
     return products.measure(widths.hidden_size, widths.intermediate_size).bfloat16_pays
 
 
-def _best_on_processor(folder: Path) -> torch.dtype:
-    try:
-        widths = read_json(folder / "config.json", _Widths)
-    except (OSError, msgspec.DecodeError):
-        return torch.float32  # transformers says what is wrong with it
-    return torch.bfloat16 if _pays(widths) else torch.float32
+def _file_dtype(name: str, device: torch.device, file: GgufModelFile) -> torch.dtype:
+    small = sum(math.prod(file.shape(tensor)) for tensor in file) < SMALL_MODEL
+    widths = _Widths(file.config.hidden_size, file.config.intermediate_size)
+    return _named_dtype(name) or _best(small, device, widths)
 
 
 def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
+    small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
+    try:
+        widths = read_json(folder / "config.json", _Widths)
+    except (OSError, msgspec.DecodeError):
+        widths = None  # transformers says what is wrong with it
+    return _named_dtype(name) or _best(small, device, widths)
+
+
+def _best(small: bool, device: torch.device, widths: _Widths | None) -> torch.dtype:
+    if small or widths is None:
+        return torch.float32
+    return torch.bfloat16 if device.type != "cpu" or _pays(widths) else torch.float32
+
+
+def _named_dtype(name: str) -> torch.dtype | None:
+    """None: the best is to be chosen."""
     if name == "auto":
-        small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
-        if small:
-            return torch.float32
-        return _best_on_processor(folder) if device.type == "cpu" else torch.bfloat16
+        return None
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:
         raise ModelError(

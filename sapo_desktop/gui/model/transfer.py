@@ -105,8 +105,9 @@ class HubSheet(Sheet):
             parent,
             tr("Download another model"),
             tr(
-                "Models for transformers (Llama, Qwen2, Qwen3, SmolLM3) answer and learn; GGUF files only answer. "
-                "Others are refused before anything large is downloaded. Choose whom you download from."
+                "Llama, Qwen2, Qwen3 and SmolLM3 models answer and learn, for transformers or as GGUF. Other GGUF "
+                "files only answer. Other models are refused before anything large is downloaded. Choose whom you "
+                "download from."
             ),
         )
         self._bridge = bridge

@@ -8,13 +8,9 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import NoRoom
 from sapo_desktop.core.models import ModelKind
-from sapo_desktop.core.sentences import Size, Text, sentence
+from sapo_desktop.core.sentences import Size, Text
 from sapo_desktop.models.files.folder import check_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
-
-GGUF_ONLY = sentence(
-    "It is a GGUF model: it can answer, but not be trained; for that the model's safetensors are needed."
-)
 
 
 def check_model(folder: Path, kind: ModelKind) -> list[Text]:
@@ -24,8 +20,8 @@ def check_model(folder: Path, kind: ModelKind) -> list[Text]:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if kind == "gguf":
-        check_gguf(gguf_files(folder))
-        return [GGUF_ONLY]
+        why = check_gguf(gguf_files(folder)).only_answers
+        return [why] if why else []
     check_folder(folder)
     return []
 

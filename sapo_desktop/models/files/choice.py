@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.files.hub import Listed
 from sapo_desktop.models.files.names import PROGRAMS, check, is_plain, kind_of
 

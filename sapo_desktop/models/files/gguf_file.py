@@ -17,8 +17,9 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.gguf import only_answers
 from sapo_desktop.core.files.reading import open_regular
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.fit.shape import LARGEST_SIZE, MOST_LAYERS, ModelShape
 
 _VERSIONS = (2, 3)
@@ -28,18 +29,17 @@ _MOST_VALUES = 4_000_000
 _LONGEST_STRING = 16_000_000
 _LONGEST_KEY = 65_535
 _LONGEST_HEADER = 256_000_000
-_MOST_PARTS = 1000
 _DEEPEST = 2
-_KEPT = {"general.type", "general.architecture"}
+_KEPT = {"general.type", "general.architecture", "tokenizer.ggml.model", "tokenizer.ggml.pre"}
 """The texts that are looked at; all others are passed over, for they may be long."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_REAL = (6, 12)
 _STRING, _ARRAY = 8, 9
 _REPACKED = {"Q4_0", "Q2_K", "Q4_K", "IQ4_NL", "MXFP4"}
 """llama.cpp rearranges matrices of these types for a processor with AVX2 (Q2_K: with AVX-512, and counted wherever it
 is met), and multiplies with the copy. Rows of a table of tokens are still taken from what the file has."""
 _ROWS_REPACKED = 8
 _TABLE, _HEAD = "token_embd.weight", "output.weight"
-_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
 
 class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +58,10 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the table of tokens, where llama.cpp would repack it to multiply with."""
     own_head: bool = False
     """Whether something else than that table gives the answers."""
+    tokenizer: str = ""
+    """As the file names its kind."""
+    only_answers: Text = ""
+    """Why it cannot learn, in a sentence that says what kind of model it is; empty where it can."""
 
     @property
     def held_twice(self) -> int:
@@ -70,6 +74,10 @@ class _Tensors(NamedTuple):
 
     table_repacked: int
     own_head: bool
+
+
+_Values = dict[str, str | int | float | None]
+"""Entries of the header by key; None for those that are not looked at."""
 
 
 class _Cut(Exception):
@@ -100,22 +108,17 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
         )
     if not first.architecture:
         raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(next(iter(found))))
+    if not first.tokenizer:
+        raise ModelError(
+            "{path} has no tokenizer, so no question can be put to it. Get another file of this model.",
+            path=str(next(iter(found))),
+        )
     return msgspec.structs.replace(
         first,
         bytes=sum(file.bytes for file in found.values()),
         table_repacked=sum(file.table_repacked for file in found.values()),
         own_head=any(file.own_head for file in found.values()),
     )
-
-
-def parts_of(path: Path) -> list[Path]:
-    """The files of the model that `path` is (a part of), by their names. Of more than a model has, the first thousand:
-    `check_gguf` says that they are not all."""
-    match = _PART.fullmatch(path.name)
-    if match is None or not 1 <= int(match[2]) <= int(match[3]):
-        return [path]
-    last = min(int(match[3]), _MOST_PARTS)
-    return [path.with_name(f"{match[1]}-{number:05d}-of-{match[3]}.gguf") for number in range(1, last + 1)]
 
 
 def read_gguf(path: Path) -> GgufFile:
@@ -142,6 +145,10 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     if reader.take(4) != b"GGUF":
         raise ModelError("{path} is no GGUF file. Choose one, or get it again.", path=str(path))
     version = reader.number("<I")
+    if version.to_bytes(4, "little")[::-1] in [known.to_bytes(4, "little") for known in _VERSIONS]:
+        raise ModelError(
+            "{path} is written for big-endian computers (s390x, say). Get the model's usual GGUF file.", path=str(path)
+        )
     if version not in _VERSIONS:
         raise ModelError(
             "{path} is GGUF version {version}; known are {oldest} and {newest}. Get the model in one of these.",
@@ -158,7 +165,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
             tensors=tensors,
             entries=entries,
         )
-    values = dict(reader.entry() for _ in range(entries))
+    values: _Values = dict(reader.entry() for _ in range(entries))
     part, parts = _whole(values, "split.no", 0), _whole(values, "split.count", 1) or 1
     kind = values.get("general.type", "model")
     if kind != "model":
@@ -173,19 +180,41 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
         raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(path))
+    shape = _shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0))
+    context = _whole(values, f"{architecture}.context_length", 0)
     return GgufFile(
         architecture=architecture,
         bytes=size,
         part=part,
         parts=parts,
-        context=_whole(values, f"{architecture}.context_length", 0),
-        shape=_shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0)),
+        context=context,
+        shape=shape,
         table_repacked=found.table_repacked,
         own_head=found.own_head,
+        tokenizer=_text(values, "tokenizer.ggml.model"),
+        only_answers=_only_answers(path, architecture, values, told=shape is not None and context > 0),
     )
 
 
-def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: int) -> ModelShape | None:
+def _only_answers(path: Path, architecture: str, values: _Values, *, told: bool) -> Text:
+    """`told`: whether the file says what shape its model has."""
+    start = f"{architecture}."
+    numbers = {
+        key.removeprefix(start): value
+        for key, value in values.items()
+        if key.startswith(start) and isinstance(value, int | float)
+    }
+    tokenizer, rule = (_text(values, f"tokenizer.ggml.{key}") for key in ("model", "pre"))
+    why = only_answers(path.name, architecture, numbers, tokenizer, rule)
+    if why or told:
+        return why
+    return sentence(
+        "{name} does not say the shape of its model, so it can answer but not learn. Get another file of this model.",
+        name=path.name,
+    )
+
+
+def _shape(values: _Values, architecture: str, vocabulary: int) -> ModelShape | None:
     """What the header says of the shape; sizes that no model has are not believed."""
 
     def number(key: str, otherwise: int = 0) -> int:
@@ -277,13 +306,18 @@ class _Reader:
         raw = self.take(struct.calcsize(form))
         if len(raw) < struct.calcsize(form):
             raise _Cut  # the file became shorter meanwhile
-        value = struct.unpack(form, raw)[0]
-        return int(value) if isinstance(value, int) else 0
+        return int(struct.unpack(form, raw)[0])
+
+    def real(self, form: str) -> float:
+        raw = self.take(struct.calcsize(form))
+        if len(raw) < struct.calcsize(form):
+            raise _Cut
+        return float(struct.unpack(form, raw)[0])
 
     def string(self, longest: int = _LONGEST_STRING) -> str:
         return self.take(self._length(longest)).decode("utf-8", "replace")
 
-    def entry(self) -> tuple[str, str | int | None]:
+    def entry(self) -> tuple[str, str | int | float | None]:
         key, before, kind = self.string(_LONGEST_KEY), self._values, self.number("<I")
         value = self.string() if kind == _STRING and key in _KEPT else self._value(kind, 0)
         if kind == _ARRAY:
@@ -310,8 +344,10 @@ class _Reader:
             raise _Cut
         return length
 
-    def _value(self, kind: int, depth: int) -> int | None:
-        """A whole number; None for what is only passed over."""
+    def _value(self, kind: int, depth: int) -> int | float | None:
+        """A number; None for what is only passed over."""
+        if kind in _REAL:
+            return self.real(_NUMBERS[kind])
         if kind in _NUMBERS:
             return self.number(_NUMBERS[kind])
         if kind == _STRING:
@@ -331,7 +367,12 @@ class _Reader:
         return None
 
 
-def _whole(values: dict[str, str | int | None], key: str, otherwise: int) -> int:
+def _text(values: _Values, key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _whole(values: _Values, key: str, otherwise: int) -> int:
     value = values.get(key, otherwise)
     return value if isinstance(value, int) and value >= 0 else otherwise
 

@@ -19,13 +19,14 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.durable import disk_errors_as
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.files.model_links import real_file
 from sapo_desktop.core.files.reading import create_like, open_regular
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space
 from sapo_desktop.models.files.folder import check_before_weights
-from sapo_desktop.models.files.gguf_file import parts_of, read_gguf
+from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.files.meter import Meter
 from sapo_desktop.models.files.names import PROGRAMS, is_plain, kind_of
 from sapo_desktop.models.files.safetensors_file import count_numbers
@@ -202,8 +203,10 @@ def _check_before_weights(source: _Source, staged: Path, weights: Sequence[str])
     """What can be said of the model while only its small files are here. Raises ModelError."""
     if source.kind == "transformers":
         check_before_weights(staged, weights)
-    for name in weights:
-        (count_numbers if source.kind == "transformers" else read_gguf)(source.files[name])
+        for name in weights:
+            count_numbers(source.files[name])
+    else:
+        check_gguf([source.files[name] for name in weights])
 
 
 def _kept(pieces: Iterator[bytes], count: Callable[[int], None]) -> KeptFile:

@@ -63,6 +63,8 @@ _PART_WORDS = {
     "runtime": sentence("runtime"),
     "reserve": sentence("reserve"),
 }
+AS_IT_IS = "as it is"
+"""Number format of a GGUF file that is used as it came."""
 _DEFAULTS = Settings()
 _PRECISION: dict[Literal[2, 4], str] = {2: "bfloat16", 4: "float32"}
 _WIDTHS: dict[str, Literal[2, 4]] = {name: width for width, name in _PRECISION.items()}
@@ -79,7 +81,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of its weights in llama.cpp, by number format: a GGUF file's size, and what is held beside it."""
     shipped: bool = False
     trainable: bool = True
-    """False of a GGUF file."""
+    """False of a GGUF file of a kind that only llama.cpp computes."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -110,7 +112,9 @@ def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place
     torch = _torch(model, hardware, settings, here)
     plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
     if model.trainable:
-        plans += [("llama.cpp", "torch"), ("torch", "torch"), ("remote", "torch")]
+        plans += [("llama.cpp", "torch"), ("torch", "torch")]
+    if model.trainable and AS_IT_IS not in model.gguf:  # a server answers in the tokens of a folder
+        plans.append(("remote", "torch"))
     cores = hardware.cores
     sketches = [_Sketch(model, torch, who, learner, tier, settings, here, cores) for who, learner in plans]
     return [_largest(sketch) for sketch in sketches]
@@ -145,8 +149,8 @@ def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: 
 
 def weights_of(model: Model, settings: Settings) -> str:
     """Number format of the weights that llama.cpp answers with, as GGUF names it."""
-    if not model.trainable:
-        return next(iter(model.gguf))
+    if AS_IT_IS in model.gguf:
+        return AS_IT_IS
     if settings.generator_weights != "auto":
         return settings.generator_weights.upper()
     return "Q8_0" if model.parameters < SMALL_PARAMETERS else "Q4_K_M"

@@ -21,11 +21,12 @@ from typing import Literal
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import file_hash, read_folder
-from sapo_desktop.models.files.gguf_file import parts_of
+from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.fit.ways import way_for
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
@@ -64,7 +65,9 @@ class BaseModel:
     """A folder in transformers' layout, or a GGUF file."""
     hash: str
     parameters: int
-    """0 of a GGUF file: what it holds is known once it is loaded."""
+    """0 of a GGUF file that only answers: what it holds is known once it is loaded."""
+    only_answers: Text = ""
+    """Of a GGUF file: why it cannot learn; empty where it can."""
 
     @property
     def is_gguf(self) -> bool:
@@ -90,9 +93,14 @@ def find_model(name: str, models: Path) -> BaseModel:
     """The model that the setting names; `models`: the folder of the installed ones. Raises ModelError."""
     path = locate(name, models)
     if path.suffix.lower() == GGUF:
-        return BaseModel(path=path, hash=_gguf_hash(path), parameters=0)
+        return _gguf(path)
     folder = read_folder(path)
     return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)
+
+
+def _gguf(path: Path) -> BaseModel:
+    why = check_gguf(parts_of(path)).only_answers
+    return BaseModel(path, _gguf_hash(path), 0 if why else describe(path).parameters, why)
 
 
 def _gguf_hash(path: Path) -> str:
@@ -118,14 +126,9 @@ def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], H
         raise UsageError(ONLY_RELAYS)
     if settings.generator == "remote":
         return _remote_choice(settings, model, look)
-    if model.is_gguf and settings.trainer == "torch":
-        raise UsageError(
-            sentence(
-                "A GGUF file cannot be trained. Name the model's folder in transformers' layout, or set "
-                "trainer to none."
-            )
-        )
-    trains = settings.trainer != "none" and not model.is_gguf
+    if model.only_answers and settings.trainer == "torch":
+        raise UsageError(model.only_answers)
+    trains = settings.trainer != "none" and not model.only_answers
     if settings.generator == "torch" and not trains:
         raise UsageError(
             sentence("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")

@@ -17,6 +17,7 @@ import msgspec
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -25,7 +26,6 @@ from sapo_desktop.learning.plan import answer_tokens
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder, read_folder
-from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.fit import ways
 from sapo_desktop.models.fit.formats import remember, with_measured
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
@@ -174,7 +174,7 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
 
 def _with_file(model: ways.Model, file: Path | None, settings: Settings) -> ways.Model:
     """The model with the size that its GGUF file has in all its parts, where there is one already."""
-    if file is None or not file.exists():
+    if file is None or not file.exists() or ways.AS_IT_IS in model.gguf:
         return model
     size = sum(part.stat().st_size for part in parts_of(file) if part.exists())
     return msgspec.structs.replace(model, gguf={**model.gguf, ways.weights_of(model, settings): size})

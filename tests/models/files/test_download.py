@@ -165,10 +165,11 @@ def test_the_way_may_lead_through_a_proxy(get: Downloads, hub: FakeHub, monkeypa
         get(endpoint="https://hub.example")
 
 
-def test_a_gguf_model_comes_with_a_word_about_it(get: Downloads, hub: FakeHub) -> None:
-    hub.repos[REPO] = Repo({"small-q8_0.gguf": gguf(), "README.md": b"# GGUF"}, {"small-q8_0.gguf"})
+def test_a_gguf_model_that_only_answers_comes_with_a_word_about_it(get: Downloads, hub: FakeHub) -> None:
+    file = gguf({"general.architecture": "gemma3"})
+    hub.repos[REPO] = Repo({"small-q8_0.gguf": file, "README.md": b"# GGUF"}, {"small-q8_0.gguf"})
     kept = get()
-    assert kept.model.kind == "gguf" and "not be trained" in str(kept.notes[0])
+    assert kept.model.kind == "gguf" and "not learn" in str(kept.notes[0])
 
 
 def test_one_of_several_gguf_files_has_to_be_named(get: Downloads, hub: FakeHub) -> None:

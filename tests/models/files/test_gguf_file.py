@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.models.files.gguf_file import check_gguf, parts_of, read_gguf
+from sapo_desktop.core.files.gguf import parts_of
+from sapo_desktop.models.files.gguf_file import check_gguf, read_gguf
 from sapo_desktop.models.fit.shape import ModelShape
 from tests.models.small_models import gguf
 
@@ -54,12 +55,54 @@ def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
     writer.add_head_count(4)
     writer.add_head_count_kv(2)
     writer.add_feed_forward_length(96)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smaug-bpe")
     writer.add_token_list(["a", "b", "c"])
     writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
     write(writer)
     found = check_gguf([file])
     assert (found.architecture, found.context) == ("smollm3", 65536)
     assert found.shape == ModelShape(layers=2, hidden=64, heads=4, kv_heads=2, head=16, ffn=96, vocabulary=3, tied=True)
+    assert not found.only_answers
+
+
+@pytest.mark.parametrize(
+    ("entries", "what"),
+    [
+        ({"general.architecture": "gemma3"}, "a model of the kind 'gemma3'"),
+        ({"general.architecture": "qwen2vl"}, "sees pictures"),
+        ({"general.architecture": "clip"}, "sees pictures"),
+        ({"general.architecture": "qwen3vlmoe"}, "sees pictures"),
+        ({"general.architecture": "qwen3moe"}, "a mixture of experts"),
+        ({"llama.expert_count": 8}, "a mixture of experts"),
+        ({"llama.attention.sliding_window": 4096}, "attention.sliding_window"),
+        ({"tokenizer.ggml.model": "bert"}, "tokenizer of the kind 'bert'"),
+        ({"tokenizer.ggml.pre": "tekken"}, "cuts words as 'tekken'"),
+        ({}, "shape"),
+    ],
+)
+def test_a_kind_that_cannot_learn_is_named_in_one_sentence(file: Path, entries: dict[str, object], what: str) -> None:
+    file.write_bytes(gguf(entries))
+    said = str(check_gguf([file]).only_answers)
+    assert said.startswith("model.gguf ") and what in said and "can answer but not learn" in said
+
+
+def test_a_file_without_a_tokenizer_is_refused(file: Path) -> None:
+    write_one_tensor(file, "llama")
+    with pytest.raises(ModelError, match="has no tokenizer"):
+        check_gguf([file])
+
+
+def write_one_tensor(path: Path, architecture: str, endianess: library.GGUFEndian = library.GGUFEndian.LITTLE) -> None:
+    writer = library.GGUFWriter(path, architecture, endianess=endianess)
+    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
+    write(writer)
+
+
+def test_a_file_of_a_big_endian_computer_is_named_as_that(file: Path) -> None:
+    write_one_tensor(file, "llama", library.GGUFEndian.BIG)
+    with pytest.raises(ModelError, match="big-endian"):
+        read_gguf(file)
 
 
 def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
@@ -77,6 +120,7 @@ def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None
         writer.add_uint32(f"llama.{key}", count)
     writer.add_uint32("llama.attention.head_count", 4)
     writer.add_uint32("llama.feed_forward_length", 512)
+    writer.add_tokenizer_model("gpt2")
     writer.add_token_list(["a"] * rows)
     for name in ("token_embd.weight", "output.weight")[: 1 + head]:
         writer.add_tensor(name, np.zeros((rows, 256 // block * size), dtype=np.uint8), raw_dtype=number)
@@ -122,7 +166,7 @@ def test_a_file_with_more_than_its_tensors_is_refused(file: Path) -> None:
         (b"", "cut short"),
         (b"PK\x03\x04" + b"\0" * 100, "no GGUF file"),
         (gguf(version=1), "version 1"),
-        (gguf(version=3 << 24), "version 50331648"),
+        (gguf(version=3 << 16), "version 196608"),
         (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 1), "damaged"),
         (b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + struct.pack("<Q", 2**62), "cut short"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 0), "no tensors"),

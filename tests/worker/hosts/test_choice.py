@@ -27,7 +27,7 @@ from tests.models.small_models import gguf
 from tests.worker.hosts.test_remote import LOAD, RemoteHost
 
 FOLDER = BaseModel(path=resource("starter"), hash="00", parameters=1)
-FILE = BaseModel(path=Path("model.gguf"), hash="00", parameters=0)
+FILE = BaseModel(path=Path("model.gguf"), hash="00", parameters=0, only_answers="a gemma3: it can answer but not learn")
 
 
 @pytest.fixture(autouse=True)
@@ -88,14 +88,21 @@ def test_a_changed_graphics_card_is_said_at_the_start(monkeypatch: pytest.Monkey
     assert way(FOLDER, trainer="none").note == "", "what only answers has no pack to exchange"
 
 
-def test_a_gguf_file_only_answers() -> None:
+def test_a_gguf_file_learns_where_the_trainer_computes_its_kind(tmp_path: Path) -> None:
     assert way(FILE) == EngineChoice("llama.cpp", trains=False)
+    sizes = {"block_count": 2, "embedding_length": 64, "attention.head_count": 4, "feed_forward_length": 96}
+    entries = {f"llama.{key}": size for key, size in (sizes | {"context_length": 1024}).items()}
+    (tmp_path / "m.gguf").write_bytes(gguf(entries))
+    model = find_model(str(tmp_path / "m.gguf"), tmp_path)
+    assert model.parameters > 2 * 64 * 96 * 3
+    assert way(model) == EngineChoice("torch", trains=True)
+    assert way(model, generator="llama.cpp") == EngineChoice("llama.cpp", trains=True)
 
 
 @pytest.mark.parametrize(
     ("model", "settings", "reason"),
     [
-        (FILE, {"trainer": "torch"}, "cannot be trained"),
+        (FILE, {"trainer": "torch"}, "not learn"),
         (FILE, {"generator": "torch"}, "llama.cpp answers"),
         (FOLDER, {"trainer": "none", "generator": "torch"}, "llama.cpp answers"),
         (FOLDER, {"method": "full", "generator": "llama.cpp"}, "Set method to lora"),
@@ -124,7 +131,7 @@ def test_models_are_found_by_name_folder_and_file(tmp_path: Path) -> None:
     file = tmp_path / "m.gguf"
     with pytest.raises(ModelError, match="There is no model"):
         find_model(str(file), tmp_path)
-    file.write_bytes(b"GGUF")
+    file.write_bytes(gguf())
     assert find_model(str(file), tmp_path).is_gguf
 
 
@@ -143,8 +150,8 @@ def test_a_model_in_parts_is_known_by_all_of_them(tmp_path: Path) -> None:
 
 def test_one_file_is_known_by_its_own_hash(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF")
-    assert find_model(str(path), tmp_path).hash == hashlib.sha256(b"GGUF").hexdigest()
+    path.write_bytes(gguf())
+    assert find_model(str(path), tmp_path).hash == hashlib.sha256(gguf()).hexdigest()
 
 
 def test_an_installed_application_answers_until_it_has_its_engine_pack(monkeypatch: pytest.MonkeyPatch) -> None:

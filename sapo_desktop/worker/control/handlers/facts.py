@@ -12,9 +12,9 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.fit.room import available
 from sapo_desktop.system import diagnosis, processes
 from sapo_desktop.system.checks import computer_checks, last_written
