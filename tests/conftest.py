@@ -1,6 +1,6 @@
-"""What every test shares: in CI a skipped test is a failure, unless the test says why it may be skipped.
+"""What every test shares: a home of the tests' own (home.py), and skips that count.
 
-A skip that nobody reads hides a test that never runs. At a desk skips are counted at the end of the run; with
+A skip that nobody reads hides a test that never runs. At a desk skips are counted at the end of the run. With
 `CI=true` in the environment they turn the run red, except for tests marked `@pytest.mark.allowed_skip("why")`.
 """
 
@@ -10,6 +10,9 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import home
+
+home.move_in()  # before Qt or the product looks at the environment
 try:
     import PySide6.QtTest
     import PySide6.QtWidgets  # noqa: F401

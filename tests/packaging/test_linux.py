@@ -15,6 +15,7 @@ import pytest
 
 from installers.llama import find_wheel, wheel_folders
 from tests.display import a_display, can_be_had
+from tests.home import fetching
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = {"apt-get": "apt", "dpkg-deb": "dpkg", "patchelf": "patchelf", "xz": "xz-utils", "rpmbuild": "rpm"} | {
@@ -62,7 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def script(path: Path, *words: object) -> None:
     line = [sys.executable, str(path), *map(str, words)]
-    done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1000)
+    done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1000, env=fetching())
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
