@@ -5254,14 +5254,6 @@
         <translation>Der Schlüssel geht im Klartext an {url}, wie remote_key_in_clear sagt.</translation>
     </message>
     <message>
-        <source>The keyring cannot be used ({reason}). Unlock it, or give a passphrase.</source>
-        <translation>Der Schlüsselbund lässt sich nicht nutzen ({reason}). Entsperre ihn, oder gib eine Passphrase an.</translation>
-    </message>
-    <message>
-        <source>The keyring cannot be used ({reason}). Unlock it, or set {variable}.</source>
-        <translation>Der Schlüsselbund lässt sich nicht nutzen ({reason}). Entsperre ihn, oder setze {variable}.</translation>
-    </message>
-    <message>
         <source>The largest SmolLM2. No grouped heads: its KV cache is the biggest of all here.</source>
         <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
     </message>
@@ -5678,6 +5670,14 @@
         <translation>Der Schlüssel in {path} ist mit einer Passphrase verschlossen. Nenne eine Datei, in der er offen liegt.</translation>
     </message>
     <message>
+        <source>The keyring does not open, so this is a new identity. What the keyring holds is no longer used.</source>
+        <translation>Der Schlüsselbund öffnet sich nicht, deshalb ist dies eine neue Identität. Was im Schlüsselbund liegt, wird nicht mehr benutzt.</translation>
+    </message>
+    <message>
+        <source>The keyring does not open: {reason}. {advice}</source>
+        <translation>Der Schlüsselbund öffnet sich nicht: {reason}. {advice}</translation>
+    </message>
+    <message>
         <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), look at the program&apos;s page.</source>
         <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
     </message>
@@ -5728,6 +5728,10 @@
     <message>
         <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
         <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
+    </message>
+    <message>
+        <source>The swarm is joined once the keyring is open. {reason}</source>
+        <translation>Der Schwarm wird betreten, sobald der Schlüsselbund offen ist. {reason}</translation>
     </message>
     <message>
         <source>The window of {folder} is open already and does not answer. End it (process {pid}), then start again.</source>
@@ -5986,6 +5990,14 @@
     <message>
         <source>Unknown export format &apos;{name}&apos;; choose one of {known}.</source>
         <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
+    </message>
+    <message>
+        <source>Unlock it in the system&apos;s password program, or keep the identity in a file that a passphrase closes.</source>
+        <translation>Entsperre ihn im Passwortprogramm des Systems, oder verwahre die Identität in einer Datei, die eine Passphrase verschließt.</translation>
+    </message>
+    <message>
+        <source>Unlock it in the system&apos;s password program, or set {variable}.</source>
+        <translation>Entsperre ihn im Passwortprogramm des Systems, oder setze {variable}.</translation>
     </message>
     <message>
         <source>Version {version} of {date} is there; this one is {own}.</source>
@@ -6262,6 +6274,10 @@
     <message>
         <source>install SAPO Desktop again, or restore it with `git checkout -- resources/starter`.</source>
         <translation>installiere SAPO Desktop neu, oder stelle ihn mit `git checkout -- resources/starter` wieder her.</translation>
+    </message>
+    <message>
+        <source>it does not answer, or waits for its password</source>
+        <translation>er antwortet nicht oder wartet auf sein Passwort</translation>
     </message>
     <message>
         <source>it ended by itself with exit code {code}</source>

@@ -9,7 +9,7 @@ from typing import Literal
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import ask_with_passphrase, typed_passphrase
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import KeyringClosed, SapoError, UsageError
 from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.system.folders import write_private
 from sapo_desktop.worker.control.messages.replies import IdentityIs
@@ -42,7 +42,10 @@ async def _change(context: Context, action: Literal["new", "rotate"]) -> None:
 
 async def protect(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
-        await _opened(context, node)
+        try:
+            await _opened(context, node)
+        except KeyringClosed:
+            context.out.warn("The keyring does not open, so a new identity is made.")
         request = ChangeIdentity(action="protect", passphrase=typed_passphrase(context, twice=True))
         found = await call(node, request, IdentityIs)
     _told(context, found)

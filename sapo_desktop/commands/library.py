@@ -21,8 +21,8 @@ from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, 
 from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.secrets import hub_token
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
@@ -204,9 +204,10 @@ def _origin(model: Installed) -> str:
 
 def _typed_token(out: Output, hub: str) -> str:
     """From a terminal without being shown, else the first line of standard input: a command line is seen by others."""
-    if sys.stdin.isatty():
-        return typed_secret(out, f"Token for {hub}: ").strip()
-    line = sys.stdin.readline().strip()
+    try:
+        line = typed_secret(out, f"Token for {hub}: ").strip() if sys.stdin.isatty() else sys.stdin.readline().strip()
+    except EOFError:
+        line = ""
     if not line:
         raise UsageError("Type the token in a terminal, or hand it over on standard input.")
     return line

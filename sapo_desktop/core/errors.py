@@ -17,6 +17,7 @@ SapoError                      anything we can explain; `str(error)` says what h
 │   └── OutOfMemory            it ran out of memory; less work may fit
 │       └── TooBig             not even the least work fits; a smaller model may
 ├── IdentityError                 a secret key cannot be read, opened or kept
+│   ├── KeyringClosed          the system's keyring does not open, or does not answer
 │   └── PassphraseNeeded       it is, or can only be, behind a passphrase that was not given
 ├── ModelError                 a model folder is missing, damaged or of a kind we cannot use
 ├── DownloadError              a model could not be downloaded
@@ -129,6 +130,10 @@ class TooBig(OutOfMemory):
 
 class IdentityError(SapoError):
     """A secret key of this node cannot be read, opened or kept."""
+
+
+class KeyringClosed(IdentityError):
+    """The system's keyring does not open, or does not answer."""
 
 
 class PassphraseNeeded(IdentityError):

@@ -11,7 +11,6 @@ import os
 import platform
 import socket
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from sapo_desktop import __version__
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import KeyringClosed, SapoError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Size
 from sapo_desktop.core.settings import Settings
@@ -29,8 +28,9 @@ from sapo_desktop.system import installation
 from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
-from sapo_desktop.system.identity import SERVICE, usable_keyring
+from sapo_desktop.system.identity import UNLOCK
 from sapo_desktop.system.presence import bus, x11
+from sapo_desktop.system.secrets.system_keyring import opened
 
 OF_A_RELAY = (
     *("msgspec", "tomlkit", "filelock", "platformdirs", "psutil", "reasoning_gym", "numpy", "websockets"),
@@ -52,7 +52,6 @@ _NEEDED_DISK, _COMFORTABLE_DISK = 500_000_000, 2_000_000_000
 """Bytes: checkpoints and history of the starter for weeks; what downloads leave free."""
 _NEEDED_MEMORY = 600_000_000
 """Bytes that a node of the starter takes, all its processes together."""
-_KEYRING_SECONDS = 5.0
 _NVIDIA = "0x10de"
 
 
@@ -192,8 +191,8 @@ def _has_tray() -> bool:
 
 
 def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
-    """`found`: what keeps secrets here, empty where nothing does; `error`: why it does not open; `in_file`: this node's
-    identity is behind a passphrase."""
+    """`found`: what keeps secrets here, empty where nothing does; `error`: that it does not open, and why; `in_file`:
+    this node's identity is behind a passphrase."""
     if in_file:
         return Check("keyring", "good", "None is used: a file behind a passphrase has the identity.")
     if not found:
@@ -207,8 +206,8 @@ def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
         return Check(
             "keyring",
             "bad",
-            f"The keyring does not open: {error}",
-            "Unlock it in the system's password program, or keep the identity in a file: sapo-desktop identity protect",
+            error.strip(),
+            str(UNLOCK),
         )
     return Check("keyring", "good", f"It opens ({found}).")
 
@@ -217,22 +216,14 @@ def _look_at_keyring(*, in_file: bool = False) -> Check:
     """Read what nobody ever wrote. A keyring that waits for a person to unlock it is not waited for."""
     if in_file:
         return keyring("", in_file=True)
-    backend = usable_keyring()
-    if backend is None:
-        return keyring("")
-    said = ["it does not answer, or waits for its password."]
-
-    def read() -> None:
-        try:
-            backend.get_password(SERVICE, "doctor")
-            said[0] = ""
-        except Exception as error:  # noqa: BLE001 - as identity.py: not each is a KeyringError
-            said[0] = f"{str(error).rstrip('.')}."
-
-    reading = threading.Thread(target=read, daemon=True)
-    reading.start()
-    reading.join(_KEYRING_SECONDS)
-    return keyring(type(backend).__module__.rpartition(".")[2], said[0])
+    try:
+        found = opened("")
+        if found is None:
+            return keyring("")
+        found.load("doctor")
+    except KeyringClosed as error:
+        return keyring("a keyring", str(error.text))
+    return keyring(found.name)
 
 
 # -- the computer ---------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system import hub_token, remote_key
+from sapo_desktop.system.secrets import hub_token, remote_key
 
 LOG_LINES = 200
 _SHORTEST_NAME = 3

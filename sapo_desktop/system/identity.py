@@ -9,37 +9,31 @@ nothing but a name, so there is no way back to a forgotten one.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import keyring
 import msgspec
-from keyring.backend import KeyringBackend
 from msgspec import Meta
 from nacl import pwhash, secret
 from nacl.exceptions import CryptoError
 from nacl.utils import random
 
-from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
+from sapo_desktop.core.errors import IdentityError, KeyringClosed, PassphraseNeeded
 from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.system.folders import write_private
+from sapo_desktop.system.secrets.system_keyring import SERVICE, SystemKeyring, opened
 
 Where = Literal["keyring", "file", "session"]
-SERVICE = "sapo-desktop"
 SHORTEST_PASSPHRASE = 8
+UNLOCK = sentence(
+    "Unlock it in the system's password program, or keep the identity in a file that a passphrase closes.",
+    in_terminal="sapo-desktop identity protect",
+)
+"""What to do where the keyring stays closed."""
 LONGEST_SEALED = 4096
 """Bytes of a file with a sealed key; they are some hundred."""
-_SEALED = (
-    "keyring.backends.SecretService",
-    "keyring.backends.libsecret",
-    "keyring.backends.kwallet",
-    "keyring.backends.macOS",
-    "keyring.backends.Windows",
-)
-"""Backends that store a secret behind the user's log-in. Others, the plain-text ones among them, are not used."""
 # argon2id's middle parameters: 256 MiB and about a second, once at every start that needs the file.
 _OPERATIONS, _MEMORY = pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIMIT_MODERATE
 
@@ -90,7 +84,7 @@ class Keeper:
         """The kept key; None where there is none yet.
 
         Raises:
-            IdentityError: the keyring is locked, or the passphrase is missing or wrong.
+            IdentityError: the keyring does not open (KeyringClosed), or the passphrase is missing or wrong.
         """
         if self.needs_passphrase:
             if passphrase is None:
@@ -103,8 +97,7 @@ class Keeper:
         backend = usable_keyring()
         if backend is None:
             return None
-        with _keyring_errors():
-            text = backend.get_password(SERVICE, self._user)
+        text = backend.load(self._user)
         return None if text is None else Identity(self._seed_of(text), "keyring")
 
     def create(self, passphrase: str | None = None) -> Identity:
@@ -131,8 +124,7 @@ class Keeper:
                     path=str(self._file),
                 )
             return Identity(seed, "session")
-        with _keyring_errors():
-            backend.set_password(SERVICE, self._user, seed.hex())
+        backend.keep(self._user, seed.hex())
         self._file.unlink(missing_ok=True)
         return Identity(seed, "keyring")
 
@@ -147,12 +139,10 @@ class Keeper:
             ) from error
 
     def _forget_in_keyring(self) -> None:
-        backend = usable_keyring()
-        if backend is None:
-            return
-        with _keyring_errors():
-            if backend.get_password(SERVICE, self._user) is not None:
-                backend.delete_password(SERVICE, self._user)
+        """A keyring that stays closed keeps what nobody uses any more: the file goes first."""
+        with contextlib.suppress(KeyringClosed):
+            if (backend := usable_keyring()) is not None:
+                backend.forget(self._user)
 
     def _seed_of(self, text: str) -> bytes:
         try:
@@ -206,11 +196,9 @@ def unseal(content: bytes, passphrase: str) -> bytes:
     return seed
 
 
-def usable_keyring() -> KeyringBackend | None:
-    """The system's keyring where it is one that keeps secrets closed."""
-    chosen = keyring.get_keyring()
-    candidates = getattr(chosen, "backends", [chosen])  # the chainer tries several
-    return next((one for one in candidates if type(one).__module__ in _SEALED), None)
+def usable_keyring() -> SystemKeyring | None:
+    """The system's keyring where it is one that keeps secrets closed. Raises KeyringClosed."""
+    return opened(UNLOCK)
 
 
 def _box(passphrase: str, salt: bytes) -> secret.SecretBox:
@@ -218,13 +206,3 @@ def _box(passphrase: str, salt: bytes) -> secret.SecretBox:
         secret.SecretBox.KEY_SIZE, passphrase.encode("utf-8"), salt, opslimit=_OPERATIONS, memlimit=_MEMORY
     )
     return secret.SecretBox(key)
-
-
-@contextlib.contextmanager
-def _keyring_errors() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:  # not each is a KeyringError: over SSH Windows' raises what its calls do
-        raise IdentityError(
-            "The keyring cannot be used ({reason}). Unlock it, or give a passphrase.", reason=str(error)
-        ) from error

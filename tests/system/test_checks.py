@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from keyring.errors import KeyringLocked
 
+from sapo_desktop.core.errors import KeyringClosed
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
@@ -100,22 +100,25 @@ def test_cards_without_a_driver_are_found_on_the_bus(tmp_path: Path) -> None:
 class Keyring:
     """A keyring that is locked, or is not."""
 
-    def __init__(self, locked: Exception | None) -> None:
+    name = "SecretService"
+
+    def __init__(self, locked: KeyringClosed | None) -> None:
         self.locked = locked
 
-    def get_password(self, service: str, user: str) -> None:
+    def load(self, user: str) -> None:
         if self.locked:
             raise self.locked
 
 
 @pytest.mark.parametrize(
     ("locked", "state"),
-    [(None, "good"), (KeyringLocked("Prompt dismissed.."), "bad"), (OSError(1312, "no session"), "bad")],
+    [(None, "good"), (KeyringClosed("The keyring does not open: it waits."), "bad")],
 )
-def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: Exception | None, state: str) -> None:
-    monkeypatch.setattr(checks, "usable_keyring", lambda: Keyring(locked))
-    assert checks._look_at_keyring().state == state and ".." not in checks._look_at_keyring().found
-    monkeypatch.setattr(checks, "usable_keyring", lambda: None)
+def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: KeyringClosed | None, state: str) -> None:
+    monkeypatch.setattr(checks, "opened", lambda advice: Keyring(locked))
+    check = checks._look_at_keyring()
+    assert check.state == state and (not locked or (check.found == str(locked) and "protect" in check.advice))
+    monkeypatch.setattr(checks, "opened", lambda advice: None)
     assert checks._look_at_keyring().state == "limited"
 
 
@@ -128,7 +131,7 @@ def test_a_file_of_the_node_dates_the_clock(tmp_path: Path) -> None:
 
 
 def test_all_checks_together_name_each_thing_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "usable_keyring", lambda: None)
+    monkeypatch.setattr(checks, "opened", lambda advice: None)
     monkeypatch.setattr(checks, "why_no_window", lambda: "")
     monkeypatch.setattr(checks, "_has_tray", lambda: True)
     monkeypatch.setattr(checks, "_is_synchronised", lambda: None)
@@ -144,7 +147,7 @@ def test_all_checks_together_name_each_thing_once(tmp_path: Path, monkeypatch: p
 
 
 def test_a_relay_is_looked_at_for_what_a_relay_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "usable_keyring", lambda: None)
+    monkeypatch.setattr(checks, "opened", lambda advice: None)
     lock = (ROOT / "packaging" / "requirements" / "relay.txt").read_text().lower()
     assert [name for name in checks.OF_A_RELAY if f"{name.lower().replace('_', '-')}==" not in lock] == []
     found = checks.relay_checks(DataFolder.at(tmp_path / "relay"), 0.0, standing("unknown", "Not looked yet."))

@@ -14,6 +14,7 @@ from nacl import pwhash
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
 from sapo_desktop.system import identity
 from sapo_desktop.system.identity import Keeper, seal, unseal
+from sapo_desktop.system.secrets import system_keyring
 
 PASSPHRASE = "correct horse"
 LOCKED = [KeyringLocked("locked"), OSError(1312, "A specified logon session does not exist")]
@@ -46,7 +47,7 @@ def in_memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A keyring in memory, taken for a good one; and cheap hashing."""
     ring = Memory()
     monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    monkeypatch.setattr(identity, "_SEALED", (*identity._SEALED, __name__))
+    monkeypatch.setattr(system_keyring, "SEALED", (*system_keyring.SEALED, __name__))
     monkeypatch.setattr(identity, "_OPERATIONS", pwhash.argon2id.OPSLIMIT_MIN)
     monkeypatch.setattr(identity, "_MEMORY", pwhash.argon2id.MEMLIMIT_MIN)
     return ring
@@ -82,7 +83,7 @@ def test_two_secrets_of_one_folder_are_kept_apart(tmp_path: Path, memory: Memory
 
 
 def test_a_keyring_that_keeps_plain_text_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identity, "_SEALED", ("keyring.backends.SecretService",))
+    monkeypatch.setattr(system_keyring, "SEALED", ("keyring.backends.SecretService",))
     made = keeper(tmp_path).create()
     assert made.where == "session" and keeper(tmp_path).load() is None
     assert list(tmp_path.iterdir()) == [], "never silently in the open"

@@ -28,6 +28,29 @@ assert keeper.load() is None
 print("kept and forgotten")
 """
 
+SILENT = """
+import os, signal, sys, time
+from pathlib import Path
+from sapo_desktop.core.errors import KeyringClosed
+from sapo_desktop.system.identity import Keeper
+from sapo_desktop.system.presence import bus
+keeper = Keeper("node of the test", Path(sys.argv[1]) / "identity")
+assert keeper.create().where == "keyring"
+asked = "org.freedesktop.DBus.GetConnectionUnixProcessID", "s", ("org.freedesktop.secrets",)
+(service,) = bus.call("SESSION", "org.freedesktop.DBus", "/org/freedesktop/DBus", *asked)
+os.kill(service, signal.SIGSTOP)
+began = time.monotonic()
+try:
+    keeper.load()
+except KeyringClosed as error:
+    assert "does not answer" in str(error), error
+else:
+    raise AssertionError("it opened")
+assert time.monotonic() - began < 20
+os.kill(service, signal.SIGKILL)
+print("said")
+"""
+
 
 @pytest.mark.slow
 @pytest.mark.allowed_skip("the Secret Service is what Linux desktops have")
@@ -36,12 +59,27 @@ print("kept and forgotten")
     reason="dbus-run-session or gnome-keyring-daemon is not installed",
 )
 def test_a_real_keyring_keeps_and_forgets_it(tmp_path: Path) -> None:
-    script = tmp_path / "scene.py"
-    script.write_text(SCENE)
+    assert _played(SCENE, tmp_path).endswith("kept and forgotten")
+
+
+@pytest.mark.slow
+@pytest.mark.allowed_skip("the Secret Service is what Linux desktops have")
+@pytest.mark.skipif(
+    not (shutil.which("dbus-run-session") and shutil.which("gnome-keyring-daemon")),
+    reason="dbus-run-session or gnome-keyring-daemon is not installed",
+)
+def test_a_real_keyring_that_falls_silent_ends_the_call(tmp_path: Path) -> None:
+    assert _played(SILENT, tmp_path).endswith("said")
+
+
+def _played(scene: str, folder: Path) -> str:
+    """What a script says, with a keyring of its own that is open."""
+    script = folder / "scene.py"
+    script.write_text(scene)
     inside = f'printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && "{sys.executable}" '
-    inside += f'"{script}" "{tmp_path}"'
-    home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_RUNTIME_DIR": str(tmp_path)}
-    tmp_path.chmod(0o700)
+    inside += f'"{script}" "{folder}"'
+    home = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_RUNTIME_DIR": str(folder)}
+    folder.chmod(0o700)
     done = subprocess.run(
         ["dbus-run-session", "--", "sh", "-c", inside],
         env={**os.environ, **home, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
@@ -50,4 +88,5 @@ def test_a_real_keyring_keeps_and_forgets_it(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert done.stdout.strip().endswith("kept and forgotten"), done.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()

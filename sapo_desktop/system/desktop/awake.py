@@ -53,7 +53,10 @@ class Awake:
             assert self._child.stdin is not None
             self._child.terminate()
             self._child.stdin.close()
-            self._child.wait()
+            try:
+                self._child.wait(_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._child.kill()
             self._child = None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sapo_desktop.system import installation
+from sapo_desktop.system.bounded import within
 
 LIBRARIES = (
     "libegl1 libgl1 libxkbcommon0 libfontconfig1 libglib2.0-0 libx11-6 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
@@ -20,7 +21,7 @@ LIBRARIES = (
 )
 """What Qt needs on Debian and Ubuntu."""
 _PLATFORM = "QT_QPA_PLATFORM"
-_TRIAL_SECONDS = 10
+_TRIAL_SECONDS, _DISPLAY_SECONDS = 10, 5.0
 TERMINAL = "In the terminal the node works too: sapo-desktop run"
 
 
@@ -100,10 +101,17 @@ def _x_answers(name: str) -> bool:
     except OSError:
         return True  # what Qt itself misses is said elsewhere
     xcb.xcb_connect.restype = ctypes.c_void_p
-    connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
-    refused = xcb.xcb_connection_has_error(connection)
-    xcb.xcb_disconnect(connection)
-    return not refused
+
+    def connects() -> bool:
+        connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
+        refused = xcb.xcb_connection_has_error(connection)
+        xcb.xcb_disconnect(connection)
+        return not refused
+
+    try:
+        return within(_DISPLAY_SECONDS, connects)
+    except TimeoutError:
+        return False
 
 
 def _wayland_answers(environment: Mapping[str, str]) -> bool:
@@ -113,6 +121,7 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
         return False
     path = Path(environment.get("XDG_RUNTIME_DIR", ""), name)
     with socket.socket(socket.AF_UNIX) as trying:
+        trying.settimeout(_DISPLAY_SECONDS)
         try:
             trying.connect(str(path))
         except OSError:

@@ -7,7 +7,6 @@ own, and counts as not metered.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import psutil
@@ -58,5 +57,5 @@ def _windows() -> str:
     words = ("-NoProfile", "-NonInteractive", "-Command", _ASK_WINDOWS)
     try:
         return windows_programs.ask("WindowsPowerShell/v1.0/powershell.exe", *words, timeout=20).stdout.strip()
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return ""

@@ -18,8 +18,8 @@ from sapo_desktop.core.errors import AccessRefused, InSilo, UsageError
 from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreRequest, Transfer, installed_name
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder, shared_models
+from sapo_desktop.system.secrets import hub_token
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 OnTransfer = Callable[[Transfer], None]

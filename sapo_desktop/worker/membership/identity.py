@@ -43,10 +43,14 @@ class OwnIdentity:
         """Whether there is an identity that nobody has opened yet."""
         return self.used is None and self.passphrase is None and self._keeper().needs_passphrase
 
-    @property
-    def can_be_kept(self) -> bool:
-        """Whether a new one would outlast this process."""
-        return self.passphrase is not None or identity.usable_keyring() is not None
+    async def can_be_kept(self) -> bool:
+        """Whether a new one would outlast this process. Raises KeyringClosed."""
+        return self.passphrase is not None or await self.has_keyring()
+
+    @staticmethod
+    async def has_keyring() -> bool:
+        """Whether this computer has a keyring that keeps secrets. Raises KeyringClosed."""
+        return await asyncio.to_thread(identity.usable_keyring) is not None
 
     @property
     def rotation(self) -> bytes:
@@ -111,14 +115,14 @@ class OwnIdentity:
                 "No private swarm was founded here, so this node can admit nobody.",
                 in_terminal="sapo-desktop peers found",
             )
-        keyring = identity.usable_keyring()
-        if keyring is None and given is None:
+        in_keyring = await self.has_keyring()
+        if not in_keyring and given is None:
             raise PassphraseNeeded(
                 "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
                 "{variable}, or type one in a terminal.",
                 variable=PASSPHRASE,
             )
-        return await asyncio.to_thread(keeper.create, given if keyring is None else None)
+        return await asyncio.to_thread(keeper.create, None if in_keyring else given)
 
     def _keeper(self, name: identity.Name = "identity") -> identity.Keeper:
         """Where a secret key of this folder is kept."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from sapo_desktop.core import sentences
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import KeyringClosed, SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Sentence, Text, sentence
 from sapo_desktop.core.settings import Settings
@@ -34,6 +34,7 @@ from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.same_key import seen_elsewhere
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.identity import Identity
+from sapo_desktop.system.secrets.system_keyring import late_call
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
@@ -281,11 +282,27 @@ class SwarmSide:
             self._notify("error", self.reason)
             self._failed_by_bug = ""
 
+    async def _who(self) -> Identity:
+        """The identity. Where the keyring waits for its password this waits too, and says so. Raises IdentityError."""
+        try:
+            return await self.identity.identify()
+        except KeyringClosed as error:
+            if (asked := late_call()) is None:
+                raise
+            reason = sentence("The swarm is joined once the keyring is open. {reason}", reason=error.text)
+            self._show("failed", reason)
+            self._notify("warning", reason)
+            await asyncio.wait([asyncio.wrap_future(asked)])
+            if asked.exception() is not None:
+                raise
+            self._show("joining", sentence("Joining the swarm"))
+        return await self._who()
+
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
         around = self._around
         if check_proxy(settings.proxy) == "":
             check_environment()
-        who = await self.identity.identify()
+        who = await self._who()
         members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
         host = await Host.start(
             "examiner",

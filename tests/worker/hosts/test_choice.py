@@ -17,8 +17,8 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
-from sapo_desktop.system import kept_secrets, remote_key
 from sapo_desktop.system.hardware import Gpu
+from sapo_desktop.system.secrets import kept_secrets, remote_key
 from sapo_desktop.worker.hosts import choice
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
 from sapo_desktop.worker.hosts.generator import GeneratorHost
@@ -227,16 +227,16 @@ def test_the_key_comes_from_the_environment_before_the_keyring(monkeypatch: pyte
     kept: dict[str, str] = {}
 
     class Keyring:
-        def get_password(self, service: str, user: str) -> str | None:
+        def load(self, user: str) -> str | None:
             return kept.get(user)
 
-        def set_password(self, service: str, user: str, secret: str) -> None:
+        def keep(self, user: str, secret: str) -> None:
             kept[user] = secret
 
-        def delete_password(self, service: str, user: str) -> None:
-            del kept[user]
+        def forget(self, user: str) -> bool:
+            return kept.pop(user, None) is not None
 
-    monkeypatch.setattr(kept_secrets, "usable_keyring", Keyring)
+    monkeypatch.setattr(kept_secrets, "opened", lambda advice: Keyring())
     monkeypatch.delenv(remote_key.VARIABLE, raising=False)
     assert remote_key.load("http://gpu:8000") is None
     remote_key.keep("http://gpu:8000/v1/", "from-keyring")

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.errors import KeyringClosed, PassphraseNeeded, UsageError
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.protocol.refusals import Reason
@@ -18,6 +18,7 @@ from sapo_desktop.swarm.trust.admission import Members, admit, network_of
 from sapo_desktop.swarm.trust.rotation import old_key
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.secrets import system_keyring
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, Ok
 from sapo_desktop.worker.control.messages.requests import (
@@ -201,7 +202,7 @@ async def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Pat
 async def test_without_keyring_a_passphrase_it_is(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setattr(system_keyring, "SEALED", ())
     founder = node(tmp_path)
     with pytest.raises(PassphraseNeeded, match="no keyring"):
         await founder.handle(CreateSwarm())
@@ -222,7 +223,7 @@ async def test_what_cannot_be_kept_is_not_made(tmp_path: Path, ring: Memory, mon
     made = await identity_of(one, GetIdentity(create=True))
     assert (made.kept, made.created) == ("keyring", True)
     assert await one.handle(GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
-    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setattr(system_keyring, "SEALED", ())
     two = node(tmp_path / "two")
     assert await two.handle(GetIdentity(create=True)) == IdentityIs(key="", kept="")
 
@@ -306,7 +307,7 @@ async def test_another_identity_shares_no_number_with_the_one_before(tmp_path: P
 
 
 async def test_the_passphrase_shows_an_identity(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setattr(system_keyring, "SEALED", ())
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
     first = await identity_of(node(tmp_path), GetIdentity(create=True))
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
@@ -317,7 +318,7 @@ async def test_the_passphrase_shows_an_identity(tmp_path: Path, ring: Memory, mo
 
 
 async def test_without_keyring_the_file_is_kept(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setattr(system_keyring, "SEALED", ())
     one = node(tmp_path / "one")
     first = await identity_of(one, ChangeIdentity(action="protect", passphrase="correct horse"))
     with pytest.raises(PassphraseNeeded, match="no keyring here"):
@@ -333,8 +334,19 @@ async def test_without_keyring_the_file_is_kept(tmp_path: Path, ring: Memory, mo
     assert (await identity_of(again, ChangeIdentity(action="unlock", passphrase="another horse"))).key == new.key
 
 
+async def test_where_the_keyring_stays_closed_a_new_identity_is_protected(tmp_path: Path, ring: Memory) -> None:
+    before = await identity_of(node(tmp_path), GetIdentity(create=True))
+    ring.locked = OSError("locked")
+    one = node(tmp_path)
+    with pytest.raises(KeyringClosed, match="identity protect"):
+        await one.handle(GetIdentity(create=True))
+    made = await identity_of(one, ChangeIdentity(action="protect", passphrase="correct horse"))
+    assert made.kept == "file" and made.key not in ("", before.key) and "new identity" in str(made.note)
+    assert (await identity_of(one, GetIdentity())).key == made.key
+
+
 async def test_the_passphrase_can_be_changed(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setattr(system_keyring, "SEALED", ())
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
     first = await identity_of(node(tmp_path), ChangeIdentity(action="protect", passphrase="correct horse"))
     again = node(tmp_path)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,16 +10,18 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.core.errors import IdentityError, UsageError
+from sapo_desktop.core.errors import IdentityError, KeyringClosed, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Training
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.messages import Stats
 from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.system.identity import Identity
 from sapo_desktop.worker.control.messages.requests import GetStatus, SetSettings
 from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.membership import settings as swarm_settings
+from sapo_desktop.worker.membership import side as side_module
 from sapo_desktop.worker.membership.entering import begin_with_seeds, look_on_lan
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined
 from sapo_desktop.worker.membership.settings import check, place_on_lan
@@ -120,6 +123,32 @@ async def test_what_keeps_it_out_says_its_commands_last(tmp_path: Path, monkeypa
         "The swarm cannot be joined: There is no key. Make one. Training goes on alone. In a terminal: sapo-desktop "
         "identity new"
     )
+    await side.close()
+
+
+@pytest.mark.parametrize("answered", [True, False])
+async def test_while_the_keyring_waits_for_its_password_the_reason_is_shown_and_then_it_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answered: bool
+) -> None:
+    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+    question, asked = Future[object](), 0
+
+    async def identify() -> Identity:
+        nonlocal asked
+        asked += 1
+        raise KeyringClosed("It waits for its password.") if asked == 1 else IdentityError("There is no key.")
+
+    monkeypatch.setattr(side.identity, "identify", identify)
+    monkeypatch.setattr(side_module, "late_call", lambda: None if question.done() else question)
+    await side.follow(Settings(silo=False))
+    await until(lambda: "once the keyring is open" in str(side.reason))
+    assert side.info(()).state == "failed" and "It waits for its password." in str(side.reason)
+    if answered:
+        question.set_result(None)
+    else:
+        question.set_exception(OSError("dismissed"))
+    await until(lambda: "cannot be joined" in str(side.reason))
+    assert asked == (2 if answered else 1), "who turned the question down is not asked again"
     await side.close()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.errors import KeyringClosed, PassphraseNeeded, UsageError
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
@@ -33,6 +33,10 @@ from sapo_desktop.worker.membership import private as private_swarm
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SESSION_IDENTITY
+
+LEFT_IN_KEYRING = sentence(
+    "The keyring does not open, so this is a new identity. What the keyring holds is no longer used."
+)
 
 
 class SwarmRequests:
@@ -98,7 +102,7 @@ class IdentityRequests:
         if self._own.is_closed:
             return IdentityIs(key="", kept="file")
         found = await self._own.known()
-        if found is None and request.create and self._own.can_be_kept:
+        if found is None and request.create and await self._own.can_be_kept():
             return _identity_is(await self._own.identify(), created=True)
         return _identity_is(found)
 
@@ -125,7 +129,12 @@ class IdentityRequests:
         return msgspec.structs.replace(_identity_is(held), sealed=sealed)
 
     async def _protect(self, request: ChangeIdentity) -> IdentityIs:
-        held, given = await self._own.known(), request.passphrase or ""
+        given = request.passphrase or ""
+        try:
+            held = await self._own.known()
+        except KeyringClosed:
+            made = await self._be(identity.fresh_seed(), given, renewed=True)
+            return msgspec.structs.replace(made, note=joined([LEFT_IN_KEYRING, *([made.note] if made.note else [])]))
         if held is None:
             return await self._be(identity.fresh_seed(), given, renewed=True)
         return await self._be(held.seed, given, self._own.rotation)
@@ -133,10 +142,10 @@ class IdentityRequests:
     async def _import(self, request: ChangeIdentity) -> IdentityIs:
         seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
         # Where there is no keyring the passphrase that opened it closes it here too.
-        return await self._be(seed, None if identity.usable_keyring() else request.passphrase, renewed=True)
+        return await self._be(seed, None if await self._own.has_keyring() else request.passphrase, renewed=True)
 
     async def _new(self, request: ChangeIdentity) -> IdentityIs:
-        given = None if identity.usable_keyring() else request.passphrase or self._own.passphrase
+        given = None if await self._own.has_keyring() else request.passphrase or self._own.passphrase
         return await self._be(identity.fresh_seed(), given, renewed=True)
 
     async def _rotate(self, request: ChangeIdentity) -> IdentityIs:

@@ -12,8 +12,8 @@ from sapo_desktop.core.errors import DownloadError, InSilo, UsageError
 from sapo_desktop.core.models import Contents, Fetch, Installed, Kept, Removed, StoreRequest, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.secrets import hub_token
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.base import Message

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.system.kept_secrets import KeptSecrets
+from sapo_desktop.system.secrets.kept_secrets import KeptSecrets
 
 VARIABLE = "SAPO_REMOTE_KEY"
 KEYS = KeptSecrets(kind="remote key", words=sentence("remote key"), variable=VARIABLE, shortest=1, longest=2000)
@@ -18,7 +18,7 @@ def load(url: str) -> str | None:
     """The key for the server at `url`; None where there is none.
 
     Raises:
-        IdentityError: the keyring is locked or does not answer.
+        KeyringClosed: the keyring is locked, or does not answer.
         UsageError: what the environment has is no key.
     """
     given = os.environ.get(VARIABLE, "").strip()

@@ -9,7 +9,7 @@ import os
 
 from sapo_desktop.core.models import PUBLIC_HUB
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.system.kept_secrets import KeptSecrets
+from sapo_desktop.system.secrets.kept_secrets import KeptSecrets
 
 VARIABLE = "HF_TOKEN"
 TOKENS = KeptSecrets(kind="hub token", words=sentence("hub token"), variable=VARIABLE, shortest=8, longest=500)
@@ -19,7 +19,7 @@ def load(endpoint: str) -> str | None:
     """The token for that endpoint; None where there is none.
 
     Raises:
-        IdentityError: the keyring is locked or does not answer.
+        KeyringClosed: the keyring is locked, or does not answer.
         UsageError: what the environment has is no token.
     """
     given = os.environ.get(VARIABLE, "").strip()

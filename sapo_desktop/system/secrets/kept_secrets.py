@@ -6,16 +6,12 @@ They belong to the user, not to a data folder. An environment variable goes befo
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyring.backend import KeyringBackend
-
 from sapo_desktop.core.errors import IdentityError, UsageError
-from sapo_desktop.core.sentences import Text
-from sapo_desktop.system.identity import SERVICE, usable_keyring
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.system.secrets.system_keyring import SystemKeyring, opened
 
 
 @dataclass(frozen=True)
@@ -35,34 +31,24 @@ class KeptSecrets:
         """The secret for that address; None where there is none.
 
         Raises:
-            IdentityError: the keyring is locked or does not answer.
+            KeyringClosed: it is locked, or does not answer.
         """
-        backend = usable_keyring()
-        if backend is None:
-            return None
-        with self._errors():
-            return backend.get_password(SERVICE, self._user(address))
+        backend = opened(self._unlock())
+        return None if backend is None else backend.load(self._user(address))
 
     def keep(self, address: str, secret: str) -> None:
         """Keep the secret for that address.
 
         Raises:
             UsageError: it cannot be one.
-            IdentityError: there is no keyring that keeps secrets, or it is locked.
+            IdentityError: there is no keyring that keeps secrets, or it does not open (KeyringClosed).
         """
         self.checked(secret)
-        backend = self._backend()
-        with self._errors():
-            backend.set_password(SERVICE, self._user(address), secret)
+        self._keyring().keep(self._user(address), secret)
 
     def forget(self, address: str) -> bool:
         """Forget the secret for that address; False where there was none. Raises IdentityError as `keep`."""
-        backend = self._backend()
-        with self._errors():
-            if backend.get_password(SERVICE, self._user(address)) is None:
-                return False
-            backend.delete_password(SERVICE, self._user(address))
-        return True
+        return self._keyring().forget(self._user(address))
 
     def checked(self, secret: str) -> str:
         """Refuse what would break a request, before it is kept. Raises UsageError."""
@@ -78,8 +64,11 @@ class KeptSecrets:
     def _user(self, address: str) -> str:
         return f"{self.kind} {address.rstrip('/')}"
 
-    def _backend(self) -> KeyringBackend:
-        backend = usable_keyring()
+    def _unlock(self) -> Text:
+        return sentence("Unlock it in the system's password program, or set {variable}.", variable=self.variable)
+
+    def _keyring(self) -> SystemKeyring:
+        backend = opened(self._unlock())
         if backend is None:
             raise IdentityError(
                 "This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in "
@@ -88,14 +77,3 @@ class KeptSecrets:
                 variable=self.variable,
             )
         return backend
-
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # as identity.py: not each is a KeyringError
-            raise IdentityError(
-                "The keyring cannot be used ({reason}). Unlock it, or set {variable}.",
-                reason=str(error),
-                variable=self.variable,
-            ) from error
