@@ -1725,10 +1725,6 @@
         <translation>Adresse, die anderen Peers genannt wird, wss://HOST:PORT, damit sie diesen Knoten anwählen.</translation>
     </message>
     <message>
-        <source>Proxy for links to peers: http:// or socks5h://; empty: the environment&apos;s; off: none.</source>
-        <translation>Proxy für Verbindungen zu Peers: http:// oder socks5h://; leer: der aus der Umgebung; „off“: keiner.</translation>
-    </message>
-    <message>
         <source>Admission key of the private swarm to be in; empty: the public one. Set by peers join, found.</source>
         <translation>Aufnahmeschlüssel des privaten Schwarms, in dem der Knoten sein soll; leer: der öffentliche. Gesetzt von „peers join“, „found“.</translation>
     </message>
@@ -4015,10 +4011,6 @@
         <translation>verbunden</translation>
     </message>
     <message>
-        <source>takes no link</source>
-        <translation>nimmt keine Verbindung an</translation>
-    </message>
-    <message>
         <source>Nobody has answered at {address} since {time}. This node goes on trying.</source>
         <translation>Seit {time} antwortet niemand bei {address}. Dieser Knoten versucht es weiter.</translation>
     </message>
@@ -4149,6 +4141,10 @@
     <message>
         <source>Your answer is published with the model&apos;s beside it, under this node&apos;s key, in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
         <translation>Deine Antwort wird mit der des Modells daneben veröffentlicht, unter dem Schlüssel dieses Knotens und gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
+    </message>
+    <message>
+        <source>no link</source>
+        <translation>keine Verbindung</translation>
     </message>
     <message>
         <source>There is no key yet. It is made when the node first joins the swarm.</source>
@@ -4986,6 +4982,10 @@
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
     </message>
     <message>
+        <source>Nobody answers at {address}{through}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
+        <translation>Niemand antwortet unter {address}{through}: Prüfen Sie, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
+    </message>
+    <message>
         <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
         <translation>Zu wenig Speicher für längere Antworten: Sie werden bei {count} Tokens abgeschnitten.</translation>
     </message>
@@ -5434,6 +5434,10 @@
         <translation>„{part}“ ist kein Teil eines Zeitplans: Tage und volle Stunden schreibt man wie mon-fri 18-8; sat,sun 0-24</translation>
     </message>
     <message>
+        <source> (through the proxy {proxy}, from {source})</source>
+        <translation> (über den Proxy {proxy}, {source})</translation>
+    </message>
+    <message>
         <source>&apos;{answer}&apos; is a spreadsheet&apos;s error and no answer</source>
         <translation>„{answer}“ ist ein Fehler der Tabellenkalkulation und keine Antwort</translation>
     </message>
@@ -5582,10 +5586,6 @@
         <translation>Hier läuft kein Programm {name} und keines wird gefunden: meintest du {near}?</translation>
     </message>
     <message>
-        <source>Nobody answers at {address}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
-        <translation>Unter {address} antwortet niemand: Sieh nach, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft, das von hier erreichbar ist.</translation>
-    </message>
-    <message>
         <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
         <translation>Mit keiner von {count} Fragen von {task} darf trainiert werden. Wähle andere Aufgaben.</translation>
     </message>
@@ -5616,6 +5616,10 @@
     <message>
         <source>Programs during which the node pauses, by comma: blender, steam.exe.</source>
         <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
+    </message>
+    <message>
+        <source>Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment&apos;s; off: none.</source>
+        <translation>Proxy für Verbindungen, Downloads und einen Server anderswo: http:// oder socks5h://; leer: der der Umgebung; off: keiner.</translation>
     </message>
     <message>
         <source>Relays are joined by nats-py, which is not installed: {command}</source>
@@ -5712,6 +5716,18 @@
     <message>
         <source>The own tasks cannot be removed</source>
         <translation>Die eigenen Aufgaben lassen sich nicht entfernen</translation>
+    </message>
+    <message>
+        <source>The proxy {proxy} ({source}) cannot be reached: {reason}. Check whether it runs, or correct {source}.</source>
+        <translation>Der Proxy {proxy} ({source}) ist nicht zu erreichen: {reason}. Prüfen Sie, ob er läuft, oder berichtigen Sie seine Adresse ({source}).</translation>
+    </message>
+    <message>
+        <source>The proxy {proxy} ({source}) does not connect to {target}: {reason}. Ask the proxy&apos;s administrator, or list the host in NO_PROXY.</source>
+        <translation>Der Proxy {proxy} ({source}) verbindet nicht mit {target}: {reason}. Fragen Sie, wer den Proxy verwaltet, oder nennen Sie den Host in NO_PROXY.</translation>
+    </message>
+    <message>
+        <source>The proxy {proxy} ({source}) wants a user name and a password (HTTP 407). Write them into {source} as http://USER:PASSWORD@HOST:PORT.</source>
+        <translation>Der Proxy {proxy} ({source}) verlangt Benutzernamen und Passwort (HTTP 407). Schreiben Sie sie als http://USER:PASSWORD@HOST:PORT in seine Adresse.</translation>
     </message>
     <message>
         <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
@@ -6560,6 +6576,10 @@
         <translation>die Platte ist voll: Schaffe etwas Platz</translation>
     </message>
     <message>
+        <source>the environment&apos;s {name}</source>
+        <translation>{name} der Umgebung</translation>
+    </message>
+    <message>
         <source>the level must be one of {known}</source>
         <translation>die Stufe muss eine von diesen sein: {known}</translation>
     </message>
@@ -6578,6 +6598,10 @@
     <message>
         <source>the question has {count} characters, and {most} are allowed</source>
         <translation>die Frage hat {count} Zeichen, erlaubt sind {most}</translation>
+    </message>
+    <message>
+        <source>the setting `proxy`</source>
+        <translation>die Einstellung `proxy`</translation>
     </message>
     <message>
         <source>the two are linked already</source>
@@ -7262,10 +7286,6 @@
     <message>
         <source>The disk of {folder} is full. What has arrived is kept: free some space and try again, and it goes on from there.</source>
         <translation>Die Platte von {folder} ist voll. Was angekommen ist, bleibt erhalten: Schaffe Platz, und versuche es noch einmal, dann geht es von dort weiter.</translation>
-    </message>
-    <message>
-        <source>The environment&apos;s proxy cannot be used for downloads: correct HTTPS_PROXY, or unset it. The reason: {reason}</source>
-        <translation>Der Proxy der Umgebung lässt sich für Downloads nicht nutzen: Berichtige HTTPS_PROXY, oder lösche die Variable. Der Grund: {reason}</translation>
     </message>
     <message>
         <source>The first line of {path} has to be USER:PASSWORD or a token.</source>

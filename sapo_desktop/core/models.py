@@ -50,9 +50,11 @@ class Access(Record, frozen=True):
     token: str | None = None
     most_bytes: int = 0
     """A second; 0: as fast as it comes."""
+    proxy: str = ""
+    """What to ask through, as the setting of that name says it (core/network/proxies.py)."""
 
     def __repr__(self) -> str:
-        return f"Access(endpoint={self.endpoint!r})"  # a token has no business in a log or a traceback
+        return f"Access(endpoint={self.endpoint!r})"  # a token or a login has no business in a log or a traceback
 
 
 class KeptFile(Record, frozen=True):
@@ -126,6 +128,8 @@ class AskRelease(StoreMessage, frozen=True):
     """Fetch the manifest of a release (core/updates/) and its signature; neither is looked into."""
 
     address: str
+    proxy: str = ""
+    """As in Access."""
 
 
 class ReleaseSays(StoreMessage, frozen=True):

@@ -294,7 +294,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     proxy: Annotated[
         str,
         Meta(max_length=1000, extra={"secret": True}),
-        in_network("Proxy", "Proxy for links to peers: http:// or socks5h://; empty: the environment's; off: none."),
+        in_network(
+            "Proxy",
+            "Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment's; "
+            "off: none.",
+        ),
     ] = ""
     swarm: Annotated[
         str,

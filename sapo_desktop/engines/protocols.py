@@ -250,6 +250,8 @@ class LoadRemote(EngineMessage, frozen=True):
     """Without it nothing learned gets there."""
     seconds: float = 600.0
     """That one reply may take."""
+    proxy: str = ""
+    """What to ask through, as the setting of that name says it (core/network/proxies.py)."""
 
 
 EngineWork = Generate | Encode | Step | Save | Restore | Configure | Export | WriteAdapter

@@ -13,7 +13,7 @@ HOSTS = {"peer.example": "127.0.0.1"}
 
 @dataclass
 class Proxy:
-    """A proxy on 127.0.0.1. `mood`: carry, refuse, hang up, garbage or silent."""
+    """A proxy on 127.0.0.1. `mood`: carry, refuse, nobody there, hang up, garbage or silent."""
 
     scheme: str
     login: tuple[str, str] | None = None
@@ -45,6 +45,8 @@ class Proxy:
             writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
         elif self.mood == "refuse":
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        elif self.mood == "nobody there":
+            writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
         else:
             await self._carry(host.strip("[]"), int(port), reader, writer, b"HTTP/1.1 200 OK\r\n\r\n")
 
@@ -67,6 +69,8 @@ class Proxy:
         port = int.from_bytes(await reader.readexactly(2), "big")
         if self.mood == "refuse":
             writer.write(b"\x05\x02\x00\x01" + bytes(6))
+        elif self.mood == "nobody there":
+            writer.write(b"\x05\x04\x00\x01" + bytes(6))
         else:
             await self._carry(host, port, reader, writer, b"\x05\x00\x00\x01" + bytes(6))
 

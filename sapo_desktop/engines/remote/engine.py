@@ -152,7 +152,7 @@ class RemoteGenerator:
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _server(self) -> Server:
-        return Server(self.request.url, self.request.key, self.request.seconds)
+        return Server(self.request.url, self.request.key, self.request.seconds, self.request.proxy)
 
     async def _connect(self) -> tuple[Found, Dialect, Understood]:
         """What the server is, how it lets itself be asked, and what it answered first: tried on one question."""

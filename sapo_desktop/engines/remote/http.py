@@ -18,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import Explained, RemoteError, UsageError
 from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.network.proxies import proxy_for_url
 from sapo_desktop.core.sentences import Text, sentence
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -52,21 +53,26 @@ class Server:
         url: of the server, with or without `/v1` at its end.
         key: sent as bearer token; None: none.
         seconds: that one reply may take.
+        proxy: what to ask through, as the setting of that name says it.
+
+    Raises:
+        UsageError: the proxy cannot be used.
     """
 
-    def __init__(self, url: str, key: str | None, seconds: float) -> None:
+    def __init__(self, url: str, key: str | None, seconds: float, proxy: str = "") -> None:
         self.url = base_url(url)
         self._seconds = seconds
         address = httpx2.URL(self.url)
         near = address.host in _LOOPBACK
+        self._proxy = proxy_for_url(proxy, self.url)
         self._client = httpx2.AsyncClient(
             verify=False if near and address.scheme == "http" else _trusted(),
             headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
             timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             follow_redirects=False,
-            # A proxy from the environment is no way to this machine.
-            trust_env=not near,
+            proxy=self._proxy.url if self._proxy else None,
+            trust_env=False,
         )
 
     async def __aenter__(self) -> Server:
@@ -98,8 +104,13 @@ class Server:
                 problem = sentence(
                     "{url} answers what cannot be unpacked ({reason})", url=self.url, reason=_short(str(error))
                 )
+            except httpx2.ProxyError as error:
+                said = _short(str(error))
+                raise RemoteError(self._proxy.refuses(self.url, f"HTTP {said}") if self._proxy else said) from error
             except (httpx2.RequestError, httpx2.StreamError) as error:
                 said = _short(str(error)) or type(error).__name__
+                if self._proxy and isinstance(error, httpx2.ConnectError) and self._proxy.is_away(error):
+                    raise RemoteError(self._proxy.unreachable(said)) from error
                 problem = sentence("{url} cannot be reached ({reason})", url=self.url, reason=said)
             if attempt < tries:
                 await wait(min(pause, LONGEST_PAUSE))
@@ -123,6 +134,8 @@ class Server:
                     ),
                     _retry_after(reply),
                 )
+            if reply.status_code == 407 and self._proxy:
+                raise RemoteError(self._proxy.refuses(self.url, "HTTP 407"))
             if reply.status_code in (401, 403):
                 raise Refused(
                     sentence(

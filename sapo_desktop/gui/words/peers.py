@@ -55,7 +55,7 @@ def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
     if any(link.dialled == wanted for link in swarm.links):
         return AddressSeen(tr("linked"), ("check", "accent"))
     if parting := swarm.partings.get(wanted):
-        return AddressSeen(tr("takes no link"), ("warning", "danger"), in_words(plain(parting)))
+        return AddressSeen(tr("no link"), ("warning", "danger"), in_words(plain(parting)))
     if (since := swarm.silent.get(wanted)) is not None:
         when = numbers.clock(since) if now - since < DAY_AND_CLOCK_FROM else numbers.day_and_clock(since)
         told = tr("Nobody has answered at {address} since {time}. This node goes on trying.")

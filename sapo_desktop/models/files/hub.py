@@ -8,6 +8,7 @@ the endpoint that it is for.
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import ssl
 import time
@@ -20,12 +21,13 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpx2
 import msgspec
-from huggingface_hub import close_session, get_session, hf_hub_url
+from huggingface_hub import hf_hub_url
 
 from sapo_desktop import __version__
-from sapo_desktop.core.errors import AccessRefused, DownloadError
+from sapo_desktop.core.errors import AccessRefused, DownloadError, UsageError
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.models import Access
+from sapo_desktop.core.network.proxies import Proxy, proxy_for_url
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.patience import Patience, Trouble
 
@@ -126,15 +128,15 @@ class Hub:
         self.endpoint = checked_endpoint(access)
         self._token = access.token
         self._patience = patience
-        self._near: dict[str, httpx2.Client] = {}
-        """Clients for this machine, by scheme."""
+        self._proxy = access.proxy
+        self._clients: dict[str, httpx2.Client] = {}
+        """By the proxy that they ask through; empty: none."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *ended: object) -> None:
-        close_session()
-        for client in self._near.values():
+        for client in self._clients.values():
             client.close()
 
     def listing(self, repository: str, revision: str) -> Listing:
@@ -250,8 +252,10 @@ class Hub:
         except httpx2.TimeoutException as error:
             raise Trouble("{host} does not answer.", host=_host(url)) from error
         except httpx2.HTTPError as error:
-            _explain(error, url)
+            self._explain(error, url)
         try:
+            if response.status_code == 407 and (through := self._through(str(response.url))):
+                raise DownloadError(through.refuses(_host(url), "HTTP 407"))
             yield response
         finally:
             response.close()
@@ -287,26 +291,18 @@ class Hub:
         return _head(client, request, self._patience.head)
 
     def _client(self, url: str) -> httpx2.Client:
-        """The library's, with the proxies of the environment; another one to this machine, for a proxy is no way there
-        and would see the token.
+        """One for each proxy. Raises DownloadError: a proxy cannot be used."""
+        through = self._through(url)
+        name = through.url if through else ""
+        if name not in self._clients:
+            self._clients[name] = httpx2.Client(verify=_trusted(), proxy=name or None, trust_env=False)
+        return self._clients[name]
 
-        Raises:
-            DownloadError: such a proxy is of a kind that cannot be used.
-        """
-        parts = urlsplit(url)
-        if parts.hostname not in _LOOPBACK:
-            try:
-                return get_session()
-            except (ImportError, ValueError, httpx2.InvalidURL) as error:
-                raise DownloadError(
-                    "The environment's proxy cannot be used for downloads: correct HTTPS_PROXY, or "
-                    "unset it. The reason: {reason}",
-                    reason=str(error),
-                ) from error
-        if parts.scheme not in self._near:
-            trusted = httpx2.create_ssl_context() if parts.scheme == "https" else False
-            self._near[parts.scheme] = httpx2.Client(verify=trusted, trust_env=False)
-        return self._near[parts.scheme]
+    def _through(self, url: str) -> Proxy | None:
+        try:
+            return proxy_for_url(self._proxy, url)
+        except UsageError as error:
+            raise DownloadError(error.text) from error
 
     def _chunks(self, response: httpx2.Response) -> Iterator[bytes]:
         """The body piece by piece; too long a silence, or too slow a trickle, is Trouble."""
@@ -318,7 +314,7 @@ class Hub:
             except httpx2.TimeoutException as error:
                 raise Trouble("{host} stopped sending.", host=response.url.host) from error
             except httpx2.HTTPError as error:
-                _explain(error, str(response.url))
+                self._explain(error, str(response.url))
             if piece is None:
                 return
             yield piece
@@ -332,6 +328,31 @@ class Hub:
                         speed=round(counted / passed),
                     )
                 window, counted = time.monotonic(), 0
+
+    def _explain(self, error: httpx2.HTTPError, url: str) -> NoReturn:
+        """Passing troubles of the line as Trouble, the rest as what it is."""
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                raise DownloadError(
+                    "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
+                    "proxy stands in between.",
+                    host=_host(url),
+                    reason=cause.verify_message,
+                ) from error
+            cause = cause.__cause__ or cause.__context__
+        through = self._through(url)
+        if through and isinstance(error, httpx2.ProxyError):
+            raise DownloadError(through.refuses(_host(url), f"HTTP {error}")) from error
+        if through and isinstance(error, httpx2.ConnectError) and through.is_away(error):
+            raise Trouble(through.unreachable(str(error))) from error
+        if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
+            raise DownloadError(
+                "{url} cannot be asked ({reason}). Look whether the address is right.", url=url, reason=str(error)
+            ) from error
+        raise Trouble(
+            "The connection to {host} broke ({reason}).", host=_host(url), reason=str(error) or type(error).__name__
+        ) from error
 
     def _is_ours(self, url: str) -> bool:
         """Whether the address is one of the endpoint itself, which may see the token."""
@@ -524,25 +545,10 @@ def _asked_wait(headers: httpx2.Headers) -> float | None:
         return None
 
 
-def _explain(error: httpx2.HTTPError, url: str) -> NoReturn:
-    """Passing troubles of the line as Trouble, the rest as what it is."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            raise DownloadError(
-                "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
-                "proxy stands in between.",
-                host=_host(url),
-                reason=cause.verify_message,
-            ) from error
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
-        raise DownloadError(
-            "{url} cannot be asked ({reason}). Look whether the address is right.", url=url, reason=str(error)
-        ) from error
-    raise Trouble(
-        "The connection to {host} broke ({reason}).", host=_host(url), reason=str(error) or type(error).__name__
-    ) from error
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """What certificates are checked with; reading those of the system takes a large part of a second."""
+    return httpx2.create_ssl_context()
 
 
 def _number(text: str | None) -> int | None:

@@ -50,7 +50,7 @@ class ReleaseHost(Hub):
 def ask_release(request: AskRelease, patience: Patience | None = None) -> ReleaseSays:
     """The manifest and its signature, asked for once each. Raises DownloadError."""
     try:
-        with ReleaseHost(Access(endpoint=request.address), patience or Patience()) as host:
+        with ReleaseHost(Access(endpoint=request.address, proxy=request.proxy), patience or Patience()) as host:
             return ReleaseSays(
                 document=host.document(NAME, LONGEST), signature=host.document(SIGNATURE_NAME, LONGEST_SIGNATURE)
             )

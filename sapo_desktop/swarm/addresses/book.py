@@ -185,15 +185,16 @@ class AddressBook:
         """A person no longer names this address."""
         self._known.pop(name, None)
 
-    def tried(self, address: Address, unix_time: float, *, reached: bool) -> None:
-        """Take note of what came of dialling, whoever it was that answered to the address's key."""
+    def tried(self, address: Address, unix_time: float, *, reached: bool | None) -> None:
+        """Take note of what came of dialling, whoever it was that answered to the address's key. None: nothing is
+        known of it, for it was not dialled past the proxy."""
         one = self._known.get(str(address))
         if one is None:
             return
         if reached:
             self._known[str(address)] = replace(one, reached=unix_time, failures=0, tried=unix_time)
         else:
-            self._known[str(address)] = replace(one, failures=one.failures + 1, tried=unix_time)
+            self._known[str(address)] = replace(one, failures=one.failures + (reached is False), tried=unix_time)
 
     def to_pass_on(self, rng: Random, unix_time: float) -> list[bytes]:
         """Up to 16 records of nodes that we reached ourselves within the last day."""

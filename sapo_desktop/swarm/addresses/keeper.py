@@ -248,11 +248,16 @@ class Links:
         finally:
             part = self._parts.pop(address, None)
             if link is None or not link.key:
-                self._book.tried(address, time.time(), reached=False)
+                self._unreached(address)
             elif part is not None:
                 self._left[part] = time.monotonic()
             if address in self._found and self._found[address] is asyncio.current_task():
                 del self._found[address]
+
+    def _unreached(self, address: Address) -> None:
+        """Nobody proved a key there; where the proxy was at fault, that is not held against the address."""
+        blamed = address not in self._network.proxy_faults
+        self._book.tried(address, time.time(), reached=False if blamed else None)
 
     def _allows(self, address: Address, host: str, avoided: Collection[bytes] = ()) -> bool:
         """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
@@ -296,7 +301,7 @@ class Links:
                 address, named_by_stranger=self._book.is_strangers(address), only_greet=True
             )
             if link is None or not link.key:
-                self._book.tried(address, time.time(), reached=False)
+                self._unreached(address)
         finally:
             self._greetings.pop(address, None)
 

@@ -12,9 +12,11 @@ from typing import Any
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.connection import Connection
+from websockets.exceptions import InvalidProxyStatus, ProxyError
 
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.network.proxies import Proxy, proxy_for
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.addresses.proxies import proxy_for
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.handshake import NO_TLS
 from sapo_desktop.swarm.sockets.wire import BoundedClient, options, remote_host, tls_times
@@ -22,6 +24,14 @@ from sapo_desktop.swarm.sockets.wire import BoundedClient, options, remote_host,
 Allows = Callable[[str], bool]
 """Asked with a host before it is dialled; False: not that one."""
 _TAKEN = "there is a link to that part of the internet already"
+_OF_THE_PEER = {1, 3, 4, 5, 6}
+"""Replies of a SOCKS proxy (RFC 1928) that say something of the host behind it, or nothing at all."""
+_MAYBE_BEHIND_IT = (ssl.SSLError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError, TimeoutError)
+"""How a connection may fail that had reached the proxy; the other errors of sockets are of the way to it."""
+
+
+class ProxyFault(UsageError):
+    """A link was not made because of the proxy: it is away, refuses, or is none. Nothing is known of the peer."""
 
 
 @contextlib.asynccontextmanager
@@ -37,9 +47,9 @@ async def reach(
 
     Raises:
         OSError: there is no such host, or nobody there; or what websockets raises.
-        UsageError: the proxy cannot be used.
+        ProxyFault: the proxy is at fault.
     """
-    proxy = None if on_lan else proxy_for(proxy_setting, address)
+    proxy = None if on_lan else proxy_of(proxy_setting, address)
     if named_by_stranger and not address.is_public:
         raise OSError("a stranger's address leads to a private network")
     where: dict[str, Any] = {}
@@ -50,10 +60,46 @@ async def reach(
     elif not on_lan and (named_by_stranger or allows is not None):
         where = {"host": await _host_to_dial(address, named_by_stranger, allows), "port": address.port}
     tls = client_tls(address, any_certificate=on_lan or address.key is not None)
-    async with dialling(address, tls, proxy, **where) as connection:
+    async with await _dialled(address, tls, proxy, where) as connection:
         assert isinstance(connection, BoundedClient)
         # Behind a proxy all peers would seem to be in the proxy's part of the internet.
         yield connection, address.host if proxy else remote_host(connection)
+
+
+def proxy_of(setting: str, address: Address) -> Proxy | None:
+    """The proxy of links to this address. Raises ProxyFault: it cannot be used."""
+    try:
+        return proxy_for(setting, address.host, address.port, tls=address.tls)
+    except UsageError as error:
+        raise ProxyFault(error.text) from error
+
+
+async def _dialled(
+    address: Address, tls: ssl.SSLContext | None, proxy: Proxy | None, where: dict[str, Any]
+) -> Connection:
+    """The open connection. Raises ProxyFault, or what websockets raises for a fault of the peer."""
+    try:
+        return await dialling(address, tls, proxy.url if proxy else None, **where)
+    except ProxyError as error:
+        if proxy is None or (reason := _refusal(error)) is None:
+            raise
+        raise ProxyFault(proxy.refuses(f"{address.host}:{address.port}", reason)) from error
+    except OSError as error:
+        if proxy is None or isinstance(error, _MAYBE_BEHIND_IT):
+            raise
+        raise ProxyFault(proxy.unreachable(error.strerror or str(error))) from error
+
+
+def _refusal(error: ProxyError) -> str | None:
+    """What the proxy said, where that is not about the host behind it."""
+    if isinstance(error, InvalidProxyStatus):
+        status = error.response.status_code
+        return f"HTTP {status}" if status < 500 else None
+    cause = error.__cause__ or error
+    # A proxy that hangs up may have found nobody behind it.
+    if isinstance(cause, EOFError) or getattr(cause, "error_code", None) in _OF_THE_PEER:
+        return None
+    return str(cause) or type(cause).__name__
 
 
 async def hosts_of(address: Address) -> list[str]:

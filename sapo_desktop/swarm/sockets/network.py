@@ -24,8 +24,8 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
 from websockets.http11 import Request, Response
 
-from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.pace import Pace
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.swarm.addresses.address import Address, is_private, part_of_internet
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
@@ -36,7 +36,7 @@ from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me, Role
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets.certificate import server_context
-from sapo_desktop.swarm.sockets.dialling import Allows, peer_certificate, reach
+from sapo_desktop.swarm.sockets.dialling import Allows, ProxyFault, peer_certificate, proxy_of, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue, done_before
 from sapo_desktop.swarm.sockets.load_control import LoadControl
@@ -72,6 +72,7 @@ _TURNS = 1.25 / limits.GROUPS_PER_SECOND
 """Of the time that one message takes at a pace: who sends that seldom counts too."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
+_MOST_PROXY_FAULTS = 256
 _HUNG_UP = Closed("", 0, False)
 """How a greeting ended in whose midst the connection was closed."""
 _NO_LINK = (
@@ -82,7 +83,6 @@ _NO_LINK = (
     ConnectionClosed,
     ssl.SSLError,
     TimeoutError,
-    UsageError,  # the environment's proxy became one that cannot be used
     ValueError,  # a host that no resolver can be asked for
 )
 
@@ -171,6 +171,8 @@ class Network:
         """How the last greeting ended of those that links are kept to and that take none."""
         self.silent: dict[Address, float] = {}
         """Of those that links are kept to, since when nobody answers there, Unix time."""
+        self.proxy_faults: dict[Address, Text] = {}
+        """Of those dialled lately, the ones that the proxy did not connect us to, and why."""
         self.lan_is_open = False
         """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
@@ -241,6 +243,7 @@ class Network:
             allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
                 up names by itself, about the host as it is written.
         """
+        self.proxy_faults.pop(address, None)
         try:
             reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, on_lan=on_lan, allows=allows)
             async with reached as (connection, host):
@@ -249,9 +252,22 @@ class Network:
                 return await self._converse(
                     connection, session, host, self._part(host), address, lan=on_lan, only_greet=only_greet, visit=visit
                 )
+        except ProxyFault as fault:
+            log.warning("The proxy made no connection to a peer.")
+            self.proxy_faults[address] = fault.text
+            if len(self.proxy_faults) > _MOST_PROXY_FAULTS:
+                self.proxy_faults.pop(next(iter(self.proxy_faults)))
+            return None
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
+
+    def proxy_words(self, address: Address) -> Text:
+        """Which proxy leads to this address, to stand behind it in a sentence; empty without one."""
+        proxy = proxy_of(self._proxy, address)
+        if proxy is None:
+            return ""
+        return sentence(" (through the proxy {proxy}, from {source})", proxy=proxy.shown, source=proxy.source)
 
     def waiting(self, link: Link) -> int:
         """Bytes of a link that wait in this process, to be sent or to be looked at."""
@@ -325,6 +341,7 @@ class Network:
         finally:
             self.partings.pop(address, None)
             self.silent.pop(address, None)
+            self.proxy_faults.pop(address, None)
 
     async def _link_again_and_again(self, address: Address, named_by_stranger: bool) -> None:
         delay = _FIRST_DELAY
@@ -338,7 +355,7 @@ class Network:
                 self.partings[address] = goodbye
             else:
                 self.partings.pop(address, None)
-            if link is None:
+            if link is None and address not in self.proxy_faults:
                 self.silent.setdefault(address, time.time())
             else:
                 self.silent.pop(address, None)

@@ -139,6 +139,7 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
         key=await asyncio.to_thread(remote_key.load, settings.remote_url),
         key_in_clear=settings.remote_key_in_clear,
         adapters=_shared(settings.remote_adapters, hosting.folder) if settings.remote_adapters else None,
+        proxy=settings.proxy,
     )
     cache = hosting.folder.cache
     if not plan.choice.trains:

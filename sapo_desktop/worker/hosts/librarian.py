@@ -68,7 +68,7 @@ async def fetch(
     """
     check_network(settings)
     folder, hub = str(models_folder(settings)), endpoint(settings)
-    access = Access(endpoint=hub, most_bytes=1000 * settings.download_kilobytes)
+    access = Access(endpoint=hub, most_bytes=1000 * settings.download_kilobytes, proxy=settings.proxy)
     request = Fetch(folder=folder, reference=reference, files=files, access=access)
     try:
         return await ask(request, Kept, data, on_transfer)

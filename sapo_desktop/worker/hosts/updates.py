@@ -146,7 +146,7 @@ class Looker:
         memory, now = self._memory(), self._clock()
         later = now + DAY * (1 + _MORE * self._draw())
         self._keep(msgspec.structs.replace(memory, looked=now, next=later))  # first: a look that fails is one
-        said = await self._ask(AskRelease(address=self.release.address), self._data)
+        said = await self._ask(AskRelease(address=self.release.address, proxy=settings.proxy), self._data)
         standing, seen = self._judged(said.document, said.signature, memory.seen)
         fresh = Memory(looked=now, next=later, seen=seen, document=memory.document, signature=memory.signature)
         if standing.state == "refused":

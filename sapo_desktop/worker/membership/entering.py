@@ -52,11 +52,14 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
     address, began = Address.parse(text), time.monotonic()
     strangers = address in addresses(invited)
     link = await network.link(address, named_by_stranger=strangers, only_greet=True)
+    if link is None and (fault := network.proxy_faults.get(address)):
+        raise UsageError(fault)
     if link is None:
         raise UsageError(
-            "Nobody answers at {address}: look whether the address is right, and whether a node or relay runs "
+            "Nobody answers at {address}{through}: look whether the address is right, and whether a node or relay runs "
             "there and can be reached from here.",
             address=address.url.rstrip("/"),
+            through=network.proxy_words(address),
         )
     # The latency says that it answered over the link: who only proves its key has not taken ours.
     if link.told is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:

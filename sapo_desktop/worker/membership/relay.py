@@ -26,11 +26,11 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError, bug
+from sapo_desktop.core.network.proxies import check_environment
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.addresses.proxies import check_environment
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.trust import claims

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.network.proxies import check_proxy
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.swarm.addresses.address import Address, is_private
-from sapo_desktop.swarm.addresses.proxies import check_proxy
 from sapo_desktop.system.network import home_addresses
 
 _NO_KEY = sentence("A peer is blocked by its key of 64 hex digits.", in_terminal="sapo-desktop peers")

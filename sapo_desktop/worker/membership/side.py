@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 from sapo_desktop.core import sentences
 from sapo_desktop.core.errors import KeyringClosed, SapoError, UsageError
+from sapo_desktop.core.network.proxies import check_environment, check_proxy
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Sentence, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.addresses.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups

@@ -96,7 +96,7 @@ def linked_info(
     one_source = member is not None and member.one_source
     links = [link for link in exchange.links if link.session.is_open]
     dialled = {link.dialled for link in links}
-    partings = sent_away(network.partings, dialled)
+    partings = sent_away(network.partings, dialled) | {str(at): why for at, why in network.proxy_faults.items()}
     parted = next(iter(partings.values()), "")
     now = time.monotonic()
     return SwarmInfo(

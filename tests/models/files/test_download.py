@@ -4,15 +4,13 @@ import dataclasses
 import hashlib
 import json
 import os
-import ssl
+import socketserver
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx2
 import msgspec
 import pytest
-from huggingface_hub import set_client_factory
-from huggingface_hub.utils._http import default_client_factory
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
 from sapo_desktop.core.models import Access, Kept, ModelSpec, Transfer
@@ -31,15 +29,6 @@ def hub() -> Iterator[FakeHub]:
     with running_hub() as server:
         server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
         yield server
-
-
-@pytest.fixture(autouse=True, scope="module")
-def without_certificates() -> Iterator[None]:
-    """Reading the certificates of the world takes a quarter of a second for each client; nothing here needs them."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    set_client_factory(lambda: httpx2.Client(verify=context, timeout=None))
-    yield
-    set_client_factory(default_client_factory)
 
 
 @pytest.fixture(autouse=True)
@@ -62,9 +51,11 @@ class Downloads:
         self.waits: list[float] = []
         self.surface = Surface(patience=QUICK, retries=self._retries)
 
-    def __call__(self, spec: ModelSpec | None = None, token: str | None = None, endpoint: str = "") -> Kept:
+    def __call__(
+        self, spec: ModelSpec | None = None, token: str | None = None, endpoint: str = "", proxy: str = ""
+    ) -> Kept:
         spec = spec or ModelSpec(name="small", repository=REPO, revision="main")
-        access = Access(endpoint=endpoint or self.hub.endpoint, token=token)
+        access = Access(endpoint=endpoint or self.hub.endpoint, token=token, proxy=proxy)
         self.reports.clear()
         return download(Store(self.folder), spec, access, self.reports.append, self.surface)
 
@@ -159,10 +150,67 @@ def test_the_way_may_lead_through_a_proxy(get: Downloads, hub: FakeHub, monkeypa
     get(endpoint="http://hub.example")
     assert get.content("model.safetensors") == get.weights
     assert all(asked.path.startswith("http://hub.example/") for asked in hub.asked if asked.place != "cdn")
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    Store(get.folder).remove("small")
-    with pytest.raises(DownloadError, match="environment's proxy cannot be used"):
+
+
+@pytest.mark.parametrize(
+    ("variable", "scheme", "said"),
+    [
+        ("ALL_PROXY", "socks5", "The proxy socks5h://127.0.0.1:9 (the environment's ALL_PROXY)"),
+        ("HTTPS_PROXY", "http", "The proxy http://127.0.0.1:9 (the environment's HTTPS_PROXY)"),
+        ("HTTPS_PROXY", "ftp", "The environment's HTTPS_PROXY cannot be used"),
+    ],
+)
+def test_a_proxy_that_is_away_is_named_without_its_login(
+    get: Downloads, monkeypatch: pytest.MonkeyPatch, variable: str, scheme: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, f"{scheme}://user:s3cret@127.0.0.1:9")
+    with pytest.raises(DownloadError) as failed:
         get(endpoint="https://hub.example")
+    assert said in str(failed.value) and "s3cret" not in str(failed.value)
+
+
+class Refusing(socketserver.BaseRequestHandler):
+    """A proxy that connects to nobody."""
+
+    status = "403 Forbidden"
+
+    def handle(self) -> None:
+        self.request.recv(4000)
+        self.request.sendall(f"HTTP/1.1 {self.status}\r\nContent-Length: 0\r\n\r\n".encode())
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        yield f"http://user:s3cret@127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "status", "said"),
+    [
+        ("https", "407 Proxy Authentication Required", "user name and a password"),
+        ("http", "407 Proxy Authentication Required", "user name and a password"),
+        ("https", "403 Forbidden", "does not connect to hub.example: HTTP 403"),
+    ],
+)
+def test_a_proxys_refusal_is_not_the_hubs(
+    get: Downloads, monkeypatch: pytest.MonkeyPatch, refusing: str, scheme: str, status: str, said: str
+) -> None:
+    monkeypatch.setattr(Refusing, "status", status)
+    monkeypatch.setenv(f"{scheme}_proxy", refusing)
+    with pytest.raises(DownloadError) as failed:
+        get(endpoint=f"{scheme}://hub.example")
+    words = str(failed.value)
+    assert said in words and f"the environment's {scheme.upper()}_PROXY" in words and "s3cret" not in words
+    assert get.waits == [], "to ask again changes nothing"
+
+
+def test_the_setting_holds_for_downloads(get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    get(endpoint="http://hub.example", proxy=hub.endpoint)
+    assert get.content("model.safetensors") == get.weights
 
 
 def test_a_gguf_model_that_only_answers_comes_with_a_word_about_it(get: Downloads, hub: FakeHub) -> None:

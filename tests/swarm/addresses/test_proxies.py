@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.network.proxies import check_environment, check_proxy, proxy_for
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.addresses.proxies import check_environment, check_proxy, proxy_for
 from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.worker.membership.entering import greet
 from tests.swarm.proxies import proxy
 from tests.swarm.sockets.test_certificate import listener
-from tests.swarm.sockets.test_network import Node
+from tests.swarm.sockets.test_network import Node, until
 
 KINDS = ("http", "socks5h")
 SECRET = "s3cret"
@@ -112,24 +113,115 @@ async def test_without_a_setting_the_environment_names_it(tmp_path: Path, monkey
         link = await alice.network.link(Address("peer.example", bob.port, key=bob.signer.key), only_greet=True)
         assert link is not None and link.key and len(through.asked) == 1
         # It is told names even where the environment says socks5, and left out where the environment says so.
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)
-        assert link is not None and link.key and through.connections == 1
+        monkeypatch.setenv("NO_PROXY", "peer.example")
+        assert await alice.network.link(Address("peer.example", bob.port), only_greet=True) is None
+        assert through.connections == 1
+
+
+def used(setting: str, address: Address = PEER) -> str | None:
+    found = proxy_for(setting, address.host, address.port, tls=address.tls)
+    return found.url if found else None
 
 
 def test_the_order_of_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Address("peer.example", 8765, tls=False)
-    assert proxy_for("", PEER) is None
+    assert used("") is None
     monkeypatch.setenv("all_proxy", "socks5h://all.example:1080")
-    assert proxy_for("", PEER) == proxy_for("", plain) == "socks5h://all.example:1080"
+    assert used("") == used("", plain) == "socks5h://all.example:1080"
     monkeypatch.setenv("HTTP_PROXY", "http://plain.example:3128")
     monkeypatch.setenv("HTTPS_PROXY", "tls.example:3128")
-    assert proxy_for("", PEER) == "http://tls.example:3128"
-    assert proxy_for("off", PEER) is None
-    assert proxy_for("http://typed.example:1", PEER) == "http://typed.example:1"
+    assert used("") == "http://tls.example:3128" and used("", plain) == "http://plain.example:3128"
+    assert used("off") is None
+    assert used("http://typed.example:1") == "http://typed.example:1"
     monkeypatch.setenv("NO_PROXY", ".example")
-    assert proxy_for("", PEER) is None
-    assert proxy_for("http://typed.example:1", PEER) == "http://typed.example:1"
+    assert used("") is None
+    assert used("http://typed.example:1") == "http://typed.example:1"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+@pytest.mark.parametrize("setting", ["", "http://typed.example:1"])
+def test_no_proxy_leads_to_this_computer(monkeypatch: pytest.MonkeyPatch, setting: str, host: str) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://all.example:1")
+    assert used(setting, Address(host, 8765)) is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "host", "excepted"),
+    [
+        ("10.0.0.0/8", "10.1.2.3", True),
+        ("10.0.0.0/8", "11.1.2.3", False),
+        ("fd00::/8", "fd12::1", True),
+        ("a.example, peer.example", "peer.example", True),
+        ("a.example peer.example", "peer.example", True),
+        (" .example", "peer.example", True),
+        ("*.example", "peer.example", True),
+        ("peer.example", "other-peer.example", False),
+        ("PEER.example", "peer.example", True),
+        ("peer.example:8765", "peer.example", True),
+        ("peer.example:443", "peer.example", False),
+        ("10.0.0.0/8:443", "10.1.2.3", False),
+        ("[fd12::1]:8765", "fd12::1", True),
+        ("fd12::1", "fd12::1", True),
+        ("a.example, *", "peer.example", True),
+        ("10.0.0.0/99,,", "10.1.2.3", False),
+        ("", "peer.example", False),
+    ],
+)
+def test_no_proxy_takes_names_addresses_and_networks(
+    monkeypatch: pytest.MonkeyPatch, listed: str, host: str, excepted: bool
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://all.example:1")
+    monkeypatch.setenv("NO_PROXY", listed)
+    assert (used("", Address(host, 8765)) is None) is excepted
+
+
+def test_desktops_write_socks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks://all.example:1080/")
+    assert used("") == "socks5h://all.example:1080"
+
+
+@pytest.mark.parametrize(
+    ("mood", "kind", "said"),
+    [
+        ("wrong login", "http", "wants a user name and a password (HTTP 407)"),
+        ("wrong login", "socks5h", "does not connect to peer.example"),
+        ("refuse", "http", "does not connect to peer.example:{port}: HTTP 403"),
+        ("refuse", "socks5h", "does not connect to peer.example:{port}: Connection not allowed by ruleset"),
+        ("dead", "http", "cannot be reached"),
+        ("dead", "socks5h", "cannot be reached"),
+    ],
+)
+async def test_a_proxys_fault_names_the_proxy_and_is_not_the_peers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mood: str, kind: str, said: str
+) -> None:
+    login = ("volunteer", "another") if mood == "wrong login" else None
+    async with (
+        proxy(kind, login=login, mood=mood) as through,
+        dialler_and_peer(tmp_path, "") as (alice, bob),
+    ):
+        if mood == "dead":
+            through.port = 9
+        monkeypatch.setenv("HTTPS_PROXY", through.url(TYPED_LOGIN))
+        named = Address("peer.example", bob.port, key=bob.signer.key)
+        with pytest.raises(UsageError) as refused:
+            await greet(alice.network, str(named), "")
+        words = str(refused.value)
+        assert said.format(port=bob.port) in words and SECRET not in words
+        assert f"The proxy {kind}://127.0.0.1:{through.port} (the environment's HTTPS_PROXY)" in words
+        keeping = alice.network.dial(named)
+        await until(lambda: named in alice.network.proxy_faults)
+        assert alice.network.silent == {}, "nobody knows whether the peer answers"
+        keeping.cancel()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_peer_that_is_away_behind_a_proxy_is_at_fault_itself(tmp_path: Path, kind: str) -> None:
+    async with (
+        proxy(kind, mood="nobody there") as through,
+        dialler_and_peer(tmp_path, through.url()) as (alice, _),
+    ):
+        with pytest.raises(UsageError, match=rf"Nobody answers at .* \(through the proxy {kind}://127.* the setting"):
+            await greet(alice.network, "wss://peer.example:9", "")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +275,7 @@ def test_what_is_no_proxy_is_refused_without_saying_it_again(typed: str, monkeyp
 async def test_an_unusable_proxy_of_the_environment_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "https://proxy.example:443")
     async with dialler_and_peer(tmp_path, "") as (alice, bob):
-        link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)
+        link = await alice.network.link(Address("peer.example", bob.port, key=bob.signer.key), only_greet=True)
         assert link is None and bob.heard == []
 
 
