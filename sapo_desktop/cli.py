@@ -10,7 +10,6 @@ import asyncio
 import faulthandler
 import importlib
 import os
-import shlex
 import sys
 import traceback
 from argparse import Namespace
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.sentences import quoted
 from sapo_desktop.terminal.output import Output, written
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
         if not why:
             return _window(args, out, link)
         if link:
-            raise UsageError(f"{why} To follow the link in the terminal: sapo-desktop run --invite '{link}'")
+            raise UsageError(f"{why} To follow the link in the terminal: sapo-desktop run --invite {quoted(link)}")
         _agree_to_terminal(args, out, why)
         args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
     elif link or args.tray:
@@ -176,7 +176,7 @@ async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:
 def _data_option(args: Namespace) -> str:
     """What names the same data folder in another command."""
     given = getattr(args, "data", None)
-    return "" if given is None else f" --data {_quoted(given)}"
+    return "" if given is None else f" --data {quoted(given)}"
 
 
 def _data_folder(args: Namespace) -> Path:
@@ -187,9 +187,3 @@ def _data_folder(args: Namespace) -> Path:
     if given == "":
         raise UsageError("--data needs a folder.")
     return DataFolder.at(None if given is None else Path(given)).root
-
-
-def _quoted(folder: str) -> str:
-    """The folder as one word of a shell's command line."""
-    path = str(Path(folder))
-    return f'"{path}"' if os.name == "nt" else shlex.quote(path)

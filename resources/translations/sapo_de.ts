@@ -7156,6 +7156,10 @@
         <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. vLLM und llama-server nutzen die dieses Modells.</translation>
     </message>
     <message>
+        <source>{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, `quit`); a second node needs another --data folder.</source>
+        <translation>{who} läuft bereits auf {folder}. Befehle mit `--data {data}` erreichen ihn (`status`, `pause`, `quit`); ein zweiter Knoten braucht einen anderen Ordner für --data.</translation>
+    </message>
+    <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
         <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
     </message>
@@ -8112,10 +8116,6 @@
     <message>
         <source>{what}: {now} instead of {before}</source>
         <translation>{what}: {now} statt {before}</translation>
-    </message>
-    <message>
-        <source>{who} already runs on {folder}. Commands with `--data {folder}` reach it (`status`, `pause`, `quit`); a second node needs another --data folder.</source>
-        <translation>{who} arbeitet schon mit {folder}. Befehle mit `--data {folder}` erreichen ihn (`status`, `pause`, `quit`); ein zweiter Knoten braucht einen anderen Ordner für --data.</translation>
     </message>
     <message>
         <source>{name}: {day}, {hour}, {state}</source>

@@ -16,6 +16,7 @@ from sapo_desktop.commands.library import while_out_of_silo
 from sapo_desktop.commands.line.context import NO_RELAY, START_RELAY, Context, call
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.records import Check
+from sapo_desktop.core.sentences import quoted
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import diagnosis, installation, processes
@@ -144,7 +145,7 @@ async def fetch_engine(context: Context, args: Namespace) -> None:
     folder = str(_absolute(args.folder))
     await _engine_pack("fetch", folder)
     context.out.emit("written", file=folder, what="engine pack")
-    context.out.say(f"On the other computer: sapo-desktop engine install --from {args.folder}")
+    context.out.say(f"On the other computer: sapo-desktop engine install --from {quoted(args.folder)}")
 
 
 async def remove_engine(context: Context, args: Namespace) -> None:

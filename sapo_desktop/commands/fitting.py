@@ -10,7 +10,7 @@ from sapo_desktop.commands import settings
 from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
-from sapo_desktop.core.sentences import Sentence
+from sapo_desktop.core.sentences import Sentence, quoted
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import duration, size
 from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, GetCatalogue, GetFit
@@ -53,7 +53,7 @@ async def _use(context: Context, way: Way) -> None:
         raise SapoError(f"{way.refusal} Nothing was changed.")
     models = await _catalogue(context)
     if not next(model for model in models if model.id == way.model).downloaded:
-        raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {way.model}")
+        raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {quoted(way.model)}")
     kept = await settings.keep(context, way.settings)
     context.out.emit("ok", text=str(kept.text))
     context.out.say(f"\n{kept.text} The model is {way.model}.")

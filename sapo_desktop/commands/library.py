@@ -19,7 +19,7 @@ from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
 from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, quoted
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets import hub_token
@@ -163,7 +163,7 @@ def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) 
     for note in notes:
         context.out.say(str(note))
     if model.kind == "transformers":
-        context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {model.name}")
+        context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {quoted(model.name)}")
 
 
 # -- words -----------------------------------------------------------------------------------------------------

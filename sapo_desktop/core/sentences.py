@@ -11,7 +11,9 @@ value. A number is written as a count (1,240); one that is not (a port, a year, 
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -21,6 +23,8 @@ from sapo_desktop.core.records import Record
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _UNITS = ("B", "KB", "MB", "GB")
+_PLAIN_ON_WINDOWS = re.compile(r"[\w@+=:.,/\\-]+", re.ASCII)
+"""What needs no quotes in any shell of Windows."""
 
 
 class Size(Record, frozen=True, kw_only=True, tag=True):
@@ -43,7 +47,8 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
     template: str
     values: dict[str, Value] = msgspec.field(default_factory=dict)
     in_terminal: str = ""
-    """The command that does what is advised, with the same `{names}`: a window has its own way and leaves it out."""
+    """The command that does what is advised, with the same `{names}`, each one word of the shell (`quoted`): a
+    window has its own way and leaves it out."""
 
     def __hash__(self) -> int:
         return hash(str(self))  # msgspec's own would stumble over the values
@@ -59,7 +64,7 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
             values[name], within = _english(value)
             commands += within
         if self.in_terminal:
-            commands.append(filled(self.in_terminal, values))
+            commands.append(filled(self.in_terminal, {name: quoted(value) for name, value in values.items()}))
         return filled(self.template, values), list(dict.fromkeys(commands))
 
 
@@ -109,3 +114,19 @@ def _english(value: Value) -> tuple[str, list[str]]:
         case list():
             items = [_english(item) for item in value]
             return "; ".join(words for words, _ in items), [one for _, commands in items for one in commands]
+
+
+def quoted(word: object) -> str:
+    """`word` as one word of a command line, whatever stands in it: for a POSIX shell, or for the shells of Windows.
+
+    PowerShell and cmd agree on double quotes only where neither fills in a name. A word with a sign that PowerShell
+    would look into is quoted for PowerShell alone.
+    """
+    text = str(word)
+    if os.name != "nt":
+        return shlex.quote(text)
+    if _PLAIN_ON_WINDOWS.fullmatch(text):
+        return text
+    if any(sign in text for sign in '$`"“”„'):
+        return "'" + re.sub("(['‘’‚‛])", r"\1\1", text) + "'"
+    return f'"{text}"'

@@ -13,6 +13,8 @@ import re
 import shutil
 import sys
 
+from sapo_desktop.core.sentences import quoted
+
 PROGRAM = "sapo-desktop"
 _COMMAND = re.compile(rf"(?<![\w./@'\"-]){PROGRAM}(?=\s[a-zA-Z-])")
 """With a word after it; as a name of files, packages and addresses it stays."""
@@ -40,4 +42,4 @@ def _shortest(path: str) -> str:
     """The path, from the working directory where that is shorter; as one word of a shell's command line."""
     with contextlib.suppress(OSError, ValueError):  # it is on another drive, or the working directory has gone
         path = min(path, os.path.relpath(path), key=len)
-    return f'"{path}"' if " " in path else path
+    return quoted(path)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
+from sapo_desktop.core.sentences import quoted
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.wording import amount, duration, percent
 
@@ -38,14 +38,14 @@ def summary_lines(view: Dashboard, *, data_option: str = "", only_now: Mapping[s
 
 def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) -> list[tuple[str, str]]:
     # Another model would not fit the adapter, so it has to be kept before anything else is asked.
-    kept = [f"model={shlex.quote(only_now['model'])}"] if "model" in only_now else []
+    kept = [f"model={quoted(only_now['model'])}"] if "model" in only_now else []
     again = "".join(_option(key, value) for key, value in only_now.items() if key != "model")
     solved = (answer.question for answer in reversed(view.answers) if answer.solved)
-    quiz = [text for text in solved if len(text) <= 70 and not any(mark in text for mark in "\"'`$\\!")][:1]
+    quiz = [text for text in solved if len(text) <= 70 and text.isprintable()][:1]
     steps = [
         *(("keep the model", f"sapo-desktop settings set {setting}{data_option}") for setting in kept),
         ("go on", f"sapo-desktop run{again}{data_option}"),
-        *(("quiz it", f'sapo-desktop ask "{question}"{data_option}') for question in quiz),
+        *(("quiz it", f"sapo-desktop ask {quoted(question)}{data_option}") for question in quiz),
         ("score it", f"sapo-desktop eval{data_option}"),
     ]
     if view.has_learned:
@@ -58,5 +58,5 @@ def _option(key: str, value: str) -> str:
     if (key, value) == ("silo", "on"):
         return " --silo"
     if key in _OWN_OPTIONS:
-        return f" --{key} {shlex.quote(value)}"
-    return f" --set {shlex.quote(f'{key}={value}')}"
+        return f" --{key} {quoted(value)}"
+    return f" --set {quoted(f'{key}={value}')}"

@@ -27,7 +27,7 @@ def test_a_clone_names_its_own_python_from_where_one_stands(monkeypatch: pytest.
     elsewhere = "sapo-desktop-window, sapo-desktop/0.1.0, sapo-desktop 0.1.0, /a/sapo-desktop run"
     assert invocation.as_started(elsewhere) == elsewhere
     started(monkeypatch, "sapo_desktop.__main__", str(tmp_path / "my python"))
-    assert invocation.as_started("sapo-desktop run") == '"my python" -m sapo_desktop run'
+    assert invocation.as_started("sapo-desktop run") == "'my python' -m sapo_desktop run"
 
 
 @pytest.mark.parametrize(("name", "installed"), [("sapo_desktop.__main__", True), ("pytest.__main__", False)])

@@ -1,5 +1,7 @@
 """The closing words of a run."""
 
+import shlex
+
 import msgspec
 
 from sapo_desktop.terminal.dashboard import Dashboard
@@ -45,4 +47,7 @@ def test_only_a_question_that_it_solved_is_proposed() -> None:
     assert "quiz it" not in "\n".join(summary_lines(view))
     for question, solved in (("What is 2 + 2?", True), ("What is 9 + 9?", False), ('Spell "cat".', True)):
         view.take(Answered(round=1, task="t", question=question, completion="4", solved=solved))
-    assert 'quiz it        sapo-desktop ask "What is 2 + 2?"' in "\n".join(summary_lines(view))
+    assert """quiz it        sapo-desktop ask 'Spell "cat".'""" in "\n".join(summary_lines(view))
+    view.take(Answered(round=1, task="t", question="'; touch pwned; '", completion="4", solved=True))
+    (line,) = (line for line in summary_lines(view) if "quiz it" in line)
+    assert shlex.split(line)[-1] == "'; touch pwned; '"

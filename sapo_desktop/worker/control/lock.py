@@ -13,7 +13,7 @@ from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
 from sapo_desktop.core.files.reading import UnfitFile, open_regular
-from sapo_desktop.core.sentences import Sentence, sentence
+from sapo_desktop.core.sentences import Sentence, quoted, sentence
 from sapo_desktop.system.folders import DataFolder, FolderError, explained
 
 LOOK_SECONDS = 5.0
@@ -82,10 +82,11 @@ class FolderLock:
     def _in_use(self) -> Sentence:
         pid = holder(self._folder)
         return sentence(
-            "{who} already runs on {folder}. Commands with `--data {folder}` reach it (`status`, `pause`, `quit`); a "
+            "{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, `quit`); a "
             "second node needs another --data folder.",
             who=sentence("Process {pid}", pid=str(pid)) if pid else sentence("Another worker"),
             folder=str(self._folder.root),
+            data=quoted(self._folder.root),
         )
 
 

@@ -244,7 +244,7 @@ def test_of_each_kept_address_it_is_said_what_happened_last(qtbot: QtBot) -> Non
     scene.page.refresh(scene.view.take_swarm(swarm))
     card = scene.page._addresses
     since = f"nobody answers since {numbers.clock(scenes.NOW - 60)}"
-    assert [row[1] for row in cells(card.table)] == ["linked", "takes no link", since, "not answered yet"]
+    assert [row[1] for row in cells(card.table)] == ["linked", "no link", since, "not answered yet"]
     card.table.selectRow(1)
     assert refuses in all_texts(card)
     card.table.selectRow(2)
