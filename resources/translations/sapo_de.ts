@@ -5710,6 +5710,10 @@
         <translation>Der Knoten übernimmt es jetzt, oder sobald seine laufende Runde fertig ist.</translation>
     </message>
     <message>
+        <source>The node that ran here last did not end by itself: {reason}. It continues from the last checkpoint.</source>
+        <translation>Der Knoten, der hier zuletzt lief, endete nicht von selbst: {reason}. Er macht beim letzten Checkpoint weiter.</translation>
+    </message>
+    <message>
         <source>The own tasks cannot be kept</source>
         <translation>Die eigenen Aufgaben lassen sich nicht behalten</translation>
     </message>
@@ -5752,6 +5756,10 @@
     <message>
         <source>The window of {folder} is open already and does not answer. End it (process {pid}), then start again.</source>
         <translation>Das Fenster von {folder} ist schon offen und antwortet nicht. Beende es (Prozess {pid}) und starte noch einmal.</translation>
+    </message>
+    <message>
+        <source>The window that was open here last did not end by itself: {reason}.</source>
+        <translation>Das Fenster, das hier zuletzt offen war, endete nicht von selbst: {reason}.</translation>
     </message>
     <message>
         <source>The worker ended while it started: {reason}.</source>
@@ -6360,6 +6368,14 @@
         <translation>er wurde abgeschossen (SIGKILL): Dieser Knoten ging über den Speicher hinaus, den du erlaubst (memory_most)</translation>
     </message>
     <message>
+        <source>it was killed, maybe as the computer ran out of memory</source>
+        <translation>er wurde abgeschossen, vielleicht weil dem Computer der Speicher ausging</translation>
+    </message>
+    <message>
+        <source>it was killed, or crashed</source>
+        <translation>er wurde abgeschossen oder stürzte ab</translation>
+    </message>
+    <message>
         <source>it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.</source>
         <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); memory_most lässt ihm {free}. Stelle memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass es nur antworten.</translation>
     </message>
@@ -6570,6 +6586,10 @@
     <message>
         <source>the admission is for another key or another swarm</source>
         <translation>die Aufnahme gilt für einen anderen Schlüssel oder einen anderen Schwarm</translation>
+    </message>
+    <message>
+        <source>the computer was restarted, or lost its power</source>
+        <translation>der Computer wurde neu gestartet oder verlor den Strom</translation>
     </message>
     <message>
         <source>the disk is full: free some space</source>

@@ -135,6 +135,15 @@ class DataFolder(msgspec.Struct, frozen=True):
     def lock(self) -> Path:
         return self.root / "worker.lock"
 
+    def run(self, name: str) -> Path:
+        """The mark of a process that runs (system/ends.py): `worker` or `window`."""
+        return self.logs / f"{name}.run"
+
+    @property
+    def notices(self) -> Path:
+        """What the node said to people, a line of JSON each (system/logs.py: the file turns over as a log does)."""
+        return self.logs / "notices.jsonl"
+
     def log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
 

@@ -157,6 +157,12 @@ def _whole_message(record: logging.LogRecord) -> str:
     return f"{record.name} {record.levelno} {record.getMessage()}" + (f" {error!r}" if error else "")
 
 
+def add_line(path: Path, line: bytes, limit: int) -> None:
+    """Write a line at the end of such a file. Raises OSError."""
+    with open_log(path, limit) as file:
+        file.write(line + b"\n")
+
+
 def log_size(path: Path) -> int:
     """Bytes in a log, 0 where there is none: what `last_lines` takes as `since`."""
     return path.stat().st_size if path.exists() else 0

@@ -18,7 +18,6 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from sapo_desktop.core.errors import SapoError, SettingsError, UsageError, bug
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
+from sapo_desktop.system import ends
 from sapo_desktop.system.desktop import autostart, sleep
 from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder, FolderError
@@ -55,11 +55,10 @@ from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.store.notices import KeptNotices
 
 log = logging.getLogger("sapo_desktop.worker")
 
-MOST_NOTICES = 200
-"""That are kept for clients who come later."""
 OWNER_GRACE = 5.0
 """Seconds that a window or terminal has to come back before its worker ends with it."""
 
@@ -124,7 +123,10 @@ async def _work(options: Options) -> int:
         losing.add_done_callback(worker.abandon)
         try:
             async with worker.channel(), bounded_logs(folder.logs):
-                return await worker.run(read.said)
+                with ends.marked(folder.run("worker")) as died:
+                    if died:
+                        worker.tell_of_end(died)
+                    return await worker.run(read.said)
         finally:
             losing.cancel()
 
@@ -160,7 +162,7 @@ class Worker:
         """Whether something else than a setting asks for the node to be put together anew."""
         self._ceiling = Ceiling()
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
-        self._notices: deque[Notice] = deque(maxlen=MOST_NOTICES)
+        self._notices = KeptNotices(folder.notices)
         self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
@@ -194,6 +196,15 @@ class Worker:
             yield
         finally:
             await self._server.close()
+
+    def tell_of_end(self, reason: Text) -> None:
+        """The worker before this one did not end by itself."""
+        text = sentence(
+            "The node that ran here last did not end by itself: {reason}. It continues from the last checkpoint.",
+            reason=reason,
+        )
+        log.error("%s", text)
+        self._publish(Notice(level="error", text=text, time=time.time()))
 
     def abandon(self, losing: asyncio.Task[FolderError]) -> None:
         """End with that reason."""
@@ -430,7 +441,7 @@ class Worker:
             folder=self._folder,
             overrides=self._overrides,
             publish=self._publish,
-            notices=lambda: list(self._notices),
+            notices=self._notices.newest,
             follow=self._follow,
             tasks_changed=self._put_together_anew,
             quit=self._quit.set,
@@ -446,7 +457,7 @@ class Worker:
     def _publish(self, event: Event) -> None:
         """Tell every client; notices are kept for those who come later."""
         if isinstance(event, Notice):
-            self._notices.append(event)
+            self._notices.add(event)
         self._server.publish(event)
 
     # -- the control channel's side ------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
 from sapo_desktop.worker.governor import NodeState
-from sapo_desktop.worker.main import MOST_NOTICES, Options, Worker
+from sapo_desktop.worker.main import Options, Worker
 from tests.cli.fake_node import FakeNode, scripted_round
 from tests.worker.test_orders import Told
 
@@ -195,11 +195,16 @@ async def test_who_asked_for_rounds_may_end_the_node(worker: Worker, served: Ser
 
 
 async def test_the_last_notices_are_kept_for_those_who_come_later(worker: Worker) -> None:
-    for number in range(MOST_NOTICES + 5):
+    for number in range(3):
         worker._publish(Notice(level="info", text=str(number)))
         worker._publish(CheckpointsChanged())
-    kept = [notice.text for notice in worker._notices]
-    assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
+    assert [notice.text for notice in worker._notices.newest()] == ["0", "1", "2"]
+
+
+async def test_a_worker_that_was_killed_is_told_at_the_next_start(worker: Worker) -> None:
+    worker.tell_of_end("it was killed (SIGKILL)")
+    (notice,) = worker._notices.newest()
+    assert notice.level == "error" and "(SIGKILL)" in str(notice.text)
 
 
 async def test_who_hears_that_a_start_failed_hears_what_kind_of_failure_it_was(

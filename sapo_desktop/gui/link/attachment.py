@@ -194,6 +194,7 @@ class Attachment:
             else:
                 if time.monotonic() - began > STEADY_SECONDS:
                     pause = FIRST_PAUSE
+                log.warning("The node is not there: %s", failure)
                 lost = Lost(reason=failure.text, mend=self._mend)
                 if lost != told:  # a quiet try that fails as the one before is no news
                     self._deliver(lost)

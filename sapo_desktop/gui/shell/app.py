@@ -26,6 +26,7 @@ from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
@@ -40,10 +41,12 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.system.ends import marked
 from sapo_desktop.system.folders import DataFolder, explained
-from sapo_desktop.system.logs import begin_log, open_log
+from sapo_desktop.system.logs import add_line, begin_log, open_log
 from sapo_desktop.view.link import Ended
 from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages.facts import LONGEST_NOTICES, Notice
 
 if TYPE_CHECKING:
     from sapo_desktop.gui.first_run.wizard import Wizard
@@ -125,6 +128,8 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
         begin_log(file, data.log("window"))
         faulthandler.enable(file)  # Qt's crashes leave their stack in the log
         ends.callback(faulthandler.disable)
+        if died := ends.enter_context(marked(data.run("window"))):
+            _tell_of_end(data, died)
         desktop = Desktop(app, data)
         single.raised.connect(desktop.open)
         desktop.leaving.connect(single.close)
@@ -136,6 +141,17 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
             code = app.exec()
     gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
     return code
+
+
+def _tell_of_end(data: DataFolder, reason: Text) -> None:
+    """The window before this one did not end by itself: its log says so, and the log page."""
+    text = sentence("The window that was open here last did not end by itself: {reason}.", reason=reason)
+    log.error("%s", text)
+    notice = Notice(level="error", text=text, time=time.time())
+    try:
+        add_line(data.notices, msgspec.json.encode(notice), LONGEST_NOTICES)
+    except OSError as error:
+        log.warning("A notice is not kept on disk: %s", error)
 
 
 def _opened_log(data: DataFolder) -> BinaryIO:

@@ -25,9 +25,9 @@ import msgspec
 
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, bug, error_class
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.system import processes
+from sapo_desktop.system import ends, processes
 from sapo_desktop.system.folders import DataFolder, explained
-from sapo_desktop.system.logs import last_lines, log_size, open_log
+from sapo_desktop.system.logs import MAX_LOG_BYTES, add_line, last_lines, log_size, open_log
 from sapo_desktop.worker.control.channel import ControlLink, open_link
 from sapo_desktop.worker.control.lock import holder
 from sapo_desktop.worker.control.messages.envelopes import Answer, Attach, Call, Cancel, Failure, Note, ToClient, Watch
@@ -66,6 +66,8 @@ class Client:
         """The worker's process where it was started for this client."""
         self.last_words: Callable[[], str] = str
         """What the worker's log says since this client came, or since the start of a worker of our own."""
+        self.died: Callable[[int], Text] = processes.exit_reason
+        """Why a worker of our own ended with that exit code; its log has it from then on."""
         self._number = 0
         self._calls: dict[int, asyncio.Future[Reply]] = {}
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -149,8 +151,8 @@ class Client:
         if (error := await self._why_it_ended()) is not None:
             return error.text
         code = self.process.poll() if self.process is not None else None
-        reason: Text = "" if code is None else processes.exit_reason(code)
         said = self.last_words()
+        reason: Text = "" if code is None else self.died(code)
         if code is None and said:
             return sentence("The worker is gone. Its last words:\n{words}", words=said)
         if code is None:
@@ -196,6 +198,16 @@ class Client:
                 answer.set_result(reply)
             case Failure():
                 answer.set_exception(_error(message))
+
+
+def _died(folder: DataFolder, pid: int, code: int) -> Text:
+    """Why worker `pid` ended. Where a signal ended it, it could not write that into its log: this does."""
+    reason = ends.died(folder.run("worker"), pid, code)
+    if code < 0:
+        text = f"{time.strftime('%Y-%m-%d %H:%M:%S')} ERROR The node (process {pid}) is gone: {reason}"
+        with contextlib.suppress(OSError):  # the disk is full, or the folder is gone: it is shown all the same
+            add_line(folder.log("worker"), text.encode(), MAX_LOG_BYTES)
+    return reason
 
 
 class Attached(NamedTuple):
@@ -281,6 +293,7 @@ async def start_and_connect(
     finally:
         let_go(process)  # attached or not: who is not ends what was started for us
     client.process = process
+    client.died = functools.partial(_died, data, process.pid)
     client.last_words = functools.partial(last_lines, data.log("worker"), since)
     return client
 

@@ -35,6 +35,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.admission import Members
+from sapo_desktop.system import ends
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey
@@ -98,7 +99,10 @@ async def _work(data: Path, options: RelayOptions, started: bool) -> int:
     _check(options)
     with FolderLock(folder) as held:
         async with bounded_logs(folder.logs):
-            return await Relay(folder, options, started=started).run(held)
+            with ends.marked(folder.run("worker")) as died:
+                if died:
+                    log.error("The relay that ran here last did not end by itself: %s.", died)
+                return await Relay(folder, options, started=started).run(held)
 
 
 def _check(options: RelayOptions) -> None:

@@ -115,6 +115,10 @@ class Notice(Message, frozen=True, kw_only=True):
     """Unix time at which it was said."""
 
 
+LONGEST_NOTICES = 256 * 1024
+"""Bytes of the file of notices, and of the one before it."""
+
+
 class Notices(Message, frozen=True, kw_only=True):
     items: list[Notice]
     """Oldest first."""
