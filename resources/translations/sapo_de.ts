@@ -5214,10 +5214,6 @@
         <translation>Der Generator sollte arbeiten, bevor ein Modell geladen war.</translation>
     </message>
     <message>
-        <source>The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: back to checkpoint {number}, with {remedy} for a while.</source>
-        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler unter die {count} Werte davor: zurück zu Checkpoint {number}, eine Zeitlang mit {remedy}.</translation>
-    </message>
-    <message>
         <source>The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints and training are not affected.</source>
         <translation>Die Verlaufsdatenbank war beschädigt ({error}). Sie liegt jetzt unter {name}, und eine neue wurde begonnen; Checkpoints und Training betrifft das nicht.</translation>
     </message>
@@ -5664,6 +5660,10 @@
     <message>
         <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it goes on with the one that is here.</source>
         <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
+    </message>
+    <message>
+        <source>The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to checkpoint {number}, with {remedy} for a while.</source>
+        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler seines eigenen Rauschens: zurück zu Checkpoint {number}, eine Zeitlang mit {remedy}.</translation>
     </message>
     <message>
         <source>The key in {key} is not that of the first certificate in {certificate}. Name the two that belong together.</source>

@@ -4,12 +4,13 @@ Pure. The same questions are asked each time, so each evaluation is compared wit
 question: the last 1 to 10 of them with the mean of the 20 before these. Nothing is compared with the best of many
 looks, which is high by luck. Greedy answers of an adapter that learns flip both ways, so the difference is measured
 in the standard errors that this run's own flips make it have: how many questions are solved now and then, how long
-they stay as they are, and a few that change for good by chance. Beyond `ERRORS_BELOW` of them it is lost skill.
+they stay as they are, and a few that change for good by chance. Beyond `ERRORS_BELOW` of them it is lost skill. A slow
+loss moves the scores before it too, so the trend of the last evaluations is measured as well, in the same errors.
 `tests/bench/swarm/guard.py` measures how often that is wrong and how soon it is right.
 
 Then: back to the best checkpoint, and for a while less of what may have done it, first external groups, then learning
 rate. Counters never go back: a round number is used once. Left out on purpose: a backdoor costs no validation score,
-so the guard cannot see one; nor does it see what is lost more slowly than the reference moves.
+so the guard cannot see one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import msgspec
 
@@ -29,6 +30,8 @@ RECENT = (1, 2, 3, 5, 7, 10)
 mean of several."""
 REFERENCE = 20
 """Most evaluations that they are compared with."""
+TRENDS = (6, 8, 10, 14, 20, 30)
+"""Over how many of the newest evaluations a trend is measured."""
 ERRORS_BELOW = 3.8
 """Standard errors. One comparison is wrong once in 14,000; the six of an evaluation and those of its neighbours are
 largely one, and the expected noise is on the safe side: what comes of 500 evaluations is measured, not derived."""
@@ -82,7 +85,7 @@ class Fall(Record, frozen=True):
     """How far the newest evaluations lie below those before them."""
 
     evaluations: int = 0
-    """How many are the newest ones; 0: none lie below."""
+    """How many are the newest ones, or lie on the trend; 0: none lie below."""
     points: float = 0.0
     """Share of the questions."""
     errors: float = 0.0
@@ -125,35 +128,58 @@ def observe(
 
 
 def largest_fall(looks: Sequence[Sequence[bool]]) -> Fall:
-    """Of the ways to part these evaluations (oldest first, the same questions each time) into newest ones and those
-    before them, the one whose fall is the most standard errors.
-
-    The squared error of the difference of the two means, of w and r evaluations of n questions, is
-
-        n v c (1/w + 1/r) + n d (w + r)/3
-
-    v: the mean p(1 - p) of a question; c = (1 + a)/(1 - a), as answers that stay as they are for a while (correlation a
-    from one evaluation to the next) tell less than independent ones; d: the variance of changes for good, which is that
-    of a random walk. v and a are taken from the evaluations before, never from the ones on trial.
-    """
+    """The fall of these evaluations (oldest first, the same questions each time) that is the most standard errors: of
+    the ways to part them into newest ones and those before them, and of the trends of the newest ones."""
     worst = Fall()
+    if not looks or not looks[0]:
+        return worst
     solved = [sum(look) for look in looks]
     flips = [sum(map(bool.__ne__, one, other)) for one, other in pairwise(looks)]
-    questions = len(looks[0]) if looks else 0
     for recent in RECENT:
         cut = len(looks) - recent
         first = max(0, cut - REFERENCE)
         if cut < max(1, recent // 2):
             break
-        fall = sum(solved[first:cut]) / (cut - first) - sum(solved[cut:]) / recent
-        if fall <= 0:
-            continue
+        weights = (*[1 / (cut - first)] * (cut - first), *[-1 / recent] * recent)
         noise = _noise(looks[first:cut], sum(flips[first : cut - 1]))
-        walked = questions * _FOR_GOOD * (recent + cut - first) / 3
-        errors = fall / math.sqrt(noise * (1 / recent + 1 / (cut - first)) + walked)
-        if errors > worst.errors:
-            worst = Fall(evaluations=recent, points=fall / questions, errors=errors)
+        worst = _larger(worst, recent, weights, solved[first:], noise, len(looks[0]))
+    for length in TRENDS:
+        first = len(looks) - length
+        if first < 0:
+            break
+        before = length // 2
+        noise = _noise(looks[first : first + before], sum(flips[first : first + before - 1]))
+        worst = _larger(worst, length, _trend(length), solved[first:], noise, len(looks[0]))
     return worst
+
+
+def _trend(length: int) -> list[float]:
+    """Weights that make of so many values the fall along the straight line that fits them best."""
+    middle = (length - 1) / 2
+    square = sum((place - middle) ** 2 for place in range(length))
+    return [-(length - 1) * (place - middle) / square for place in range(length)]
+
+
+def _larger(
+    worst: Fall, evaluations: int, weights: Sequence[float], solved: Sequence[int], noise: float, questions: int
+) -> Fall:
+    """The fall that these weights make of the scores, where it is more errors than `worst`.
+
+    With weights w_i that sum up to 0 the squared error of a fall of n questions is
+
+        n v c sum w_i^2 + n d sum_k (sum_{i>=k} w_i)^2
+
+    v: the mean p(1 - p) of a question; c = (1 + a)/(1 - a), as answers that stay as they are for a while (correlation a
+    from one evaluation to the next) tell less than independent ones; d: the variance of changes for good, which is that
+    of a random walk. v and a are taken from the evaluations before, of a trend from its first half.
+    """
+    fall = sum(weight * count for weight, count in zip(weights, solved, strict=True))
+    if fall <= 0:
+        return worst
+    walked = sum(rest**2 for rest in accumulate(reversed(weights)))
+    square = noise * sum(weight**2 for weight in weights) + questions * _FOR_GOOD * walked
+    errors = fall / math.sqrt(square)
+    return Fall(evaluations=evaluations, points=fall / questions, errors=errors) if errors > worst.errors else worst
 
 
 def _noise(looks: Sequence[Sequence[bool]], flips: int) -> float:
@@ -214,12 +240,11 @@ def _roll_back(state: GuardState, score: float, fall: Fall, external_groups: int
             "{fewer} external groups a round instead of {count}", fewer=external_groups - less, count=external_groups
         )
     reason = sentence(
-        "The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: "
-        "back to checkpoint {number}, with {remedy} for a while.",
+        "The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to checkpoint "
+        "{number}, with {remedy} for a while.",
         points=f"{fall.points:.3f}",
         score=f"{score:.3f}",
         errors=f"{fall.errors:.1f}",
-        count=str(min(REFERENCE, len(state.looks))),
         number=str(state.best_checkpoint),
         remedy=remedy,
     )

@@ -19,12 +19,11 @@ SAID = (
     (
         "warning",
         sentence(
-            "The held-out score fell by {points} to {score}, {errors} standard errors below the {count} scores before: "
-            "back to checkpoint {number}, with {remedy} for a while.",
+            "The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to "
+            "checkpoint {number}, with {remedy} for a while.",
             points="0.052",
             score="0.682",
             errors="4.1",
-            count="20",
             number="120",
             remedy=sentence("half the learning rate"),
         ),

@@ -11,7 +11,8 @@ a run of 300 rounds (docs/data/learning_hour.json until 2026-11-27), from round 
 runs without a loss are then repeated with noise that is several times that.
 
 A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points. It falls
-between two of the parts that an evaluation is asked in, so that the first one shows but some of it.
+between two of the parts that an evaluation is asked in, so that the first one shows but some of it. A slide loses as
+much in small parts, evaluation by evaluation.
 """
 
 from argparse import Namespace
@@ -39,6 +40,10 @@ SOLVED = 0.71
 LONG, QUIET = 500, 40
 """Evaluations of a run without a loss, and before a loss."""
 PATIENCE = 10
+SLIDE = 0.1
+"""Lost in small parts, as what peers teach would lose it."""
+SLIDES = (8, 24, 48)
+"""Evaluations that it takes."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +79,7 @@ class Adapter:
         self._chances = [random.betavariate(*self._shape) for _ in range(questions)]
         self._answers = [random.random() < chance for chance in self._chances]
         self._lost: set[int] = set()
+        self._owed = 0.0
         self._won: set[int] = set()
 
     def answers(self, spared: int = 0) -> list[bool]:
@@ -89,14 +95,14 @@ class Adapter:
         return list(self._answers)
 
     def lose(self, points: float) -> None:
-        """Lose so much of the expected score for good."""
-        places = list(range(self._questions))
+        """Lose so much of the expected score for good; what is too little for a question is lost with the next part."""
+        places = [place for place in range(self._questions) if place not in self._lost]
         self._random.shuffle(places)
-        gone = 0.0
+        self._owed += points * self._questions
         for place in places:
-            if gone + self._chances[place] / 2 >= points * self._questions:
+            if self._owed <= self._chances[place] / 2:
                 return
-            gone += self._chances[place]
+            self._owed -= self._chances[place]
             self._lost.add(place)
 
     def gain(self, points: float) -> None:
@@ -145,6 +151,24 @@ def delay(noise: Noise, seed: int, questions: int, points: float) -> int:
     return 4 * PATIENCE + 1
 
 
+def slide_delay(noise: Noise, seed: int, questions: int, evaluations: int) -> int:
+    """Evaluations until the alarm where a tenth of the questions is lost evenly over so many, from the first ones on;
+    0: there was one before."""
+    adapter = Adapter(noise, Random(seed), questions)
+    begins = QUIET if evaluations > 10 else 1
+
+    def played() -> Iterator[list[bool]]:
+        for number in range(begins + 2 * evaluations):
+            if begins <= number < begins + evaluations:
+                adapter.lose(SLIDE / evaluations)
+            yield adapter.answers()
+
+    for number, alarm in enumerate(alarms(played())):
+        if alarm:
+            return max(0, number - begins + 1)
+    return 2 * evaluations + 1
+
+
 def _report(solved: list[bool]) -> EvalReport:
     return EvalReport(
         checkpoint="last",
@@ -185,6 +209,15 @@ def delay_figures(noise: Noise, points: float, within: int, given: Namespace) ->
     yield Figure(f"{losses} found within {within}, {noise.name}", round(100 * share, 1), "%")
 
 
+def slide_figure(evaluations: int, given: Namespace) -> Figure:
+    """By when 95% of slow losses are found."""
+    seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
+    found = sorted(d for seed in seeds if (d := slide_delay(AS_MEASURED, seed, given.questions, evaluations)))
+    late = found[min(len(found) - 1, int(0.95 * len(found)))]
+    name = f"evaluations until 95% of slides of {100 * SLIDE:.0f} points over {evaluations} are found, as measured"
+    return at_most(name, late, "evaluations", 1.5 * evaluations, f"median {found[len(found) // 2]}")
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--runs", type=int, default=200)
@@ -198,6 +231,9 @@ def main() -> None:
     tell("a slow improvement")
     name = "while 50 points are gained slowly"
     show([false_alarm_figure(name, AS_MEASURED, given, slope=0.001)], given)
+    for evaluations in SLIDES:
+        tell(f"a slide over {evaluations}")
+        show([slide_figure(evaluations, given)], given)
     for points, within in ((0.05, PATIENCE), (0.10, 3)):
         for noise in (AS_MEASURED,) if given.quick else (AS_MEASURED, NOISES[2]):
             tell(f"a loss of {100 * points:.0f} points, {noise.name}")
