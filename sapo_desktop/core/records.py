@@ -115,6 +115,8 @@ class Group(Record, frozen=True):
     origin: Origin = "own"
     author: str = ""
     """Hex key of the peer that shared it; empty for groups made here."""
+    source: str = ""
+    """Which link a peer's group came by: hex of Link.source."""
 
 
 class TrainingSequence(Record, frozen=True):

@@ -253,7 +253,7 @@ class Node:
 
     def _yardstick(self) -> Yardstick:
         loaded = self.engine.loaded
-        return Yardstick(self.max_tokens, loaded.context if loaded else 0, medians(self.counters.reasoning))
+        return Yardstick(self.max_tokens, loaded.context if loaded else 0, medians(self.counters.reasoned))
 
     def _played(self, result: RoundResult, seconds: float) -> Played:
         report = result.report

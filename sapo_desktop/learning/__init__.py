@@ -14,14 +14,15 @@ and tested by itself.
 | 4 I own groups and J that others shared            | `mixing.py`                                                    |
 |   (made again and marked by us before they count)  | `worker/membership/foreign.py`                                 |
 | 5 reward, advantage, policy gradient               | the marks: `tasks/scoring.py`; `advantage.py`; what foreign    |
-|                                                    | answers weigh: `external.py`; the loss: `engines/torch/grpo.py`|
+|                                                    | answers weigh: `external.py`, and how far they are trusted:    |
+|                                                    | `trust.py`; the loss: `engines/torch/grpo.py`                  |
 
 Beside the paper:
 
 - What others shared is drawn before anything is answered, and spares as many own questions: I of them are answered at
   least, more only where the swarm has fewer than J that teach.
 - `counters.py`: where a node stands beside its adapter; every checkpoint holds it, and a round depends on nothing else.
-- `reasoning.py`: how long own answers reason, task by task; a foreign one's length is held to it.
+- `reasoning.py`: how long own answers reason, task by task, and with what success; a foreign one is held to it.
 - `heldout.py`: scores on questions that are never trained on. *Validation* comes from a local secret and drives the
   guard and the best checkpoint; *test* is public and drives figures.
 - `guard.py`: tells lost skill from noise, and says when to go back to the best checkpoint.

@@ -8,6 +8,8 @@ from sapo_desktop.core.records import Record
 from sapo_desktop.learning.asking import Asking
 from sapo_desktop.learning.guard import GuardState
 from sapo_desktop.learning.heldout import Standing
+from sapo_desktop.learning.reasoning import Reasoned
+from sapo_desktop.learning.trust import Account
 
 
 class Counters(Record, frozen=True):
@@ -32,5 +34,7 @@ class Counters(Record, frozen=True):
     guard: GuardState = GuardState()
     micro_batch: int = 0
     """What fitted so far; 0: as the settings say."""
-    reasoning: dict[str, list[int]] = msgspec.field(default_factory=dict)
-    """Characters before the last own answers, by task (learning/reasoning.py)."""
+    reasoned: dict[str, list[Reasoned]] = msgspec.field(default_factory=dict)
+    """The last own answers by task: how long they reason, and whether they are right (learning/reasoning.py)."""
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+    """What was seen of each peer whose answers were looked at (learning/trust.py)."""

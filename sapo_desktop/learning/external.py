@@ -12,6 +12,7 @@ deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within 
 solved, whatever the reward: b is a share solved, and a number copied from the question may earn a partial score above
 it. Then every external group, under each weighting, is scaled to what an own one weighs, whatever its count of tokens;
 one of fewer answers weighs as much less, else who leaves the wrong ones out would weigh more (`external_advantages`).
+Under `guarded` a peer's answer is also weighed by how far it is trusted (trust.py).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sapo_desktop.core.records import Completion, Mark, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 
 _MOST_SCALE = 8.0
-"""A group of one short answer is made to weigh more, but no more than that."""
+"""A person's one short answer is made to weigh more, but no more than that."""
 LEAST = 1e-3
 """Probability of a token that a peer may always use (`least_probability`)."""
 
@@ -62,17 +63,21 @@ def external_advantages(
     own_rate: float,
     own_group_tokens: float,
     answers: float = 1.0,
+    trusted: Sequence[float] = (),
 ) -> list[float]:
     """One advantage per answer of an external group, scaled so that the group weighs at most what an own one does.
     `own_rate`: this node's smoothed share solved of the task, b.
 
     The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
     over this round's own groups), at most by 8. One of fewer than `answers` counts as if the missing ones were there,
-    as long as its others and wrong.
+    as long as its others and wrong. `trusted`: a factor for each answer (trust.py); with it no token weighs more than
+    an own one, so a short answer is not scaled up.
     """
     advantages = WEIGHTINGS[weighting](marks, own_rate)
+    if trusted:
+        advantages = [advantage * factor for advantage, factor in zip(advantages, trusted, strict=True)]
     count = sum(tokens) * max(1.0, answers / len(tokens)) if tokens else 0
     if not count or not any(advantages):
         return [0.0] * len(advantages)
-    scale = min(own_group_tokens / count, _MOST_SCALE)
+    scale = min(own_group_tokens / count, 1.0 if trusted else _MOST_SCALE)
     return [scale * advantage for advantage in advantages]

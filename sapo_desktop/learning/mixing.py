@@ -14,9 +14,11 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.learning.external import WEIGHTINGS, external_advantages, least_probability
+from sapo_desktop.learning.trust import Evidence, held_shares, trusted
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
+NOTHING_KNOWN = Evidence()
 
 
 @dataclass(frozen=True)
@@ -78,30 +80,78 @@ def mix_groups(
     )
 
 
-def teaches(group: Group, weighting: WeightingName, own_rates: Mapping[str, float]) -> bool:
-    """Whether an external group has any advantage under this weighting, by our marks; rates as in `advantages`."""
-    return any(WEIGHTINGS[weighting](group.marks, own_rates.get(group.question.task, UNKNOWN_RATE)))
+def teaches(
+    group: Group, weighting: WeightingName, own_rates: Mapping[str, float], evidence: Evidence = NOTHING_KNOWN
+) -> bool:
+    """Whether an external group has any advantage under this weighting, by our marks; the rest as in `advantages`."""
+    weighed = WEIGHTINGS[weighting](group.marks, own_rates.get(group.question.task, UNKNOWN_RATE))
+    factors = _factors(group, weighting, evidence) or [1.0] * len(weighed)
+    return any(advantage and factor for advantage, factor in zip(weighed, factors, strict=True))
 
 
 def advantages(
     mixed: MixedBatch,
     weighting: WeightingName = "guarded",
     own_rates: Mapping[str, float] = MappingProxyType({}),
+    evidence: Evidence = NOTHING_KNOWN,
 ) -> list[list[float]]:
     """One advantage per answer of each group: own groups by themselves, all others as the weighting weighs them.
 
-    `own_rates`: this node's smoothed share solved by task.
+    `own_rates`: this node's smoothed share solved by task. `evidence`: what it knows of answers and authors.
     """
     own = mixed.groups[: mixed.local]
     own_answers = sum(len(group.completions) for group in own) / max(len(own), 1)
     own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
-    weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
+    weighed = []
     for group in mixed.groups[mixed.local :]:
         own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
         tokens = [len(completion.tokens) for completion in group.completions]
         whole = own_answers if group.author else 1.0  # a person gives one answer
-        weighed.append(external_advantages(weighting, group.marks, tokens, own_rate, own_tokens, whole))
-    return weighed
+        factors = _factors(group, weighting, evidence)
+        weighed.append(external_advantages(weighting, group.marks, tokens, own_rate, own_tokens, whole, factors))
+    if weighting != "paper":
+        weighed = _shared_out(mixed.groups[mixed.local :], weighed, own_tokens / 4)
+    return [*(group_advantages([mark.reward for mark in group.marks]) for group in own), *weighed]
+
+
+def summed(group: Group, row: Sequence[float]) -> float:
+    """What a group weighs in a step: its advantages over all tokens."""
+    return sum(abs(advantage) * len(answer.tokens) for advantage, answer in zip(row, group.completions, strict=True))
+
+
+def author_shares(groups: Sequence[Group], rows: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Each author's share of the summed advantage of a step; the node itself has the rest."""
+    masses = [summed(group, row) for group, row in zip(groups, rows, strict=True)]
+    shares: dict[str, float] = {}
+    for group, mass in zip(groups, masses, strict=True):
+        if group.author and mass:
+            shares[group.author] = shares.get(group.author, 0.0) + mass / sum(masses)
+    return shares
+
+
+def _factors(group: Group, weighting: WeightingName, evidence: Evidence) -> list[float]:
+    """How far each answer of a peer is trusted; of others', and under the paper's weighting, nothing."""
+    return trusted(evidence, group) if group.author and weighting != "paper" else []
+
+
+def _shared_out(groups: Sequence[Group], rows: list[list[float]], ordinary: float) -> list[list[float]]:
+    """The advantages of external groups, with no author and no source above its share of those of peers. `ordinary`:
+    the summed advantage of a group that is half solved, where this node solves half."""
+    for owner_of in (_author, _source):
+        peers = [place for place, group in enumerate(groups) if group.author]
+        masses = [summed(groups[place], rows[place]) for place in peers]
+        factors = held_shares(masses, [owner_of(groups[place]) for place in peers], ordinary)
+        for place, factor in zip(peers, factors, strict=True):
+            rows[place] = [factor * advantage for advantage in rows[place]]
+    return rows
+
+
+def _author(group: Group) -> str:
+    return group.author
+
+
+def _source(group: Group) -> str:
+    return group.source
 
 
 def training_sequences(

@@ -19,9 +19,10 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import asking, guard
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.mixing import MixShare, mix_share
+from sapo_desktop.learning.mixing import MixShare, author_shares, mix_share
 from sapo_desktop.learning.reasoning import with_new
 from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed
+from sapo_desktop.learning.trust import Evidence, with_round
 from sapo_desktop.tasks.service import QuestionRef
 
 _SMOOTHING = 0.05
@@ -63,6 +64,7 @@ def plan_round(
         strict=settings.reward == "strict",
         weighting=settings.weighting,
         solve_rates=counters.solve_rates,
+        evidence=Evidence(counters.reasoned, counters.accounts),
         trains=trains,
     )
 
@@ -146,7 +148,15 @@ def after_round(counters: Counters, result: RoundResult, levels: Levels) -> Coun
         round=report.round,
         asking=asking.observe(counters.asking, report.round, result.outcomes, levels),
         solve_rates=rates,
-        reasoning=with_new(counters.reasoning, result.reasoning),
+        reasoned=with_new(counters.reasoned, result.reasoned),
+        accounts=with_round(
+            counters.accounts,
+            counters.reasoned,
+            result.looked,
+            author_shares(result.groups, result.advantages),
+            report.tasks,
+            counters.solve_rates,
+        ),
     )
 
 

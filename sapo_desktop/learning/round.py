@@ -29,8 +29,17 @@ from sapo_desktop.core.records import (
     WeightingName,
 )
 from sapo_desktop.learning.asking import Outcome
-from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
-from sapo_desktop.learning.reasoning import lengths_in
+from sapo_desktop.learning.mixing import (
+    NOTHING_KNOWN,
+    MixedBatch,
+    MixShare,
+    advantages,
+    mix_groups,
+    teaches,
+    training_sequences,
+)
+from sapo_desktop.learning.reasoning import Kept, reasoned_in
+from sapo_desktop.learning.trust import Evidence
 from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
@@ -61,6 +70,8 @@ class RoundPlan:
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
     """This node's own smoothed share solved, by task."""
+    evidence: Evidence = NOTHING_KNOWN
+    """What it knows of its own answers and of its peers, to weigh theirs."""
     human: tuple[EncodedGroup, ...] = ()
     """What a person answered here since the last round; weighed like an external group."""
     again: tuple[QuestionRef, ...] = ()
@@ -78,8 +89,10 @@ class RoundResult:
     advantages: list[list[float]]
     outcomes: Sequence[Outcome] = ()
     """How each own question went, trained on or not."""
-    reasoning: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """Characters before each own answer that could be read, by task."""
+    reasoned: Kept = field(default_factory=dict)
+    """Each own answer that could be read, by task."""
+    looked: Sequence[Group] = ()
+    """Peers' groups that were judged, whether they teach or not."""
 
 
 Progress = Callable[[int, int], None]
@@ -214,7 +227,8 @@ async def run_round(
             groups=mixed.groups,
             advantages=weights,
             outcomes=[_outcome(group) for group in own],
-            reasoning=lengths_in(own),
+            reasoned=reasoned_in(own),
+            looked=sieve.looked,
         )
 
     step = None
@@ -280,7 +294,7 @@ def _outcome(group: Group) -> Outcome:
 
 def _advantages(plan: RoundPlan, mixed: MixedBatch) -> list[list[float]]:
     """Of each answer of each group; 0 where nothing is learned."""
-    found = advantages(mixed, plan.weighting, plan.solve_rates)
+    found = advantages(mixed, plan.weighting, plan.solve_rates, plan.evidence)
     return found if plan.trains else [[0.0] * len(row) for row in found]
 
 
@@ -329,10 +343,12 @@ class _Sieve:
     def __init__(self, plan: RoundPlan) -> None:
         self._plan = plan
         self.dropped = 0
+        self.looked: list[Group] = []
 
     def __call__(self, group: Group) -> bool:
-        passes = teaches(group, self._plan.weighting, self._plan.solve_rates)
+        passes = teaches(group, self._plan.weighting, self._plan.solve_rates, self._plan.evidence)
         self.dropped += not passes
+        self.looked.append(group)
         return passes
 
 

@@ -195,7 +195,7 @@ class Node:
     def yardstick(self) -> Yardstick:
         """How long own answers are and may be now."""
         context = self.engine.loaded.context if self.engine.loaded else 0
-        return Yardstick(self.max_tokens, context, medians(self.counters.reasoning))
+        return Yardstick(self.max_tokens, context, medians(self.counters.reasoned))
 
     def progress(self) -> tuple[int, float]:
         """The last finished round and its reward."""
@@ -606,7 +606,9 @@ class Node:
         model = await asyncio.to_thread(smaller_model, engine.plan.parameters, self.settings, engine.plan.choice)
         if model is None:
             return False
-        self.counters = msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0, reasoning={})
+        self.counters = msgspec.structs.replace(
+            self.counters, model=model.hash, micro_batch=0, reasoned={}, accounts={}
+        )
         engine.use_model(model, trainer_settings(self.settings, model.parameters, self.counters))
         self.show.notice(
             "warning",

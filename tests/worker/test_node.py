@@ -544,4 +544,4 @@ async def test_a_node_knows_how_long_it_reasons_itself_before_it_answers(
         monkeypatch.setattr(it.examiner, "mark", read)
         await it.until(RoundFinished)
         assert set(it.node.yardstick().lengths.values()) == {800.0}
-        assert it.keeper.newest is not None and it.keeper.newest.counters.reasoning == it.node.counters.reasoning
+        assert it.keeper.newest is not None and it.keeper.newest.counters.reasoned == it.node.counters.reasoned

@@ -284,6 +284,7 @@ class Intake:
                 marks=[mark for _, mark in kept],
                 origin="human" if any(completion.kind == "human" for completion, _ in kept) else "peer",
                 author=one.body.key.hex(),
+                source=one.entry.path.link.hex(),
             )
             taken.append(Foreign(group, prompt, one.entry))
         return taken
