@@ -32,6 +32,7 @@ SCRIPTS = [
     "tests.attack.peers.many_relays",
     "tests.attack.peers.load",
     "tests.attack.peers.planted",
+    "tests.attack.peers.answer_keys",
 ]
 
 
