@@ -50,7 +50,7 @@ _LOADED = Loaded(
     model="m", parameters=9, trainable=1, device="cpu", dtype="float32", vocabulary=9, context=1024, versions={}
 )
 _ROLLOUT = Rollout(
-    round=1, task="gcd/easy", seed=7, question="?", origin="own", author="", completion="!", solved=True, partial=1.0,
+    round=1, task="gcd/easy", seed="7", question="?", origin="own", author="", completion="!", solved=True, partial=1.0,
     reward=1.0, advantage=0.5, verdict="solved",
 )  # fmt: skip
 _STATUS = Status(

@@ -91,7 +91,7 @@ async def attempt(context: Context, args: Namespace) -> None:
         task = task_name(find_tasks(tasks.items, args.name)[0])
         request = TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint)
         tried = await call(node, request, Tried)
-    told = msgspec.structs.asdict(tried)
+    told = msgspec.structs.asdict(tried) | {"seed": str(tried.seed)}
     context.out.emit("try", **mark_fields(told.pop("mark")), **told)
     if not context.out.json_lines:
         context.out.say("\n".join(_tried_lines(tried)))

@@ -105,7 +105,7 @@ def rollout(number: int) -> Rollout:
         id=number,
         round=max(1, LAST_ROUND - (KEPT - number) // 40),
         task=draw.choice(("gcd/easy", "gcd/middle", "gcd/hard")),
-        seed=number,
+        seed=str(number),
         question=f"Find the greatest common divisor of {first} and {second}. Give the number alone as your answer.",
         origin=origin,
         author=author,

@@ -22,7 +22,8 @@ _PAGE_BYTES = 4_000_000
 """Of texts in a page: a message holds 16 MiB."""
 # CROSS JOIN keeps SQLite on the order of the table, so that a page stops where it is full.
 _SELECT = f"""
-SELECT (a.round_id * {_GROUPS} + a.place) * {_ANSWERS} + a.answer AS id, r.round, t.name AS task, g.seed,
+SELECT (a.round_id * {_GROUPS} + a.place) * {_ANSWERS} + a.answer AS id, r.round, t.name AS task,
+       CAST(g.seed AS TEXT) AS seed,
        q.text AS question, g.origin, coalesce(u.name, '') AS author, a.text AS completion, a.solved, a.partial,
        a.reward, a.advantage, a.verdict, a.kind
 FROM rollouts a CROSS JOIN rounds r ON r.id = a.round_id

@@ -93,7 +93,7 @@ def test_a_round_is_read_back_as_it_was(history: History) -> None:
     assert history.rounds().rounds == [report(1)]
     assert history.last_manifest() == manifest()
     first, _, third, last = history.rollouts().items
-    assert (first.task, first.seed, first.question) == ("gcd/easy", 2**63 - 2, "gcd of 6 and 9?")
+    assert (first.task, first.seed, first.question) == ("gcd/easy", str(2**63 - 2), "gcd of 6 and 9?")
     assert (first.completion, first.solved, first.advantage, first.verdict) == ("because 3", True, 1.0, "solved")
     assert (first.origin, first.author, third.origin, third.author) == ("own", "", "peer", "ab" * 32)
     assert (last.completion, last.solved, last.advantage) == ("", False, 0.0)

@@ -162,7 +162,7 @@ class Preview:
             rows = [row for row in found.items if (row.round, row.seed) == (first.round, first.seed)][::-1]
             question = Question(
                 task=first.task,
-                seed=first.seed,
+                seed=int(first.seed),
                 text=first.question,
                 hash=question_hash(first.question),
                 slot=_SLOT,

@@ -49,11 +49,14 @@ class GetRefused(Message, frozen=True, kw_only=True):
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
+    """One kept answer; also a line of `history --rollouts` (docs/data/schema.json)."""
+
     id: int = 0
     """Grows with every answer that is kept."""
     round: int
     task: str
-    seed: int
+    seed: str
+    """A whole number of 63 bits. As text, since jq, JavaScript and R read numbers as doubles and would round it."""
     question: str
     origin: str
     author: str
