@@ -33,6 +33,7 @@ from installers.environment import alone, check_space
 from installers.flavour import Flavour, choose
 from installers.progress import Progress
 from installers.tool import clean_environment
+from installers.torch_build import get_torch
 from installers.trouble import DAMAGED, CommandFailed, SetupError, explain
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "packaging" / "requirements"
@@ -59,9 +60,9 @@ def of_application(lock: str) -> dict[str, str]:
 
 
 def of_pack(flavour: Flavour) -> dict[str, str]:
-    """What its engine pack adds. torch stands first where it has a place of its own, by version and without hash."""
+    """What its engine pack adds. torch stands first where it has an index of its own."""
     present = of_application(flavour.name.replace("-cuda", "-cpu"))
-    torch = {"torch": flavour.torch + "\n"} if flavour.torch else {}
+    torch = entries(REQUIREMENTS / f"{flavour.torch_lock}.txt") if flavour.torch_lock else {}
     return torch | {
         name: lines for name, lines in entries(REQUIREMENTS / f"{flavour.name}.txt").items() if name not in present
     }
@@ -83,13 +84,12 @@ def install(folder: Path, flavour: Flavour, out: TextIO, source: Path | None = N
         fetched, needed = SIZES_MB.get(flavour.name, (None, flavour.disk_mb))
         out.write(_announcement(flavour, fetched, needed, source))
         check_space(shutil.disk_usage(folder).free // 10**6, _megabytes(folder / "downloads"), needed, folder)
-        wanted = of_pack(flavour)
-        progress = Progress(out, len(wanted) + 2, folder / "engine.log")
-        _fetch(wanted, folder / "downloads", flavour, progress, source)
+        progress = Progress(out, len(of_pack(flavour)) + 2, folder / "engine.log")
+        flavour = _fetch(folder / "downloads", flavour, progress, source)
         part = folder / "packages.part"
         shutil.rmtree(part, ignore_errors=True)
         with progress.step("Installing"):
-            _install(wanted, folder / "downloads", part, progress)
+            _install(of_pack(flavour), folder / "downloads", part, progress)
         with progress.step("Trying it"):
             _try(part, progress)
         (part / STAMP).write_text(json.dumps({"kind": flavour.name, "fingerprint": fingerprint(flavour)}))
@@ -101,9 +101,8 @@ def install(folder: Path, flavour: Flavour, out: TextIO, source: Path | None = N
 def fetch(folder: Path, flavour: Flavour, out: TextIO) -> None:
     """Only fetch: afterwards `folder` serves `install --from` on any computer of this kind. Raises SetupError."""
     with _own(folder, out):
-        wanted = of_pack(flavour)
-        progress = Progress(out, len(wanted), folder / "engine.log")
-        _fetch(wanted, folder, flavour, progress, None)
+        progress = Progress(out, len(of_pack(flavour)), folder / "engine.log")
+        _fetch(folder, flavour, progress, None)
         progress.finished()
 
 
@@ -139,28 +138,34 @@ def _announcement(flavour: Flavour, fetched: int | None, needed: int, source: Pa
     )
 
 
-def _fetch(wanted: dict[str, str], into: Path, flavour: Flavour, progress: Progress, source: Path | None) -> None:
+def _fetch(into: Path, flavour: Flavour, progress: Progress, source: Path | None) -> Flavour:
+    """Fetch what is missing; returns the flavour that it is of: the plain one where no source has torch's build."""
     into.mkdir(parents=True, exist_ok=True)
-    for name, lines in wanted.items():
+    for name, lines in of_pack(flavour).items():
         with progress.step(name):
             if _is_there(name, lines, into):
                 continue
             one = into / "wanted.txt"
             one.write_text(lines)
-            command = [*_pip("download"), "--dest", str(into), "-r", str(one)]
-            command += ["--require-hashes"] if "--hash" in lines else []
+            command = [*_pip("download"), "--dest", str(into), "--require-hashes", "-r", str(one)]
             command += ["--no-index", "--find-links", str(source)] if source else []
-            index = None if source or name != "torch" else flavour.torch_index
-            progress.run_or_ask_pytorch(command, ["--extra-index-url", index] if index else [], _environment(into))
+            if name != "torch" or not flavour.torch_index or source:
+                progress.run(command, _environment(into))
+                continue
+            asking = ["--extra-index-url", flavour.torch_index]
+            got = get_torch(flavour, command, asking, progress, _environment(into))
+        if got is not flavour:
+            check_space(shutil.disk_usage(into).free // 10**6, _megabytes(into), got.disk_mb, into)
+            progress.steps += len(of_pack(got)) - len(of_pack(flavour)) + 1
+            return _fetch(into, got, progress, source)
     (into / "wanted.txt").unlink(missing_ok=True)
+    return flavour
 
 
 def _is_there(name: str, lines: str, folder: Path) -> bool:
     """Whether a whole wheel of it was fetched before; pip moves them into place only when they are."""
     hashes = set(re.findall(r"sha256:([0-9a-f]{64})", lines))
     for wheel in folder.glob(f"{name.replace('-', '_')}-*.whl"):
-        if not hashes:
-            return wheel.name.startswith(lines.strip().replace("==", "-") + "-")
         if hashlib.sha256(wheel.read_bytes()).hexdigest() in hashes:
             return True
         wheel.unlink()  # damaged on the disk

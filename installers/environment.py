@@ -23,15 +23,17 @@ from typing import IO, Literal, TextIO, TypeAlias
 from installers.flavour import FLAVOURS, RELAY, Flavour, choose
 from installers.progress import Progress
 from installers.tool import Tool, find_tool
+from installers.torch_build import get_torch
 from installers.trouble import SetupError
 
 Purpose: TypeAlias = Literal["relay", "run", "test", "slow"]
 PURPOSES: tuple[Purpose, ...] = ("run", "test", "slow")  # each has all that those before it have
 FORMAT = "2"
+SOURCES = "sources"
 # reasoning_gym imports pycosat for zebra_puzzles alone, which is not in the catalogue. It comes as C source only, so
 # with it every volunteer would need a compiler: an empty module stands in its place.
 STAND_IN = '"""Stands in for pycosat, which needs a C compiler and which SAPO Desktop does not use."""\n'
-TITLES = {"test": "Test tools", "slow": "What slow tests compare with"}
+TITLES = {"sources": "Packages without a wheel", "test": "Test tools", "slow": "What slow tests compare with"}
 
 
 def environment_python(root: Path) -> Path:
@@ -50,7 +52,7 @@ def is_ready(root: Path, purpose: Purpose) -> bool:
 
 def fingerprint(root: Path, purpose: Purpose, flavour: Flavour) -> str:
     """Hash of everything the environment depends on."""
-    parts = [FORMAT, purpose, str(root), platform.machine(), str(sys.version_info[:2]), str(flavour)]
+    parts = [FORMAT, purpose, str(root), platform.machine(), str(sys.version_info[:2]), flavour.name]
     content = b"".join(lock.read_bytes() for lock in _locks(root, purpose, flavour))
     return hashlib.sha256("\n".join(parts).encode() + content).hexdigest()
 
@@ -119,9 +121,9 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
     flavour = RELAY if purpose == "relay" else choose(platform.system(), platform.machine())
     venv = root / ".venv"
     check_space(shutil.disk_usage(root).free // 10**6, _size_mb(venv), flavour.disk_mb, root)
-    tool = find_tool()
-    locks = _locks(root, purpose, flavour)
-    progress = Progress(out, 1 + bool(flavour.torch) + len(locks), root / ".cache" / "setup.log")
+    tool, python = find_tool(), environment_python(root)
+    steps = 1 + len(_locks(root, purpose, flavour))
+    progress = Progress(out, steps, root / ".cache" / "setup.log")
     out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up goes on).\n")
     keep_open = [] if os.name == "nt" else [lock.fileno()]
 
@@ -129,14 +131,16 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
         for ready in [_stamp(root, "relay")] if purpose == "relay" else venv.glob("sapo-*.stamp"):
             ready.unlink(missing_ok=True)
         _create(root, venv, tool, progress, keep_open)
-    if flavour.torch:
-        with progress.step(f"PyTorch ({flavour.torch})"):
-            asking = tool.extra_index(flavour.torch_index) if flavour.torch_index else []
-            command = [*tool.install(environment_python(root)), flavour.torch]
-            progress.run_or_ask_pytorch(command, asking, tool.environment(), keep_open)
-    for path in locks:
+    if flavour.torch_lock and flavour.torch_index:
+        with progress.step("PyTorch"):
+            command = tool.install(python, _lock(root, flavour.torch_lock))
+            asking = tool.extra_index(flavour.torch_index)
+            chosen, flavour = flavour, get_torch(flavour, command, asking, progress, tool.environment(), keep_open)
+        if flavour is not chosen:
+            check_space(shutil.disk_usage(root).free // 10**6, _size_mb(venv), flavour.disk_mb, root)
+    for path in _locks(root, purpose, flavour)[bool(flavour.torch_lock) :]:
         with progress.step(TITLES.get(path.stem, "Packages"), of=_count(path)):
-            command = [*tool.install(environment_python(root)), "--require-hashes", "-r", str(path)]
+            command = tool.install(python, path, sources=path.stem == SOURCES)
             progress.run(command, tool.environment(), keep_open)
     for done in _served(purpose):
         _write_last(_stamp(root, done), f"{flavour.name} {fingerprint(root, done, flavour)}\n")
@@ -149,6 +153,8 @@ def _create(root: Path, venv: Path, tool: Tool, progress: Progress, keep_open: l
     else:
         shutil.rmtree(venv, ignore_errors=True)
         progress.run([*tool.create, str(venv)], tool.environment(), keep_open)
+        if tool.uv:  # the others bring pip along; uv would fetch it, and check no hash
+            progress.run(tool.install(environment_python(root), _lock(root, "pip")), tool.environment(), keep_open)
     packages = _site_packages(venv)
     (packages / "pycosat.py").write_text(STAND_IN)
     # Relative: Python 3.11 and 3.12 read the file in the system's encoding, which is not that of every folder's name.
@@ -172,8 +178,13 @@ def remove_half_installed(venv: Path) -> None:
 
 
 def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
-    folder = root / "packaging" / "requirements"
-    return [folder / f"{name}.txt" for name in (flavour.name, *_served(purpose)[1:])]
+    """In the order in which they are installed: what builds the sources stands in the lock before them."""
+    names = (flavour.torch_lock, flavour.name, SOURCES, *_served(purpose)[1:])
+    return [_lock(root, name) for name in names if name]
+
+
+def _lock(root: Path, name: str) -> Path:
+    return root / "packaging" / "requirements" / f"{name}.txt"
 
 
 def _served(purpose: Purpose) -> tuple[Purpose, ...]:

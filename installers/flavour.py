@@ -21,24 +21,34 @@ class Flavour(NamedTuple):
     """One platform: the name of its lock, and how torch gets there."""
 
     name: str
-    torch: str | None
-    """A build with a place of its own, installed in a step of its own; None: torch stands in the lock."""
-    torch_index: str | None
     disk_mb: int
     """Free space that setting up needs, with room for downloads (1 MB = 1,000,000 bytes)."""
+    torch_index: str | None = None
+    """PyTorch's own index, for a build that the package index lacks (`torch-NAME.txt` pins it). None: in the lock."""
+    plain: str | None = None
+    """The flavour to install where no source has that build: the package index has all of it."""
+    cost: str = ""
+    """What a person should know before this flavour takes the place of another."""
+
+    @property
+    def torch_lock(self) -> str | None:
+        """Name of the lock that pins nothing but torch."""
+        return f"torch-{self.name}" if self.torch_index else None
 
 
 FLAVOURS = {
     flavour.name: flavour
     for flavour in (
-        Flavour("linux-cpu", "torch==2.13.0+cpu", CPU_INDEX, 2_500),
-        Flavour("linux-cuda", None, None, 12_000),
-        Flavour("mac-arm64", None, None, 2_500),
-        Flavour("win-cpu", None, None, 2_500),
-        Flavour("win-cuda", "torch==2.13.0+cu130", CUDA_INDEX, 12_000),
+        Flavour("linux-cpu", 2_500, CPU_INDEX, plain="linux-cuda"),
+        Flavour(
+            "linux-cuda", 12_000, cost="2.7 GB to download and 12 GB of disk, because it brings CUDA. It runs here"
+        ),
+        Flavour("mac-arm64", 2_500),
+        Flavour("win-cpu", 2_500, cost="0.1 GB to download. It does not use your graphics card"),
+        Flavour("win-cuda", 12_000, CUDA_INDEX, plain="win-cpu"),
     )
 }
-RELAY = Flavour("relay", None, None, 500)
+RELAY = Flavour("relay", 500)
 """What a relay needs is the same everywhere, and no torch."""
 NVIDIA_SMI = ("nvidia-smi", "--query-gpu=driver_version,compute_cap", "--format=csv,noheader")
 
@@ -53,7 +63,7 @@ def choose(system: str, machine: str, nvidia_smi: Sequence[str] = NVIDIA_SMI) ->
     if system == "Linux" and x86:
         return FLAVOURS["linux-cuda" if has_usable_gpu(nvidia_smi) else "linux-cpu"]
     if system == "Linux" and machine == "aarch64":
-        return FLAVOURS["linux-cpu"]
+        return FLAVOURS["linux-cpu"]._replace(plain=None)  # the plain build's lock is for PCs
     if system == "Darwin" and machine == "arm64":
         return FLAVOURS["mac-arm64"]
     if system == "Windows" and x86:

@@ -95,12 +95,15 @@ def _build(root: Path, python: Path, progress: Progress) -> Path | None:
     env = _environment()
     env["CMAKE_ARGS"] = shlex.join(build_flags(platform.machine()))
     env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
-    folders = wheel_folders(root)
+    folders, locks = wheel_folders(root), root / "packaging" / "requirements"
     with tempfile.TemporaryDirectory(dir=root / ".cache") as folder:
-        source = root / "packaging" / "requirements" / "llama.txt"
-        command = [str(python), "-m", "pip", "wheel", "--no-deps", "--no-binary", "llama-cpp-python", "--no-cache-dir"]
-        command += ["--require-hashes", "-r", str(source), "--wheel-dir", folder]
-        progress.run([*_gently(), *command], env)
+        pip = [str(python), "-m", "pip"]
+        checked = ["--no-deps", "--require-hashes"]
+        tools = ["--only-binary", ":all:", "--target", f"{folder}/tools", "-r", str(locks / "build.txt")]
+        progress.run([*pip, "install", *checked, *tools], env)
+        source = ["--no-binary", ":all:", "--no-cache-dir", "-r", str(locks / "llama.txt"), "--wheel-dir", folder]
+        command = [*pip, "wheel", *checked, "--no-build-isolation", *source]
+        progress.run([*_gently(), *command], {**env, "PYTHONPATH": f"{folder}/tools"})
         built = next(Path(folder).glob("*.whl"))
         for kept in folders:
             _keep(built, kept)

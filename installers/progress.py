@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from installers.trouble import NOT_FOUND, CommandFailed, explain
+from installers.trouble import CommandFailed
 
 TICK_SECONDS = 1.0
 PLAIN_LINE_SECONDS = 15.0
@@ -78,19 +78,6 @@ class Progress:
         if child.returncode != 0:
             raise CommandFailed(f"Step {self.number} of {self.steps} ({self.title})", "".join(output), self.log)
         return "".join(output)
-
-    def run_or_ask_pytorch(
-        self, command: Sequence[str], asking: Sequence[str], env: Mapping[str, str], keep_open: Sequence[int] = ()
-    ) -> None:
-        """Run what fetches a build of torch; where the configured sources do not have it, once more with `asking`, the
-        words that name PyTorch's own index (none: where that has it neither). Raises CommandFailed."""
-        try:
-            self.run(command, env, keep_open)
-        except CommandFailed as error:
-            if not asking or explain(error.output) != NOT_FOUND:
-                raise
-            self.note("The configured package sources do not have this build: asking PyTorch's own index.")
-            self.run([*command, *asking], env, keep_open)
 
     def finished(self) -> None:
         self._show(f"Set up in {_minutes(self.clock() - self.started)}.", lasting=True)

@@ -35,12 +35,15 @@ class Tool(NamedTuple):
     """Without the folder, which comes last."""
     uv: str | None = None
 
-    def install(self, python: Path) -> list[str]:
+    def install(self, python: Path, lock: Path, *, sources: bool = False) -> list[str]:
+        """Install what `lock` lists, checked by hash: from wheels, or from sources that a package already in the
+        environment builds. No other build tool is fetched."""
+        kind = ["--no-build-isolation", "--no-binary"] if sources else ["--only-binary"]
+        words = ["--no-deps", "--require-hashes", *kind, ":all:", "-r", str(lock)]
         if self.uv:
-            return [self.uv, "pip", "install", "--python", str(python), "--no-deps"]
+            return [self.uv, "pip", "install", "--python", str(python), *words]
         # --no-compile: Python compiles what is really imported, at its first import; pip would compile everything.
-        quiet = ["--no-input", "--progress-bar", "off", "--no-compile"]
-        return [str(python), "-m", "pip", "install", *quiet, "--no-deps"]
+        return [str(python), "-m", "pip", "install", "--no-input", "--progress-bar", "off", "--no-compile", *words]
 
     def extra_index(self, url: str) -> list[str]:
         return ["--index" if self.uv else "--extra-index-url", url]
@@ -61,7 +64,7 @@ def find_tool() -> Tool:
     """
     uv = shutil.which("uv")
     if uv:
-        return Tool("uv", [uv, "venv", "--seed", "--python", sys.executable], uv)
+        return Tool("uv", [uv, "venv", "--python", sys.executable], uv)
     if find_spec("venv") and find_spec("ensurepip"):
         return Tool("venv", [sys.executable, "-m", "venv"])
     if find_spec("virtualenv"):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 
 class SetupError(Exception):
@@ -17,52 +20,83 @@ class CommandFailed(SetupError):
         self.output = output
         last = [line for line in output.splitlines() if line.strip()][-6:]
         known = explain(output)
-        reason = known or "The tool's last words:\n  " + "\n  ".join(last)
-        then = "" if known else " Type the same command again; if that fails too, please report it, with this file."
+        reason = f"{known}{details(known, output, getproxies())}" if known else "It said:\n  " + "\n  ".join(last)
+        then = "" if known else " Type the same command again. If that fails too, please report it with this file."
         super().__init__(f"{what} failed. {reason}\nThe whole output is in {log}.{then}")
 
 
-NO_NETWORK = (
-    "The package index could not be reached. Check the network (behind a proxy: set HTTPS_PROXY; with a mirror: "
-    "pip's own settings are honoured), then type the same command again: it goes on where it stopped."
+AGAIN = "then type the same command again: it continues where it stopped."
+NO_NETWORK = f"The package index could not be reached. Check your network (behind a proxy, set HTTPS_PROXY), {AGAIN}"
+NO_TRUST = (
+    "The package index showed a certificate that this computer does not trust. Many company networks replace "
+    f"certificates: set PIP_CERT to the file with your company's, {AGAIN}"
 )
+REFUSED = f"The package index or the proxy refused access. Check the user name and password in its address, {AGAIN}"
 NOT_FOUND = (
-    "The package index has no such version for this machine and this Python. With an own mirror, check that "
-    "it is complete; PyTorch's CPU build lives on PyTorch's own index."
+    "The package index does not have a version that SAPO Desktop needs for this computer and this Python. If you use "
+    f"a mirror, check that it is complete, {AGAIN}"
+)
+CONFLICT = (
+    "A constraint in pip's settings rules out a version that SAPO Desktop needs. Only this folder's environment is "
+    "affected, so you can set the constraint aside for one start: set PIP_CONSTRAINT to an empty file, "
+    f"{AGAIN}"
 )
 CHANGED = (
-    "A downloaded file is not the one this version was tested with (its hash differs). Type the same command "
-    "again; if it stays so, the mirror in use serves other files."
+    "A downloaded file is not the one this version was tested with (its hash differs). Type the same command again. "
+    "If it stays so, the mirror in use serves other files."
 )
 DAMAGED = (
-    "A package that was fetched is damaged. Type the same command again; if it stays so, the mirror or folder that it "
-    "comes from has a damaged copy."
+    "A downloaded package is damaged. Type the same command again. If it stays so, the mirror or folder that it comes "
+    "from has a damaged copy."
 )
-DISK_FULL = "The disk is full. Free some space, then type the same command again: it goes on where it stopped."
-READ_ONLY = "A folder could not be written. Use a clone in a folder of your own."
+DISK_FULL = f"The disk is full, or your share of it. Free some space, {AGAIN}"
+READ_ONLY = "A folder could not be written. Clone into a folder of your own and start from there."
 GET_COMPILER = "Debian or Ubuntu: apt install build-essential python3-dev; macOS: xcode-select --install"
-NO_COMPILER = (
-    f"A package had to be built and no working C++ compiler was found. Install one ({GET_COMPILER}), then type the "
-    "same command again."
-)
+NO_COMPILER = f"A package had to be built and no working C++ compiler was found. Install one ({GET_COMPILER}), {AGAIN}"
+
+HERE = (DISK_FULL, READ_ONLY)
+"""Faults of this computer, which another package source does not cure."""
+NETWORK = (NO_NETWORK, NO_TRUST)
+"""Faults of the way to every package source."""
 
 # The order matters: pip that cannot reach its index ends with "no matching distribution".
 _SIGNS = (
-    (r"No space left on device|Errno 28\b|os error 28\b|not enough space on the disk", DISK_FULL),
+    (r"No space left on device|Disk quota exceeded|Errno (28|122)\b|os error (28|122)\b|not enough space on the disk",
+     DISK_FULL),
+    (r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError|SSLError|invalid peer certificate|UnknownIssuer", NO_TRUST),
+    (r"40[137] Client Error|40[137] Error|40[13] (Forbidden|Unauthorized)|407 Proxy Auth|Tunnel connection failed: 40",
+     REFUSED),
     (
-        r"NewConnectionError|Temporary failure in name resolution|Connection refused|ConnectTimeout|"
-        r"Network is unreachable|Max retries exceeded|dns error|error sending request|Read timed out|"
-        r"ConnectionResetError|Connection broken|Name or service not known",
+        r"NewConnectionError|NameResolutionError|Temporary failure in name resolution|Connection refused|"
+        r"ConnectTimeout|Network is unreachable|Max retries exceeded|dns error|error sending request|"
+        r"[Rr]ead timed out|ConnectionResetError|Connection broken|Name or service not known",
         NO_NETWORK,
     ),
     (r"DO NOT MATCH THE HASHES|[Hh]ash mismatch", CHANGED),
     (r"BadZipFile|Bad CRC|zlib\.error|[Ww]heel .*is invalid|has an invalid wheel", DAMAGED),
-    (r"Read-only file system|Permission denied|Errno 13\b", READ_ONLY),
+    (r"Read-only file system|Permission denied|Errno (13|30)\b", READ_ONLY),
+    (r"ResolutionImpossible|conflicting dependencies", CONFLICT),
     (r"No matching distribution|Could not find a version|no version of|No solution found", NOT_FOUND),
     (r"command '?\S*(gcc|cc|c\+\+|clang)\S*'? failed|CMAKE_CXX_COMPILER|Microsoft Visual C\+\+|Python\.h", NO_COMPILER),
-)
+)  # fmt: skip
+_NAMED = {
+    NOT_FOUND: ("Missing: ", r"No matching distribution found for (\S+)|no version of (\S+)"),
+    CONFLICT: ("The constraint: ", r"\(constraint\) (\S+)"),
+    REFUSED: ("Refused by: ", r"for url: https?://(?:[^@/\s]*@)?([^/\s]+)"),
+}
+"""Cause -> how the tool's output names what it is about."""
 
 
 def explain(output: str) -> str | None:
     """The sentence for what a tool printed before it failed, or None where we know nothing better."""
     return next((sentence for signs, sentence in _SIGNS if re.search(signs, output)), None)
+
+
+def details(cause: str, output: str, proxies: Mapping[str, str]) -> str:
+    """The package, constraint, host or proxy that the cause is about, as a further sentence; empty if none is named."""
+    if cause in (NO_NETWORK, REFUSED) and (proxy := proxies.get("https") or proxies.get("http")):
+        at = urlsplit(proxy if "://" in proxy else f"//{proxy}")
+        return f" A proxy is set: {at.hostname}:{at.port}."
+    begin, pattern = _NAMED.get(cause, ("", ""))
+    found = [next(filter(None, match.groups())) for match in re.finditer(pattern, output)] if pattern else []
+    return f" {begin}{', '.join(sorted(set(found)))}." if found else ""

@@ -49,7 +49,16 @@ def release(out: Path, twice: bool, level: int) -> list[Path]:
 
 def _pack(payload: Path, out: Path, level: int) -> None:
     _run(HERE / "linux" / "package.py", payload, out, "--level", level)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     subprocess.run([*pip, "--wheel-dir", out, HERE.parent], check=True)
 
 

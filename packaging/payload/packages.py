@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,8 +19,6 @@ from platforms import VERSION, Platform  # noqa: E402
 from installers import engine_pack  # noqa: E402
 from installers.environment import STAND_IN  # noqa: E402
 
-AS_SOURCE = ("cellpylib", "zss")
-"""Plain Python of which the index has no wheel: it is made here, and is the same for all systems."""
 LEFT_OUT = ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing", "hf-xet")
 """What draws plots of the lab, and nothing else once slim.py was at cellpylib: an eighth of the folder. And another way
 to fetch models, which is off (docs/decisions/007-own-downloads.md)."""
@@ -34,14 +33,22 @@ def install(folder: Path, platform: Platform, llama: Path | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as name:
         scratch = Path(name)
-        source = _list(scratch / "source.txt", [chosen.pop(one) for one in AS_SOURCE])
-        made = [*_PIP, "wheel", *_QUIET, "--require-hashes", "--wheel-dir", str(scratch), "-r", str(source)]
-        subprocess.run(made, check=True)
+        _build_sources(scratch, chosen["setuptools"])
         wheels = _list(scratch / "wheels.txt", list(chosen.values()))
         _put(folder, platform, "--require-hashes", "-r", str(wheels))
         _put(folder, platform, "--no-index", *map(str, sorted(scratch.glob("*.whl"))), *([str(llama)] if llama else []))
     (folder / "pycosat.py").write_text(STAND_IN)
     shutil.rmtree(folder / "bin", ignore_errors=True)  # they name this machine's Python
+
+
+def _build_sources(folder: Path, setuptools: str) -> None:
+    """Wheels of the packages that have none: plain Python, the same for all systems, built by hashed tools alone."""
+    tools, sources = folder / "tools", engine_pack.REQUIREMENTS / "sources.txt"
+    checked = [*_QUIET, "--require-hashes"]
+    builder = ["--only-binary", ":all:", "--target", str(tools), "-r", str(_list(folder / "tools.txt", [setuptools]))]
+    subprocess.run([*_PIP, "install", *checked, *builder], check=True)
+    made = ["--no-binary", ":all:", "--no-build-isolation", "--wheel-dir", str(folder), "-r", str(sources)]
+    subprocess.run([*_PIP, "wheel", *checked, *made], env={**os.environ, "PYTHONPATH": str(tools)}, check=True)
 
 
 def _chosen(platform: Platform) -> dict[str, str]:

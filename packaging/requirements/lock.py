@@ -2,12 +2,16 @@
 
     python packaging/requirements/lock.py            (needs uv; asks the configured package index)
 
-Each lock names every package that is installed, with the hashes of all its files, so the bootstrap installs
-with `--no-deps --require-hashes`. Two things stand outside: the torch builds that are not on the ordinary
-index (installers/flavour.py names them), and pycosat, which comes as C source only and which nothing here
-uses. The CPU build of torch must be found while `linux-cpu` is resolved: point UV_FIND_LINKS at a folder with
-its wheel, or UV_INDEX at PyTorch's CPU index; otherwise its CUDA libraries would end up in that lock. The other
-platforms are resolved without them: `torch==2.13.0` would match that build too.
+Each lock names every package that is installed, with the hashes of all its files, so the bootstrap installs wheels
+with `--no-deps --require-hashes`, and runs nobody's build script. `sources` holds the packages that have no wheel, all
+plain Python: they are built without isolation, by the setuptools of the lock before. `llama` is the source of
+llama-cpp-python, and `build` has its tools. pycosat is left out: it comes as C source, and nothing here uses it.
+
+The builds of torch that only PyTorch's own index has stand in `torch-*.txt`, written by hand. A new version takes its
+hashes from that index's page, compared with what somebody else published. The CPU build must be found while
+`linux-cpu` is resolved: point UV_FIND_LINKS at a folder with its wheel, or UV_INDEX at PyTorch's CPU index. Otherwise
+its CUDA libraries would end up in that lock. The other platforms are resolved without them: `torch==2.13.0` would match
+that build too.
 No address of an index is written: where packages come from is the user's business.
 """
 
@@ -25,7 +29,8 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 PYTHONS = "python_version < '3.15'"
-LEFT_OUT = ("pycosat", "llama-cpp-python")
+SOURCES = re.findall(r"^[a-z]\w+", (HERE / "sources.in").read_text(), re.MULTILINE)
+LEFT_OUT = ("pycosat", "llama-cpp-python", *SOURCES)
 
 
 class Platform(NamedTuple):
@@ -44,9 +49,10 @@ LINUX_ARM = f"{LINUX} and platform_machine == 'aarch64'"
 MAC = "sys_platform == 'darwin' and platform_machine == 'arm64'"
 WINDOWS = "sys_platform == 'win32' and platform_machine == 'AMD64'"
 NEVER = "Resolved by machine from the packages' own metadata; never installed on such a machine."
+PLAIN = "Resolved by machine; installed on an x86_64 computer without a card."
 PLATFORMS = (
     Platform("linux-cpu", LINUX, "2.13.0+cpu", False, "Resolved by machine; installed and tested on x86_64."),
-    Platform("linux-cuda", LINUX_PC, "2.13.0", True, NEVER),
+    Platform("linux-cuda", LINUX_PC, "2.13.0", True, PLAIN),
     Platform("mac-arm64", MAC, "2.13.0", True, NEVER),
     Platform("win-cpu", WINDOWS, "2.13.0", True, NEVER),
     Platform("win-cuda", WINDOWS, "2.13.0", False, NEVER + " Its torch build was named by hand."),
@@ -64,8 +70,10 @@ def main() -> None:
             sys.exit(f"The CPU build of torch was found for {platform.name}: see the head of this file.")
         write(platform.name, platform.tried, lock)
     anywhere = " or ".join(f"({marker})" for marker in (LINUX_PC, LINUX_ARM, MAC, WINDOWS))
+    write("sources", "Built and tested on Linux.", resolve(wanted("sources"), anywhere, options=["--no-deps"]))
     source = resolve("llama-cpp-python==0.3.36", anywhere, options=["--no-deps"])
     write("llama", "One source archive, which the bootstrap builds.", source)
+    write("build", "What it is built with.", resolve("scikit-build-core[pyproject]\ncmake\nninja", anywhere))
     write("pip", "What brings an installed application its engine pack.", resolve("pip==26.3", PYTHONS))
     # These go into the same environment: where they need a package of the node, they take the node's version.
     node = pins_of("linux-cpu")

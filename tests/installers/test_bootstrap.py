@@ -2,6 +2,7 @@
 
 import ast
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,10 +12,15 @@ from pathlib import Path
 import pytest
 
 from installers import bootstrap
+from installers.flavour import choose
 
-from .conftest import ROOT, Checkout, write_wheel
+from .conftest import ROOT, Checkout, write_source, write_wheel
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="shell scripts and signals of Unix")
+
+
+CHOSEN = choose(platform.system(), platform.machine())
+RAN = "import os, pathlib; pathlib.Path(os.environ['HOME'], 'ran').touch()"
 
 
 @pytest.mark.slow
@@ -37,7 +43,7 @@ def test_a_node_starts_from_a_path_with_spaces_and_a_second_start_needs_nothing(
 def test_a_relay_needs_nothing_that_learns_and_leaves_the_rest_to_a_node(checkout: Checkout) -> None:
     small = write_wheel(checkout.wheels, "small", "1.0")
     lock = checkout.lock.with_name("relay.txt")
-    lock.write_text(f"small==1.0 \\\n    --hash=sha256:{small}\n")
+    lock.write_text(f"{lock.read_text()}small==1.0 \\\n    --hash=sha256:{small}\n")
     relay = checkout.start("relay", "--listen", "x")
     assert relay.stdout.startswith("node relay --listen x"), relay.stderr
     installed = "import importlib.util as u; print([n for n in ('small', 'tiny', 'torch') if u.find_spec(n)])"
@@ -64,10 +70,48 @@ def test_without_a_network_a_sentence_says_so_and_the_next_start_goes_on(checkou
 
 
 @pytest.mark.slow
-def test_a_changed_file_is_refused(checkout: Checkout) -> None:
-    checkout.lock.write_text(f"tiny==1.0 --hash=sha256:{'0' * 64}\n")
+@pytest.mark.parametrize("changed", ["tiny", "torch", "backend", "from_source"])
+def test_a_changed_file_is_refused(checkout: Checkout, changed: str) -> None:
+    path = next(checkout.wheels.glob(f"{changed}-1*"), checkout.wheels / "torch-2.13.0+cpu-py3-none-any.whl")
+    if path.suffix == ".whl":
+        write_wheel(checkout.wheels, *path.name.split("-")[:2], RAN)
+    else:
+        write_source(checkout.wheels, "from_source", "1.0", RAN)
     failed = checkout.start("setup")
-    assert failed.returncode == 1 and "hash differs" in failed.stderr
+    if changed == "torch":
+        assert "plain build" in failed.stderr
+    else:
+        assert failed.returncode == 1 and "hash differs" in failed.stderr, failed.stderr
+    assert not (checkout.root.parent / "ran").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHOSEN.plain is None, reason="this kind of computer has no other build")
+@pytest.mark.parametrize("constraint", ["", "torch<=2.14.1"])
+def test_without_its_build_of_torch_the_plain_one_is_taken(checkout: Checkout, constraint: str) -> None:
+    """pip says "no matching distribution", and with a constraint that names torch "ResolutionImpossible"."""
+    (checkout.wheels / "torch-2.13.0+cpu-py3-none-any.whl").unlink()
+    limits = checkout.wheels / "constraints"
+    limits.write_text(constraint)
+    done = checkout.start("run", PIP_CONSTRAINT=str(limits))
+    assert done.returncode == 0 and done.stdout.startswith("node"), done.stderr
+    asked, taken = (done.stderr.index(words) for words in ("asking PyTorch's own index", "GB to download"))
+    assert asked < taken < done.stderr.index("Packages: done")
+    python = checkout.root / ".venv" / "bin" / "python"
+    installed = "from importlib.metadata import version; print(version('torch'), version('tiny'))"
+    assert subprocess.check_output([python, "-c", installed], text=True) == "2.13.0 1.0\n"
+    assert checkout.start("run").stderr == "", "and a second start needs nothing"
+
+
+@pytest.mark.slow
+def test_what_builds_a_package_is_checked_too(checkout: Checkout) -> None:
+    """pip would take the newest version of a build tool, from anywhere, and check no hash."""
+    write_wheel(checkout.wheels, "backend", "2.0", RAN)
+    done = checkout.start("setup")
+    assert done.returncode == 0, done.stderr
+    python = checkout.root / ".venv" / "bin" / "python"
+    assert subprocess.check_output([python, "-c", "import from_source; print(from_source.NAME)"]) == b"from_source\n"
+    assert not (checkout.root.parent / "ran").exists()
 
 
 @pytest.mark.slow

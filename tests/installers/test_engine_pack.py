@@ -1,5 +1,6 @@
 """The engine pack: what it consists of, and how it comes, by real pip, from a mirror, through a proxy, from a stick."""
 
+import hashlib
 import http.server
 import io
 import os
@@ -20,6 +21,7 @@ from installers.trouble import SetupError
 
 from .conftest import ROOT, write_wheel
 
+BUILD = "2.13.0+cpu"
 TORCH = """
 class Numbers:
     def matmul(self, other): return self
@@ -35,7 +37,7 @@ def test_application_and_pack_are_the_whole_lock() -> None:
         application = engine_pack.of_application(flavour.name.replace("cuda", "cpu"))
         assert {"torch", "peft", "accelerate"} <= set(pack) and "keyring" in application
         assert set(lock) | {"torch"} == set(pack) | (set(lock) & set(application))
-        assert all("--hash=sha256:" in lines for name, lines in pack.items() if name != "torch" or not flavour.torch)
+        assert all("--hash=sha256:" in lines for lines in pack.values())
         assert "torch" not in application and "transformers" in application
     assert "pywin32-ctypes" in engine_pack.of_application("win-cpu")
     assert "nvidia-cublas" in engine_pack.of_pack(FLAVOURS["linux-cuda"])
@@ -106,7 +108,7 @@ class Application:
         requirements = self.root / "packaging" / "requirements"
         requirements.mkdir(parents=True)
         shutil.copytree(ROOT / "installers", self.root / "installers", ignore=shutil.ignore_patterns("__pycache__"))
-        self.write("torch", TORCH, (self.kind.torch or "torch==2.13.0").partition("==")[2])
+        self.write_torch()
         lines = [f"tiny==1.0 \\\n    --hash=sha256:{'0' * 64}\n"]
         lines += [f"{name}==1.0 \\\n    --hash=sha256:{self.write(name)}\n" for name in ("accelerate", "peft")]
         for name in {"linux-cpu", self.kind.name}:
@@ -120,6 +122,15 @@ class Application:
 
     def write(self, name: str, code: str = "", version: str = "1.0") -> str:
         return write_wheel(self.index.wheels, name, version, code)
+
+    def write_torch(self, code: str = TORCH) -> None:
+        """A wheel of it, and the lock that pins it."""
+        self.write("torch", code, BUILD)
+        self.pin_torch(next(self.index.wheels.glob("torch-*.whl")).read_bytes())
+
+    def pin_torch(self, wheel: bytes) -> None:
+        lock = self.root / "packaging" / "requirements" / f"{self.kind.torch_lock or 'torch'}.txt"
+        lock.write_text(f"# a lock\ntorch=={BUILD} \\\n    --hash=sha256:{hashlib.sha256(wheel).hexdigest()}\n")
 
     def command(self, what: str, *words: str) -> list[str]:
         return [sys.executable, "-m", "installers.engine_pack", what, *words]
@@ -193,21 +204,22 @@ def test_trouble_is_said_and_leaves_what_was_there(application: Application, ind
     assert (application.engine / "packages" / "peft.py").exists(), "the pack from before is kept"
 
     peft.write_bytes(good)
-    kind = application.kind.torch or "torch==2.13.0"
     shutil.rmtree(application.engine / "downloads")
-    application.write("torch", "raise ImportError('no such instruction')", kind.partition("==")[2])
+    application.write_torch("raise ImportError('no such instruction')")
     broken = application.run()
     assert broken.returncode == 1 and "does not run on this computer" in broken.stderr
     assert "no such instruction" in broken.stderr
 
+    application.write_torch()
     torch = next(index.wheels.glob("torch-*.whl"))
     torch.write_bytes(torch.read_bytes()[:-100])
+    application.pin_torch(torch.read_bytes())
     shutil.rmtree(application.engine / "downloads")
     damaged = application.run()
-    assert damaged.returncode == 1 and "A package that was fetched is damaged" in damaged.stderr
+    assert damaged.returncode == 1 and "A downloaded package is damaged" in damaged.stderr
     assert not list((application.engine).glob("downloads/*.whl"))
 
-    application.write("torch", TORCH, kind.partition("==")[2])
+    application.write_torch()
     assert application.run().returncode == 0 and application.whole, "repaired by the same command"
     assert application.run("remove").returncode == 0 and not application.engine.exists()
 
@@ -264,7 +276,7 @@ def test_a_disk_that_fills_up_is_said(application: Application) -> None:
     if subprocess.run(disk, capture_output=True).returncode != 0:
         pytest.skip("mount is for root")
     try:
-        application.write("torch", "# " + os.urandom(400_000).hex(), (application.kind.torch or "torch==2.13.0")[7:])
+        application.write_torch("# " + os.urandom(400_000).hex())
         line = (
             "import installers.engine_pack as e, sys; e.check_space = lambda *a: None; sys.exit(e.main(sys.argv[1:]))"
         )

@@ -26,8 +26,8 @@ def ready(tmp_path: Path) -> Path:
     """A checkout whose stamp fits."""
     locks = tmp_path / "packaging" / "requirements"
     locks.mkdir(parents=True)
-    (locks / "linux-cpu.txt").write_text("a==1\n")
-    (locks / "test.txt").write_text("b==1\n")
+    for name in ("torch-linux-cpu", "linux-cpu", "sources", "relay", "test"):
+        (locks / f"{name}.txt").write_text("a==1\n")
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "sapo-run.stamp").write_text(f"linux-cpu {fingerprint(tmp_path, 'run', CPU)}\n")
     return tmp_path
@@ -38,7 +38,9 @@ def test_a_fitting_stamp_is_recognised_for_its_purpose_only(ready: Path) -> None
     assert not is_ready(ready, "test") and not is_ready(ready, "relay")
 
 
-@pytest.mark.parametrize(("changed", "fits"), [("linux-cpu", False), ("test", True)])
+@pytest.mark.parametrize(
+    ("changed", "fits"), [("linux-cpu", False), ("torch-linux-cpu", False), ("sources", False), ("test", True)]
+)
 def test_a_lock_of_its_own_makes_the_stamp_stale_and_no_other(ready: Path, changed: str, fits: bool) -> None:
     (ready / "packaging" / "requirements" / f"{changed}.txt").write_text("a==2\n")
     assert is_ready(ready, "run") is fits
@@ -129,12 +131,15 @@ def test_the_repository_has_a_lock_for_every_flavour() -> None:
         for lock in environment._locks(ROOT, "slow", flavour):
             text = lock.read_text()
             assert "--hash=sha256:" in text and "://" not in text
-            assert f"python_full_version < '3.{NEWEST[1] + 1}'" in text, "for every Python that the bootstrap takes"
-            assert (flavour.torch is None) == ("\ntorch==" in text) or lock.stem in {"test", "slow"}
+            every = f"python_full_version < '3.{NEWEST[1] + 1}'" in text or lock.stem == flavour.torch_lock
+            assert every, "for every Python that the bootstrap takes"
+        pins = "".join(lock.read_text() for lock in environment._locks(ROOT, "run", flavour))
+        assert pins.count("\ntorch==") == 1, flavour.name
 
 
 def test_a_relay_has_the_nodes_versions_and_nothing_that_learns_or_shows() -> None:
-    (lock,) = environment._locks(ROOT, "relay", RELAY)
+    lock, sources = environment._locks(ROOT, "relay", RELAY)
+    assert "\nsetuptools==" in lock.read_text() and "cellpylib==" in sources.read_text()
     node = set(re.findall(r"^\S+==\S+", (lock.parent / "linux-cpu.txt").read_text(), re.M))
     relay = set(re.findall(r"^\S+==\S+", lock.read_text(), re.M))
     assert {pin.split("==")[0] for pin in relay - node} == {"nats-py", "prometheus-client", "pywin32-ctypes"}

@@ -52,9 +52,14 @@ def test_no_tool_at_all_names_the_package_to_install(monkeypatch: pytest.MonkeyP
         find_tool()
 
 
-def test_packages_are_never_looked_for_outside_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool.shutil, "which", lambda _program: None)
-    assert "--no-deps" in find_tool().install(Path("python"))
+@pytest.mark.parametrize("uv", ["/bin/uv", None])
+def test_nothing_outside_a_lock_is_installed_or_run(monkeypatch: pytest.MonkeyPatch, uv: str | None) -> None:
+    monkeypatch.setattr(tool.shutil, "which", lambda program: uv if program == "uv" else None)
+    wheels, built = (" ".join(find_tool().install(Path("python"), Path("x.txt"), sources=it)) for it in (False, True))
+    assert all("--no-deps --require-hashes" in words and words.endswith("-r x.txt") for words in (wheels, built))
+    assert "--only-binary :all:" in wheels
+    assert "--no-build-isolation" in built and "--only-binary" not in built
+    assert "--seed" not in find_tool().create, "uv would fetch pip and check no hash"
 
 
 def test_foreign_module_paths_and_a_ban_of_bytecode_stay_outside() -> None:
