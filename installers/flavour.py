@@ -41,7 +41,7 @@ FLAVOURS = {
     for flavour in (
         Flavour("linux-cpu", 2_500, CPU_INDEX, plain="linux-cuda"),
         Flavour(
-            "linux-cuda", 12_000, cost="2.7 GB to download and 12 GB of disk, because it brings CUDA. It runs here"
+            "linux-cuda", 12_000, cost="2.7 GB to download and 12 GB of free disk (5 GB stay), because it brings CUDA"
         ),
         Flavour("mac-arm64", 2_500),
         Flavour("win-cpu", 2_500, cost="0.1 GB to download. It does not use your graphics card"),

@@ -105,8 +105,12 @@ def _build(root: Path, python: Path, progress: Progress) -> Path | None:
         command = [*pip, "wheel", *checked, "--no-build-isolation", *source]
         progress.run([*_gently(), *command], {**env, "PYTHONPATH": f"{folder}/tools"})
         built = next(Path(folder).glob("*.whl"))
-        for kept in folders:
-            _keep(built, kept)
+        checkout, cache = folders
+        _keep(built, checkout)
+        try:
+            _keep(built, cache)
+        except OSError as error:
+            progress.note(f"Other clones will build it again: {cache} cannot be written ({error.strerror}).")
     return find_wheel(folders)
 
 

@@ -42,8 +42,10 @@ class Tool(NamedTuple):
         words = ["--no-deps", "--require-hashes", *kind, ":all:", "-r", str(lock)]
         if self.uv:
             return [self.uv, "pip", "install", "--python", str(python), *words]
+        # --no-cache-dir: pip cannot keep what it built in a home that is read-only, and fails.
+        quiet = ["--no-input", "--progress-bar", "off", "--no-compile", *(["--no-cache-dir"] if sources else [])]
         # --no-compile: Python compiles what is really imported, at its first import; pip would compile everything.
-        return [str(python), "-m", "pip", "install", "--no-input", "--progress-bar", "off", "--no-compile", *words]
+        return [str(python), "-m", "pip", "install", *quiet, *words]
 
     def extra_index(self, url: str) -> list[str]:
         return ["--index" if self.uv else "--extra-index-url", url]
@@ -53,6 +55,8 @@ class Tool(NamedTuple):
         env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"}
         if self.uv:
             env.update(settings_for_uv(pip_settings(), env))
+            if not _can_be_written(uv_cache(env)):  # uv ends there, where pip does without
+                env["UV_NO_CACHE"] = "1"
         return clean_environment(env)
 
 
@@ -90,6 +94,16 @@ def settings_for_uv(settings: Mapping[str, str], present: Mapping[str, str]) -> 
     if "UV_INDEX" in wanted:
         wanted.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")  # pip's own way with several indexes
     return wanted
+
+
+def uv_cache(env: Mapping[str, str]) -> Path:
+    """Where uv keeps what it downloaded (on Windows elsewhere, below the same home)."""
+    return Path(env.get("UV_CACHE_DIR") or Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Whether files can be made there, or the folder itself where it is missing."""
+    return os.access(next(place for place in (folder, *folder.parents) if place.exists()), os.W_OK)
 
 
 def pip_settings() -> dict[str, str]:

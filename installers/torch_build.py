@@ -40,5 +40,5 @@ def get_torch(
             raise
     plain = FLAVOURS[flavour.plain]
     progress.note("PyTorch's own index could not provide it either. The plain build of the package index follows:")
-    progress.note(f"{plain.cost}. Ctrl-C stops it.")
+    progress.note(f"{plain.cost}. It runs on this computer. Ctrl-C stops it.")
     return plain

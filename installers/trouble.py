@@ -82,6 +82,7 @@ _SIGNS = (
 _NAMED = {
     NOT_FOUND: ("Missing: ", r"No matching distribution found for (\S+)|no version of (\S+)"),
     CONFLICT: ("The constraint: ", r"\(constraint\) (\S+)"),
+    READ_ONLY: ("Not writable: ", r"(?:Read-only file system|Permission denied): '([^']+)'"),
     REFUSED: ("Refused by: ", r"for url: https?://(?:[^@/\s]*@)?([^/\s]+)"),
 }
 """Cause -> how the tool's output names what it is about."""

@@ -10,6 +10,7 @@ import pytest
 from installers import llama
 from installers.environment import environment_python
 from installers.llama import build_flags, find_wheel, provide, wheel_folders
+from installers.progress import Progress
 
 
 def wheel_name(machine: str) -> str:
@@ -102,3 +103,32 @@ def test_a_build_that_fails_leaves_llama_out_and_goes_on(tmp_path: Path, monkeyp
     out = io.StringIO()
     assert provide(tmp_path, out) is False
     assert "everything else works without it" in out.getvalue() and "compiler" in out.getvalue()
+
+
+BUILDS = """#!{python}
+import pathlib, sys
+if "wheel" in sys.argv:
+    words = sys.argv
+    assert "--no-build-isolation" in words and "--require-hashes" in words
+    folder = pathlib.Path(words[words.index("--wheel-dir") + 1])
+    assert (folder / "tools").is_dir(), "its tools come first, checked by hash"
+    (folder / "{wheel}").touch()
+elif "--target" in sys.argv:
+    assert "--require-hashes" in sys.argv and sys.argv[-1].endswith("build.txt")
+    pathlib.Path(sys.argv[sys.argv.index("--target") + 1]).mkdir()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script stands in for Python")
+def test_it_is_built_by_locked_tools_and_kept_where_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    python.write_text(BUILDS.format(python=sys.executable, wheel=wheel_name(platform.machine().lower())))
+    python.chmod(0o755)
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(llama, "wheel_folders", lambda root: [root / ".cache" / "wheels", tmp_path / "file" / "cache"])
+    monkeypatch.setattr(llama.shutil, "which", lambda program: program if program == "c++" else None)
+    out = io.StringIO()
+    built = llama._build(tmp_path, python, Progress(out, 1, tmp_path / "log"))
+    assert built is not None and built.parent == tmp_path / ".cache" / "wheels"
+    assert "Other clones will build it again" in out.getvalue()

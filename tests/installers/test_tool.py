@@ -65,3 +65,12 @@ def test_nothing_outside_a_lock_is_installed_or_run(monkeypatch: pytest.MonkeyPa
 def test_foreign_module_paths_and_a_ban_of_bytecode_stay_outside() -> None:
     env = {"PYTHONPATH": "/x", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/h"}
     assert clean_environment(env) == {"HOME": "/h"}
+
+
+def test_uv_works_where_it_can_keep_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "_pip_config", lambda: "")
+    monkeypatch.setattr(tool.os, "environ", {"HOME": str(tmp_path), "UV_CACHE_DIR": str(tmp_path / "new" / "uv")})
+    uv = tool.Tool("uv", ["uv", "venv"], "uv")
+    assert "UV_NO_CACHE" not in uv.environment()
+    monkeypatch.setattr(tool.os, "access", lambda path, mode: path != tmp_path)
+    assert uv.environment()["UV_NO_CACHE"] == "1"

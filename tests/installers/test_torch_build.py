@@ -44,7 +44,7 @@ def test_any_failure_to_find_the_build_leads_to_pytorch(tmp_path: Path, missing:
 @pytest.mark.parametrize("missing", [LACKS, IMPOSSIBLE, UNREACHABLE, "403 Client Error", "never seen before"])
 def test_after_that_the_plain_build_follows_and_its_size_is_said(tmp_path: Path, missing: str) -> None:
     name, said = get(tmp_path, LACKS, missing)
-    assert name == "linux-cuda" and "2.7 GB to download and 12 GB of disk" in said
+    assert name == "linux-cuda" and "2.7 GB to download and 12 GB of free disk" in said
 
 
 @pytest.mark.parametrize("fault", [UNREACHABLE, "CERTIFICATE_VERIFY_FAILED", "No space left on device"])

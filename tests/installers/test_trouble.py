@@ -42,6 +42,7 @@ def test_an_unknown_failure_shows_the_last_words_and_the_log() -> None:
         ("The user requested (constraint) numpy<2\nERROR: ResolutionImpossible", {}, "The constraint: numpy<2."),
         ("Connection refused", {"https": "http://me:secret@proxy.example:3128"}, "A proxy is set: proxy.example:3128."),
         ("403 Client Error: Forbidden for url: https://me:secret@a.example/b", {}, "Refused by: a.example."),
+        ("WARNING: [Errno 30] Read-only file system: '/home/a/.cache'", {}, "Not writable: /home/a/.cache."),
         ("DO NOT MATCH THE HASHES", {"https": "http://proxy.example:3128"}, ""),
     ],
 )
