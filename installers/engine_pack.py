@@ -34,7 +34,7 @@ from installers.flavour import Flavour, choose
 from installers.progress import Progress
 from installers.tool import clean_environment
 from installers.torch_build import get_torch
-from installers.trouble import DAMAGED, CommandFailed, SetupError, explain
+from installers.trouble import CommandFailed, SetupError
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "packaging" / "requirements"
 LEARNS = ("torch", "peft", "accelerate")
@@ -175,12 +175,7 @@ def _is_there(name: str, lines: str, folder: Path) -> bool:
 def _install(wanted: dict[str, str], wheels: Path, into: Path, progress: Progress) -> None:
     files = [str(next(wheels.glob(f"{name.replace('-', '_')}-*.whl"))) for name in wanted]
     command = [*_pip("install"), "--no-index", "--no-compile", "--target", str(into), *files]
-    try:
-        progress.run(command, _environment(wheels))
-    except CommandFailed as error:
-        if explain(error.output) == DAMAGED:
-            shutil.rmtree(wheels, ignore_errors=True)  # else the same ones would be taken again
-        raise
+    progress.run(command, _environment(wheels))
 
 
 def _try(packages: Path, progress: Progress) -> None:

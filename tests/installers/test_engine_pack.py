@@ -1,6 +1,5 @@
 """The engine pack: what it consists of, and how it comes, by real pip, from a mirror, through a proxy, from a stick."""
 
-import hashlib
 import http.server
 import io
 import os
@@ -125,12 +124,8 @@ class Application:
 
     def write_torch(self, code: str = TORCH) -> None:
         """A wheel of it, and the lock that pins it."""
-        self.write("torch", code, BUILD)
-        self.pin_torch(next(self.index.wheels.glob("torch-*.whl")).read_bytes())
-
-    def pin_torch(self, wheel: bytes) -> None:
         lock = self.root / "packaging" / "requirements" / f"{self.kind.torch_lock or 'torch'}.txt"
-        lock.write_text(f"# a lock\ntorch=={BUILD} \\\n    --hash=sha256:{hashlib.sha256(wheel).hexdigest()}\n")
+        lock.write_text(f"# a lock\ntorch=={BUILD} \\\n    --hash=sha256:{self.write('torch', code, BUILD)}\n")
 
     def command(self, what: str, *words: str) -> list[str]:
         return [sys.executable, "-m", "installers.engine_pack", what, *words]
@@ -210,18 +205,25 @@ def test_trouble_is_said_and_leaves_what_was_there(application: Application, ind
     assert broken.returncode == 1 and "does not run on this computer" in broken.stderr
     assert "no such instruction" in broken.stderr
 
-    application.write_torch()
-    torch = next(index.wheels.glob("torch-*.whl"))
-    torch.write_bytes(torch.read_bytes()[:-100])
-    application.pin_torch(torch.read_bytes())
     shutil.rmtree(application.engine / "downloads")
-    damaged = application.run()
-    assert damaged.returncode == 1 and "A downloaded package is damaged" in damaged.stderr
-    assert not list((application.engine).glob("downloads/*.whl"))
-
     application.write_torch()
     assert application.run().returncode == 0 and application.whole, "repaired by the same command"
     assert application.run("remove").returncode == 0 and not application.engine.exists()
+
+
+@pytest.mark.slow
+@pytestmark_linux
+@pytest.mark.skipif(choose(platform.system(), platform.machine()).plain is None, reason="there is no other build")
+def test_without_its_build_of_torch_the_plain_one_is_fetched(application: Application, index: Index) -> None:
+    next(index.wheels.glob("torch-*.whl")).unlink()
+    plain = application.root / "packaging" / "requirements" / f"{application.kind.plain}.txt"
+    lines = f"torch==2.13.0 \\\n    --hash=sha256:{application.write('torch', TORCH, '2.13.0')}\n"
+    plain.write_text(plain.with_name(f"{application.kind.name}.txt").read_text() + lines)
+    done = application.run(HTTPS_PROXY="http://127.0.0.1:9", PIP_RETRIES="0")  # PyTorch's own index is out of reach
+    assert done.returncode == 0 and application.whole, done.stderr
+    assert "asking PyTorch's own index" in done.stderr and "GB to download" in done.stderr
+    stamp = (application.engine / "packages" / engine_pack.STAMP).read_text()
+    assert f'"{application.kind.plain}"' in stamp
 
 
 @pytest.mark.slow
