@@ -729,6 +729,13 @@
         <source>Back at {name}.</source>
         <translation>Wieder bei „{name}“.</translation>
     </message>
+    <message numerus="yes">
+        <source>%n question(s) too long for this model count as not solved.</source>
+        <translation>
+            <numerusform>%Ln Frage ist für dieses Modell zu lang und zählt als nicht gelöst.</numerusform>
+            <numerusform>%Ln Fragen sind für dieses Modell zu lang und zählen als nicht gelöst.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Share of the held-out questions that it solved, with the 95% interval</source>
         <translation>Anteil der Prüffragen, die er gelöst hat, mit 95-%-Intervall</translation>
@@ -783,6 +790,14 @@
     <message>
         <source>Remove {name}</source>
         <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>How is this file meant?</source>
+        <translation>Wie ist diese Datei gemeint?</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>Weiter</translation>
     </message>
     <message>
         <source>Add</source>
@@ -5734,6 +5749,10 @@
         <translation>Der Proxy {proxy} ({source}) verlangt Benutzernamen und Passwort (HTTP 407). Schreiben Sie sie als http://USER:PASSWORD@HOST:PORT in seine Adresse.</translation>
     </message>
     <message>
+        <source>The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at once. Shorten it, or choose a model that reads more.</source>
+        <translation>Die Frage hat {tokens} Token und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Kürzen Sie sie, oder wählen Sie ein Modell, das mehr liest.</translation>
+    </message>
+    <message>
         <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
         <translation>Das Geheimnis der Prüffragen muss 32 Bytes haben, nicht {count}.</translation>
     </message>
@@ -5944,6 +5963,10 @@
         <translation>Dieses Modell ist quantisiert; zum Training braucht es seine einfachen Gewichte (bf16, f16 oder f32).</translation>
     </message>
     <message>
+        <source>This model reads {context} tokens at once. Questions of {count} of {all} tasks are longer, and are left out: {tasks}. Choose other tasks, or another model.</source>
+        <translation>Dieses Modell liest {context} Token auf einmal. Fragen von {count} der {all} Aufgaben sind länger und werden ausgelassen: {tasks}. Wählen Sie andere Aufgaben oder ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model.</source>
         <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell.</translation>
     </message>
@@ -6116,6 +6139,10 @@
         <translation>Wo Verbindungen angenommen werden, schreibt sich HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
     </message>
     <message>
+        <source>Whether its questions fit into the model is checked once the node takes it up.</source>
+        <translation>Ob ihre Fragen in das Modell passen, wird geprüft, sobald der Knoten sie übernimmt.</translation>
+    </message>
+    <message>
         <source>Windows keeps this name for a device: give the file another one</source>
         <translation>Windows behält diesen Namen einem Gerät vor: Geben Sie der Datei einen anderen</translation>
     </message>
@@ -6250,6 +6277,10 @@
     <message>
         <source>as words, kept as they are written</source>
         <translation>als Wörter, so wie sie dastehen</translation>
+    </message>
+    <message>
+        <source>at least {count}</source>
+        <translation>mindestens {count}</translation>
     </message>
     <message>
         <source>biases that a model of this kind rarely has</source>
@@ -6764,8 +6795,16 @@
         <translation>{file} sollte {expected} Bytes haben und hat {found}; hole oder kopiere es noch einmal.</translation>
     </message>
     <message>
+        <source>{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in which this line is right, or save the file in UTF-8.</source>
+        <translation>{file}, Zeile {line}: Sie ist nicht in UTF-8, und ihre Buchstaben lassen sich verschieden lesen. Wählen Sie die Kodierung, in der diese Zeile stimmt, oder speichern Sie die Datei in UTF-8.</translation>
+    </message>
+    <message>
         <source>{file}, line {line}: {reason}.</source>
         <translation>{file}, Zeile {line}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file}: its answers can be read in several ways. Choose the one that you mean.</source>
+        <translation>{file}: Ihre Antworten lassen sich verschieden lesen. Wählen Sie, was Sie meinen.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -6952,6 +6991,10 @@
         <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
     </message>
     <message>
+        <source>{name}: {count} of {all} questions are too long for this model and are left out. It reads {context} tokens at once, and the longest has {longest}. Shorten them, or choose another model.</source>
+        <translation>{name}: {count} von {all} Fragen sind für dieses Modell zu lang und werden ausgelassen. Es liest {context} Token auf einmal, und die längste hat {longest}. Kürzen Sie sie, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>{name}: {reason}</source>
         <translation>{name}: {reason}</translation>
     </message>
@@ -7086,6 +7129,10 @@
     <message>
         <source>{problem}. Look whether the server runs, and whether the setting remote_url names it.</source>
         <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
+    </message>
+    <message>
+        <source>{question} Possible: {ways}.</source>
+        <translation>{question} Möglich: {ways}.</translation>
     </message>
     <message>
         <source>{reason} Going on from the last checkpoint.</source>
@@ -7708,16 +7755,8 @@
         <translation>{file}, Zeile {line}: Das ist kein CSV ({reason}). Suchen Sie ein Anführungszeichen, das nicht geschlossen ist, und speichern Sie die Datei neu.</translation>
     </message>
     <message>
-        <source>{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in which this line is right, or save the file in UTF-8: {ways}.</source>
-        <translation>{file}, Zeile {line}: Sie ist nicht in UTF-8, und ihre Buchstaben lassen sich verschieden lesen. Wählen Sie die Kodierung, in der diese Zeile stimmt, oder speichern Sie die Datei in UTF-8: {ways}.</translation>
-    </message>
-    <message>
         <source>{file}, line {line}: it is not in {encoding}: save it in UTF-8.</source>
         <translation>{file}, Zeile {line}: Sie ist nicht in {encoding}: Speichern Sie sie in UTF-8.</translation>
-    </message>
-    <message>
-        <source>{file}: its answers can be read in several ways: {ways}. Choose the one that you mean.</source>
-        <translation>{file}: Ihre Antworten lassen sich verschieden lesen: {ways}. Wählen Sie, was Sie meinen.</translation>
     </message>
     <message>
         <source>{file}: only {count} own families are read: remove one.</source>

@@ -172,6 +172,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n question(s) too long for this model count as not solved.</source>
+        <translation>
+            <numerusform>%Ln question is too long for this model and counts as not solved.</numerusform>
+            <numerusform>%Ln questions are too long for this model and count as not solved.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n file(s) written to {folder}: {files}</source>
         <translation>
             <numerusform>%Ln file written to {folder}: {files}</numerusform>

@@ -13,7 +13,7 @@ from sapo_desktop.commands.line.prompts import as_utf8
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import eval_fields, share
 from sapo_desktop.terminal.views import eval_line
-from sapo_desktop.terminal.wording import duration, nearest, percent, size
+from sapo_desktop.terminal.wording import amount, duration, nearest, percent, size
 from sapo_desktop.view.completion import parted, without_tags
 from sapo_desktop.worker.control.messages.asking import Ask, Asked
 from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Evaluated, Exported, Ok
@@ -75,6 +75,8 @@ async def evaluate(context: Context, args: Namespace) -> None:
         right=["questions", "solved", "partial"],
     )
     context.out.say(f"{eval_line(report)}, in {duration(report.seconds)}")
+    if report.too_long:
+        context.out.say(f"{amount(report.too_long, 'question')} too long for this model: they count as not solved.")
     if name == "last" and not report.round:
         context.out.say("No round was finished here: this is the untrained model.")
     if report.samples > 1:

@@ -91,6 +91,11 @@ class Completion(Record, frozen=True):
     kind: AnswerKind = "model"
     """Who wrote it; of a foreign answer what its author says."""
 
+    @property
+    def had_no_room(self) -> bool:
+        """Whether the question fills the model's context, so that nothing could be answered."""
+        return not self.tokens and self.finish == "length"
+
 
 class Generated(Record, frozen=True, tag=True):
     """A generator's answers to a batch of questions; an engine's host sends it as it is."""
@@ -278,6 +283,8 @@ class EvalReport(Record, frozen=True):
     """Over the untrained model's answers to the same questions, where these are at hand."""
     learned: Learned | None = None
     """One of the questions that are answered rightly now and were not at the look before, if there are any."""
+    too_long: int = 0
+    """Questions that fill the model's context: they were not answered, and count as not solved."""
 
     @property
     def kind(self) -> str:

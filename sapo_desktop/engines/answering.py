@@ -15,6 +15,15 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress, Progress, TokenText
 
 PROGRESS_SECONDS = 0.25
+LEAST_ROOM = 8
+"""Tokens: a short answer between tags has no fewer, so a question that leaves less room is not asked."""
+
+
+def room(context: int, prompt: int, most: int) -> int:
+    """Tokens that the answer to a prompt of this length may have, at most `most`; 0 where the prompt fills the model's
+    context."""
+    left = context - prompt
+    return min(most, left) if left >= min(LEAST_ROOM, most) else 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class GenerationJob:
 
     def limit(self, row: int) -> int:
         """Tokens that the answer may have; 0 where the prompt fills the model's context."""
-        return max(0, min(self.sampling.max_tokens, self.context - len(self.prompt(row))))
+        return max(0, room(self.context, len(self.prompt(row)), self.sampling.max_tokens))
 
 
 @dataclass(frozen=True)

@@ -113,8 +113,9 @@ class Evaluator:
         began = time.perf_counter()
         # One seed for all: two checkpoints are compared under the same chance.
         sampling = msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED)
-        results, _ = await self._results(subject, held_out.questions, sampling, progress, max(samples, 1))
-        return _report(held_out, subject, results, samples, time.perf_counter() - began)
+        results, _, too_long = await self._results(subject, held_out.questions, sampling, progress, max(samples, 1))
+        report = _report(held_out, subject, results, samples, time.perf_counter() - began)
+        return msgspec.structs.replace(report, too_long=too_long)
 
     async def refresh(
         self, subject: Subject, standing: Standing, parts: int, sampling: Sampling, progress: Progress
@@ -133,7 +134,7 @@ class Evaluator:
         questions = [held_out.questions[place] for place in asked]
         sampling = msgspec.structs.replace(sampling, greedy=True, seed=_SEED)
         results = dict(enumerate(standing.results)) if known else {}
-        fresh, texts = await self._results(subject, questions, sampling, progress, 1)
+        fresh, texts, _ = await self._results(subject, questions, sampling, progress, 1)
         new = [
             (question, text)
             for place, question, row, text in zip(asked, questions, fresh, texts, strict=True)
@@ -161,15 +162,15 @@ class Evaluator:
             return None
         question, now = min(short, key=lambda one: (len(one[0].text) + len(one[1]), one[0].text))
         base = Subject("", 0, None)
-        results, texts = await self._results(base, [question], sampling, unwatched, 1)
+        results, texts, _ = await self._results(base, [question], sampling, unwatched, 1)
         if results[0][0].solved or len(texts[0]) > _MOST_SHOWN:
             return None
         return Learned(round=number, task=question.task, question=question.text, before=texts[0], now=now)
 
     async def _results(
         self, subject: Subject, questions: Sequence[Question], sampling: Sampling, progress: Progress, answers: int
-    ) -> tuple[list[list[Result]], list[str]]:
-        """Of each question the results of so many answers; all the texts."""
+    ) -> tuple[list[list[Result]], list[str], int]:
+        """Of each question the results of so many answers; all the texts; how many questions fill the context."""
         answered = await self._engine.generate_with(
             subject.folder,
             [question.text for question in questions for _ in range(answers)],
@@ -180,7 +181,8 @@ class Evaluator:
         texts = [row[0].text for row in answered.completions]
         rows = [texts[at : at + answers] for at in range(0, len(texts), answers)]
         marks = await self._examiner.mark(questions, rows, strict=True)
-        return [[Result(solved=mark.solved, partial=mark.partial) for mark in row] for row in marks], texts
+        results = [[Result(solved=mark.solved, partial=mark.partial) for mark in row] for row in marks]
+        return results, texts, sum(row[0].had_no_room for row in answered.completions) // answers
 
 
 def _of_those(report: EvalReport, places: Sequence[int], base: Sequence[bool]) -> EvalReport:

@@ -12,7 +12,10 @@ import dataclasses
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Protocol
+
+import msgspec
 
 from sapo_desktop.core.records import (
     Generated,
@@ -189,6 +192,7 @@ async def run_round(
     answered = await _generate(plan, engine, watcher, questions)  # 2. L answers to each
 
     await course.enter("mark")
+    questions, answered, too_long = _that_fit(questions, answered)
     own = await _score(plan, examiner, questions, answered)  # 5a. with the local reward model
     watcher.answered(own)  # before anything else happens
 
@@ -219,14 +223,14 @@ async def run_round(
             mix=str(plan.share),
             weighting=plan.weighting,
             checkpoint=None,
-            note=_note(mixed, len(plan.human), step, any(map(any, weights))),
+            note=_note(mixed, len(plan.human), step, any(map(any, weights)), len(too_long)),
             external_dropped=sieve.dropped,
         )
         return RoundResult(
             report=report,
             groups=mixed.groups,
             advantages=weights,
-            outcomes=[_outcome(group) for group in own],
+            outcomes=[*map(_outcome, own), *(Outcome(task=one.task, seed=one.seed, solved=0.0) for one in too_long)],
             reasoned=reasoned_in(own),
             looked=sieve.looked,
         )
@@ -273,6 +277,19 @@ async def _generate(plan: RoundPlan, engine: Engine, watcher: Watcher, questions
         lambda done, total: watcher.progress("generate", done, total),
         lambda place, text: watcher.ended(questions[place // plan.answers], text),
     )
+
+
+def _that_fit(questions: Sequence[Question], answered: Generated) -> tuple[list[Question], Generated, list[Question]]:
+    """What was answered, and the questions that fill the model's context: these teach nothing, and nobody could learn
+    from their empty answers."""
+    fit = [not all(one.had_no_room for one in row) for row in answered.completions]
+    kept = msgspec.structs.replace(
+        answered,
+        prompt_tokens=[*compress(answered.prompt_tokens, fit)],
+        completions=[*compress(answered.completions, fit)],
+    )
+    too_long = [question for question, fits in zip(questions, fit, strict=True) if not fits]
+    return [*compress(questions, fit)], kept, too_long
 
 
 async def _score(
@@ -380,8 +397,10 @@ def _share_truncated(groups: Sequence[Group]) -> float:
     return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
 
 
-def _note(mixed: MixedBatch, human: int, step: StepReport | None, could_teach: bool) -> str:
+def _note(mixed: MixedBatch, human: int, step: StepReport | None, could_teach: bool, too_long: int) -> str:
     notes = []
+    if too_long:
+        notes.append(f"{too_long} {'question' if too_long == 1 else 'questions'} too long for the model, left out")
     if human:
         notes.append(f"{human} {'group' if human == 1 else 'groups'} with a person's answer")
     if mixed.filled_up:

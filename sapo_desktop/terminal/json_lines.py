@@ -70,6 +70,7 @@ def eval_fields(report: EvalReport) -> Fields:
         "pass_at_k": share(report.pass_at_k),
         "low": share(report.low),
         "high": share(report.high),
+        "too_long": report.too_long,
         "seconds": round(report.seconds, 3),
     }
 

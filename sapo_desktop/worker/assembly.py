@@ -43,6 +43,7 @@ from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting
+from sapo_desktop.worker.lengths import too_long
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
@@ -135,6 +136,8 @@ async def assemble(
             await _load(node, beginning.checkpoint)
         for text in engine.said:
             node.show.notice("info", text)
+        for text in await too_long(engine, examiner, catalogue, levels):
+            node.show.notice("warning", text)
         on_step(sentence("getting ready for the first round, step 4 of 4"))
         await _begin_run(node, _manifest(node, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.worker.control.messages.events import Answered
-from sapo_desktop.worker.control.messages.replies import Exported, Ok, OwnRow, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.replies import Exported, Ok, OwnRow, ReadingChoice, TaskInfo, Tasks, TasksRead
 from sapo_desktop.worker.control.messages.requests import ListTasks, ReadTasks, SetSettings
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
 from tests.gui.stage import StageBridge
@@ -87,6 +87,19 @@ def read(request: ReadTasks) -> TasksRead:
         for value, roman in enumerate(("I", "II", "III"), 1)
     ]
     return TasksRead(text="150 questions.", first=first, replaces=request.path.endswith("again.csv"))
+
+
+def read_once_chosen(request: ReadTasks) -> TasksRead:
+    """What a file would be that can be read in two ways."""
+    if request.answers:
+        return read(request)
+    labels = {"whole": "a whole number, like 42", "decimal-comma": "a number with a decimal comma, like -1,5"}
+    choices = [
+        ReadingChoice(value=value, label=label, first=[OwnRow(question="1,125", answer=answer)])
+        for (value, label), answer in zip(labels.items(), ("1125", "1,125"), strict=True)
+    ]
+    text = "eighths.csv: its answers can be read in several ways. Choose the one that you mean."
+    return TasksRead(text=text, first=[], replaces=False, asked="answers", choices=choices)
 
 
 def rollout(number: int) -> Rollout:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sapo_desktop.core.records import Generated, Sampling
+from sapo_desktop.core.records import Completion, Generated, Sampling
 from sapo_desktop.core.statistics import paired_difference
 from sapo_desktop.learning.heldout import Evaluator, Result, Standing, Subject
 from tests.worker.fakes import FakeEngine, FakeExaminer, generated
@@ -121,3 +121,20 @@ async def test_nothing_is_learned_of_what_the_base_solves_or_where_it_was_never_
         engine = FakeEngine()
         report, _ = await evaluator(engine).refresh(LIVE, Standing(questions="set", base=base), 1, Sampling(), print)
         assert any(report.solved) and report.learned is None
+
+
+class Short(FakeEngine):
+    """Has no room for an answer to every other question."""
+
+    async def generate_with(self, checkpoint, questions, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
+        made = await super().generate_with(checkpoint, questions, sampling, progress, live=live, spoken=spoken)
+        for row in made.completions[::2]:
+            row[0] = Completion(tokens=[], logprobs=[], text="", finish="length")
+        return made
+
+
+async def test_a_score_says_how_many_questions_fill_the_context() -> None:
+    able, short = (evaluator(engine) for engine in (FakeEngine(), Short()))
+    held_out = await able.held_out("test")
+    assert (await able.evaluate(LIVE, held_out, Sampling(), print)).too_long == 0
+    assert (await short.evaluate(LIVE, held_out, Sampling(), print)).too_long == 4

@@ -98,6 +98,42 @@ def test_a_round_goes_through_its_phases_in_order() -> None:
     assert [group.question.text for group in watcher.groups] == ["gcd/easy 3070", "lcm/easy 3071", "gcd/easy 3072"]
 
 
+class Short(FakeEngine):
+    """Has no room for an answer to questions of these tasks."""
+
+    def __init__(self, *tasks: str) -> None:
+        super().__init__()
+        self.too_long = tasks
+
+    async def generate(self, questions: Sequence[str], answers: int, *more: Any) -> Generated:
+        made = await super().generate(questions, answers, *more)
+        nothing = Completion(tokens=[], logprobs=[], text="", finish="length")
+        rows = zip(questions, made.completions, strict=True)
+        return msgspec.structs.replace(
+            made, completions=[[nothing] * answers if text.startswith(self.too_long) else row for text, row in rows]
+        )
+
+
+def test_a_question_that_fills_the_context_is_left_out_and_said() -> None:
+    engine, swarm, watcher = Short("lcm"), FakeSwarm(0), FakeWatcher()
+    played = play(engine, watcher, swarm)
+    assert (
+        [group.question.task for group in watcher.groups]
+        == ["gcd/easy"] * 2
+        == [group.question.task for group in swarm.shared]
+    )
+    assert (played.report.solved, [one.task for one in played.report.tasks]) == (0.25, ["gcd/easy"])
+    assert played.report.note == "1 question too long for the model, left out"
+    assert [(one.task, one.solved) for one in played.outcomes] == [("gcd/easy", 0.25)] * 2 + [("lcm/easy", 0.0)]
+    assert len(engine.batches[0]) == 8
+
+
+def test_a_round_of_nothing_but_long_questions_ends() -> None:
+    played = play(Short("gcd", "lcm"))
+    assert (played.report.local_groups, played.report.reward, len(played.outcomes)) == (0, 0.0, 3)
+    assert "3 questions too long for the model, left out" in played.report.note
+
+
 def test_the_report_sums_up_own_answers() -> None:
     report = play(FakeEngine(skill=1)).report
     assert (report.solved, report.reward) == (0.25, 0.25)

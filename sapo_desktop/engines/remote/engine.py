@@ -24,6 +24,7 @@ from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, Usag
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.answering import room
 from sapo_desktop.engines.remote.dialects import Ask, Dialect, answers_in
 from sapo_desktop.engines.remote.http import Refused, Server, Unusable, in_the_clear
 from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at
@@ -192,7 +193,7 @@ class RemoteGenerator:
         each = request.answers if self.dialect.together else 1
         made = []
         for place, (question, prompt) in enumerate(zip(request.prompts, prompts, strict=True)):
-            limit = min(request.sampling.max_tokens, self.context - len(prompt))
+            limit = room(self.context, len(prompt), request.sampling.max_tokens)
             if limit <= 0:
                 continue
             for at in range(0, request.answers, max(each, 1)):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from msgspec.structs import replace
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.learning.task_choice import by_family
 from sapo_desktop.gui.link.bridge import Bridge
-from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
 from sapo_desktop.gui.widgets.files import ask_open_path
 from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
@@ -87,15 +88,24 @@ class OwnTasks(QWidget):
             self._rows.addWidget(OwnLine(title, questions, partial(self._remove, family, title)))
 
     def _choose(self) -> None:
-        path = ask_open_path(self, tr("Add your own questions"), "CSV (*.csv *.CSV)")
+        kinds = "*.csv *.CSV *.tsv *.TSV *.jsonl *.JSONL"
+        path = ask_open_path(self, tr("Add your own questions"), f"CSV, TSV, JSON lines ({kinds})")
         if path:
-            self.add_button.setEnabled(False)
-            self._bridge.ask(ReadTasks(path=path), partial(self._read, path), self._failed, of=self)
+            self._look(AddTasks(path=path))
 
-    def _read(self, path: str, reply: TasksRead) -> None:
+    def _look(self, add: AddTasks) -> None:
+        self.add_button.setEnabled(False)
+        request = ReadTasks(path=add.path, answers=add.answers, encoding=add.encoding)
+        self._bridge.ask(request, partial(self._read, add), self._failed, of=self)
+
+    def _read(self, add: AddTasks, reply: TasksRead) -> None:
         self.add_button.setEnabled(True)
         self.banner.say("")
-        AddSheet(self, self._bridge, path, plain(reply), self._done, self._failed).open()
+        read = plain(reply)
+        if read.choices:
+            ChoiceSheet(self, read, lambda value: self._look(replace(add, **{read.asked: value}))).open()
+        else:
+            AddSheet(self, self._bridge, add, read, self._done, self._failed).open()
 
     def _remove(self, family: str, title: str) -> None:
         about = tr("The copy of the file in this node's folder is deleted. What was learned from it stays.")
@@ -123,6 +133,30 @@ class OwnLine(QWidget):
         self.setLayout(row((column(Elided(title), count, spacing=0), 1), button, spacing=1.5))
 
 
+class ChoiceSheet(Sheet):
+    """The ways in which a file can be read; `chosen` is called with the value of the one that is meant."""
+
+    def __init__(self, parent: QWidget, read: TasksRead, chosen: Callable[[str], object]) -> None:
+        super().__init__(parent, tr("How is this file meant?"), in_words(read.text))
+        self._chosen = chosen
+        self._group = QButtonGroup(self)
+        self._cards: dict[str, ChoiceCard] = {}
+        self.ok = Button(tr("Continue"), self._continue, kind="primary")
+        self.ok.setEnabled(False)
+        for choice in read.choices:
+            shown = (f"{row.question} → {row.answer}" if row.answer else row.question for row in choice.first)
+            card = ChoiceCard(self._group, in_words(choice.label), "\n".join(shown))
+            card.chosen.connect(partial(self.ok.setEnabled, True))
+            self._cards[choice.value] = card
+        self.add(*self._cards.values())
+        self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
+
+    def _continue(self) -> None:
+        value = next(value for value, card in self._cards.items() if card.radio.isChecked())
+        self.accept()
+        self._chosen(value)
+
+
 class AddSheet(Sheet):
     """What the file has, before it is added.
 
@@ -134,13 +168,13 @@ class AddSheet(Sheet):
         self,
         parent: QWidget,
         bridge: Bridge,
-        path: str,
+        request: AddTasks,
         read: TasksRead,
         done: Callable[[Ok], object],
         failed: Callable[[SapoError], object],
     ) -> None:
         super().__init__(parent, tr("Add your own questions"), in_words(read.text))
-        self._parent, self._bridge, self._path, self._done, self._refused = parent, bridge, path, done, failed
+        self._parent, self._bridge, self._request, self._done, self._refused = parent, bridge, request, done, failed
         self._closed = False
         self.finished.connect(self._close)
         self.banner = Banner(tone="danger")
@@ -167,7 +201,7 @@ class AddSheet(Sheet):
     def _add(self) -> None:
         self.ok.setEnabled(False)
         self.back.set_text(tr("Close"))  # the file is on its way and not held back any more
-        self._bridge.ask(AddTasks(path=self._path), self._added, self._failed, of=self._parent)
+        self._bridge.ask(self._request, self._added, self._failed, of=self._parent)
 
     def _close(self) -> None:
         self._closed = True  # Qt's part of it goes soon, so no widget of it is touched from now on

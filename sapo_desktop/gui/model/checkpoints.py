@@ -277,9 +277,12 @@ def _task_headings() -> list[Heading]:
 
 
 def _report_words(report: EvalReport) -> str:
-    return tr("Solved {score} of %n questions ({low} to {high}), in {span}.", None, report.questions).format(
+    words = tr("Solved {score} of %n questions ({low} to {high}), in {span}.", None, report.questions).format(
         score=numbers.number(report.score),
         low=numbers.number(report.low),
         high=numbers.number(report.high),
         span=numbers.span(report.seconds),
     )
+    if report.too_long:
+        words += " " + tr("%n question(s) too long for this model count as not solved.", None, report.too_long)
+    return words

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from sapo_desktop.core.plain_text import shortened
 from sapo_desktop.core.sentences import Text, sentence
@@ -134,11 +134,6 @@ def notes(rows: Sequence[Row], reading: Reading) -> list[Text]:
     return []
 
 
-def in_words(pairs: Sequence[tuple[str, str]]) -> str:
-    """`0,250 → 0,25; 7`"""
-    return "; ".join(shortened(a, 60) if a == b else f"{shortened(a, 60)} → {shortened(b, 60)}" for a, b in pairs)
-
-
 def _chosen(file: str, rows: Sequence[Row], kind: str) -> Reading:
     if kind not in GRAMMARS:
         known = ", ".join(GRAMMARS)
@@ -170,7 +165,7 @@ def _look_for_mistakes(file: str, rows: Sequence[Row], parsed: Mapping[str, Sequ
     _offer_words(file, rows, others, why)
 
 
-def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Text) -> None:
+def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Text) -> NoReturn:
     """Raises Undecided, which names these rows."""
     lines = ", ".join(str(row.line) for row in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
     question = sentence(
@@ -178,24 +173,16 @@ def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Tex
         file=file,
         lines=lines,
         why=why,
-        in_terminal="sapo-desktop tasks add {file} --answers words",
     )
-    raise Undecided(question, "answers", [_choice(rows, WORDS, others)])
+    raise Undecided(file, question, "answers", [_choice(rows, WORDS, others)])
 
 
-def _ask(file: str, rows: Sequence[Row], kinds: Sequence[str]) -> None:
+def _ask(file: str, rows: Sequence[Row], kinds: Sequence[str]) -> NoReturn:
     """Raises Undecided with these ways to read the answers, shown on the rows that they read differently."""
     read = [[read_as(kind, row.answer) for kind in kinds] for row in rows]
     telling = [row for row, ways in zip(rows, read, strict=True) if len(set(ways)) > 1]
-    choices = [_choice(rows, kind, telling) for kind in kinds]
-    question = sentence(
-        "{file}: its answers can be read in several ways: {ways}. Choose the one that you mean.",
-        file=file,
-        ways=[f"{choice.value} ({in_words(choice.first)})" for choice in choices],
-        first=kinds[0],
-        in_terminal="sapo-desktop tasks add {file} --answers {first}",
-    )
-    raise Undecided(question, "answers", choices)
+    question = sentence("{file}: its answers can be read in several ways. Choose the one that you mean.", file=file)
+    raise Undecided(file, question, "answers", [_choice(rows, kind, telling) for kind in kinds])
 
 
 def _choice(rows: Sequence[Row], kind: str, telling: Sequence[Row]) -> Choice:

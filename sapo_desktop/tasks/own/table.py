@@ -9,12 +9,13 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, NoReturn
 
 from charset_normalizer import from_bytes
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.plain_text import shortened
 from sapo_desktop.core.sentences import Text, sentence
 
 SUFFIXES = (".csv", ".tsv", ".jsonl")
@@ -53,12 +54,26 @@ class Choice(NamedTuple):
 
 
 class Undecided(TaskError):
-    """A file that can be read in several ways, or only in one that its owner should know of. `asked`: "answers" or
-    "encoding", the part of How that decides it."""
+    """A file that can be read in several ways, or only in one that its owner should know of. `question`: what to ask
+    where the choices are shown; `asked`: the part of How that decides it."""
 
-    def __init__(self, text: Text, asked: Literal["answers", "encoding"], choices: list[Choice]) -> None:
+    def __init__(self, file: str, question: Text, asked: Literal["answers", "encoding"], choices: list[Choice]) -> None:
+        text = sentence(
+            "{question} Possible: {ways}.",
+            question=question,
+            ways=[f"{choice.value} ({in_words(choice.first)})" for choice in choices],
+            file=file,
+            option=f"--{asked}",
+            first=choices[0].value,
+            in_terminal="sapo-desktop tasks add {file} {option} {first}",
+        )
         super().__init__(text)
-        self.asked, self.choices = asked, choices
+        self.question, self.asked, self.choices = question, asked, choices
+
+
+def in_words(pairs: Sequence[tuple[str, str]]) -> str:
+    """What is written and how it is read: `0,250 → 0,25; 7`."""
+    return "; ".join(shortened(a, 60) if b in (a, "") else f"{shortened(a, 60)} → {shortened(b, 60)}" for a, b in pairs)
 
 
 class Table(NamedTuple):
@@ -144,15 +159,12 @@ def _older(file: str, content: bytes, at: int) -> str:
         return found[0][1]
     question = sentence(
         "{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in "
-        "which this line is right, or save the file in UTF-8: {ways}.",
+        "which this line is right, or save the file in UTF-8.",
         file=file,
         line=str(line),
-        ways=[f"{name} ({_line(text, line)})" for text, name in found],
-        first=found[0][1],
-        in_terminal="sapo-desktop tasks add {file} --encoding {first}",
     )
     choices = [Choice(name, name, [(_line(text, line), "")]) for text, name in found]
-    raise Undecided(question, "encoding", choices)
+    raise Undecided(file, question, "encoding", choices)
 
 
 def _line(text: str, number: int) -> str:

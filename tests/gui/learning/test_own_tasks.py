@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import own_tasks
-from sapo_desktop.gui.learning.own_tasks import AddSheet
+from sapo_desktop.gui.learning.own_tasks import AddSheet, ChoiceSheet
 from sapo_desktop.gui.learning.page import LearningPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
@@ -86,6 +86,29 @@ def test_a_file_is_looked_at_and_added(page: LearningPage) -> None:
     has(page, staged.own_task(), staged.own_task("middle", 30))
     assert "Taken up." not in all_texts(page.tasks.own) and "80 questions" in all_texts(page.tasks.own)
     assert page.tasks.table.rows[-1].title == "Roman numbers"
+
+
+def test_a_file_that_can_be_read_in_two_ways_is_asked_about(page: LearningPage) -> None:
+    bridge: Any = page.bridge
+    bridge.replies[ReadTasks] = staged.read_once_chosen
+    press(page.tasks.own, "Add your own questions")
+    (choice,) = [one for one in page.findChildren(ChoiceSheet) if one.isVisible()]
+    assert "1,125 → 1125" in all_texts(choice)
+    assert not choice.ok.isEnabled(), "neither is taken by itself"
+    button(choice, "a number with a decimal comma, like -1,5").click()
+    press(choice, "Continue")
+    assert bridge.asked_for(ReadTasks)[-1] == ReadTasks(path=PATH, answers="decimal-comma")
+    press(sheet(page), "Add")
+    assert bridge.asked_for(AddTasks) == [AddTasks(path=PATH, answers="decimal-comma")]
+
+
+def test_a_choice_that_is_left_adds_nothing(page: LearningPage) -> None:
+    bridge: Any = page.bridge
+    bridge.replies[ReadTasks] = staged.read_once_chosen
+    press(page.tasks.own, "Add your own questions")
+    press(next(one for one in page.findChildren(ChoiceSheet) if one.isVisible()), "Cancel")
+    assert len(bridge.asked_for(ReadTasks)) == 1 and sheet(page) is None
+    assert button(page.tasks.own, "Add your own questions").isEnabled()
 
 
 def test_what_is_wrong_with_a_file_is_said_and_nothing_is_added(page: LearningPage) -> None:

@@ -89,7 +89,16 @@ class Asking:
                 urgent=True,
                 spoken=_Told(stream, self._publish, self._now) if stream else None,
             )
-        return answered.completions[0][0]
+        completion = answered.completions[0][0]
+        if completion.had_no_room:
+            loaded = node.engine.loaded
+            raise UsageError(
+                "The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at "
+                "once. Shorten it, or choose a model that reads more.",
+                tokens=len(answered.prompt_tokens[0]),
+                context=loaded.context if loaded else 0,
+            )
+        return completion
 
     async def _marked(self, question: Question, text: str) -> Tried:
         examiner = self._node.examiner

@@ -9,29 +9,33 @@ from pathlib import Path
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.tasks.catalogue import Catalogue, family_of
+from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.tasks.own import folder as own
-from sapo_desktop.tasks.own.answers import examples, in_words, notes
+from sapo_desktop.tasks.own.answers import examples, notes
 from sapo_desktop.tasks.own.family import How, OwnFile, held_out_counts, parse_file
-from sapo_desktop.tasks.own.table import SUFFIXES, Undecided
+from sapo_desktop.tasks.own.table import SUFFIXES, Undecided, in_words
 from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, ReadingChoice, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
+from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.lengths import own_too_long
+from sapo_desktop.worker.node import Node
 
 _SHOWN = 3
 """Questions of a file that was only read."""
 _WHEN = sentence("The node takes it up now, or once its round in hand is done.")
+_LATER = sentence("Whether its questions fit into the model is checked once the node takes it up.")
+_PATIENCE, _LOOK_AGAIN = 20.0, 0.1
+"""Seconds that the model's work is waited for, and between two looks."""
 
 
 class OwnTaskRequests:
-    """Answers them. `chosen`: the setting `tasks`; `changed`: told once a file came or went."""
+    """Answers them. `changed`: called once a file came or went."""
 
-    def __init__(
-        self, folder: Path, catalogue: Catalogue, chosen: Callable[[], str], changed: Callable[[], None]
-    ) -> None:
+    def __init__(self, folder: Path, catalogue: Catalogue, node: Node, changed: Callable[[], None]) -> None:
         self._folder = folder
         self._catalogue = catalogue
-        self._chosen = chosen
+        self._node = node
         self._changed = changed
 
     async def read(self, request: ReadTasks) -> TasksRead:
@@ -47,9 +51,9 @@ class OwnTaskRequests:
                 )
                 for one in undecided.choices
             ]
-            return TasksRead(text=undecided.text, first=[], replaces=False, asked=undecided.asked, choices=choices)
+            return TasksRead(text=undecided.question, first=[], replaces=False, asked=undecided.asked, choices=choices)
         return TasksRead(
-            text=joined(_said(found)),
+            text=joined([*_said(found), *await self._too_long(found.family)]),
             first=[
                 OwnRow(question=row.question, answer=answer)
                 for row, answer in zip(found.rows[:_SHOWN], found.reading.answers, strict=False)
@@ -66,7 +70,7 @@ class OwnTaskRequests:
         except Undecided as undecided:
             raise TaskError(undecided.text) from undecided  # clients know no other
         self._changed()
-        return Ok(text=joined([*_said(found), _WHEN]))
+        return Ok(text=joined([*_said(found), *await self._too_long(found.family), _WHEN]))
 
     async def remove(self, request: RemoveTasks) -> Ok:
         await asyncio.to_thread(self._remove, request.name)
@@ -96,6 +100,20 @@ class OwnTaskRequests:
                 before.unlink()
         return found
 
+    async def _too_long(self, family: Family) -> list[Text]:
+        """Which questions do not fit into the model; where it has no time to say so now, it says so when it takes the
+        file up."""
+        engine = self._node.engine
+        if not engine.running or self._node.gate.state is NodeState.PAUSED:
+            return [_LATER]
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                while engine.busy:
+                    await asyncio.sleep(_LOOK_AGAIN)
+                return await own_too_long(engine, family)
+        except TimeoutError:
+            return [_LATER]
+
     def _same(self, name: str) -> Path | None:
         """The file of the family of this name, capitals or not."""
         files = own.own_files(self._folder)
@@ -106,7 +124,7 @@ class OwnTaskRequests:
         found = next((file for file in own.own_files(self._folder) if file.stem == name), None)
         if found is None:
             raise UsageError("There are no own tasks {name}.", in_terminal="sapo-desktop tasks list", name=name)
-        if name in (family_of(word.strip()) for word in self._chosen().split(",")):
+        if name in (family_of(word.strip()) for word in self._node.settings.tasks.split(",")):
             raise UsageError(
                 "{name} is among the tasks that are practised (the setting `tasks`): take it out there first.",
                 name=name,

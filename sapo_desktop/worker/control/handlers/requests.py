@@ -111,7 +111,7 @@ class Requests:
         facts = FactRequests(node, side, folder, notices, catalogue)
         rollouts = RolloutRequests(node.keeper, side.refused)
         asking = Asking(node, catalogue, publish)
-        own_tasks = OwnTaskRequests(folder.tasks, catalogue, lambda: node.settings.tasks, tasks_changed)
+        own_tasks = OwnTaskRequests(folder.tasks, catalogue, node, tasks_changed)
         human = HumanAnswers(node, side, catalogue)
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import TaskError, UsageError
-from sapo_desktop.core.records import Sampling
+from sapo_desktop.core.records import Completion, Generated, Sampling
 from sapo_desktop.worker.control.handlers.asking import TELL_SECONDS, Asking
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from tests.builders import loaded
 from tests.worker.control.handlers.test_human import Examiner
 from tests.worker.fakes import FakeEngine
 from tests.worker.hosts.test_engine import CalledHost
@@ -90,3 +91,17 @@ async def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_
         None, ["1+1?"], Sampling(), lambda done, total: None, spoken=lambda *now: said.append(now)
     )
     assert said == [("on", 1), ("one", 2), ("tw", 1), ("two", 2)]
+
+
+async def test_a_question_that_fills_the_context_is_said_to(tmp_path: Path) -> None:
+    it = Told(tmp_path)
+    it.scene.engine.loaded = loaded(context=2)
+    it.scene.engine.generate_with = no_room  # type: ignore[method-assign]
+    for request in (it.asking.ask(Ask(question="1+1?")), it.asking.try_task(TryTask(task="gcd/easy", seed=3))):
+        with pytest.raises(UsageError, match=r"has 3 tokens and leaves no room for an answer: this model reads 2 at"):
+            await request
+
+
+async def no_room(*asked: object, **more: object) -> Generated:
+    nothing = Completion(tokens=[], logprobs=[], text="", finish="length")
+    return Generated(prompt_tokens=[[1, 2, 3]], completions=[[nothing]], seconds=0.1, batch=1)

@@ -1,25 +1,32 @@
 """Files of own tasks come and go; the node is told, and nothing leads out of their folder."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from sapo_desktop.core.errors import SapoError, TaskError, UsageError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.own import folder as own
 from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
+from sapo_desktop.worker.governor import NodeState
+from tests.worker.test_lengths import Counting
 
 EXAMPLE = Path(__file__).resolve().parents[4] / "docs" / "examples" / "roman_numbers.csv"
 
 
 class Scene:
-    def __init__(self, folder: Path, chosen: str = "all") -> None:
+    def __init__(self, folder: Path, chosen: str = "all", context: int = 1024) -> None:
         self.folder, self.changes = folder / "tasks", 0
-        self.served = OwnTaskRequests(
-            self.folder, load_catalogue(resource("tasks.toml")), lambda: chosen, self._changed
+        node: Any = SimpleNamespace(
+            settings=Settings(tasks=chosen), engine=Counting(context), gate=SimpleNamespace(state=NodeState.WORKING)
         )
+        self.node = node
+        self.served = OwnTaskRequests(self.folder, load_catalogue(resource("tasks.toml")), node, self._changed)
 
     def _changed(self) -> None:
         self.changes += 1
@@ -112,3 +119,14 @@ async def test_a_family_takes_the_place_of_one_that_differs_in_capitals(tmp_path
         assert (await it.served.read(ReadTasks(path=str(path)))).replaces == (name != "romans.csv")
         await it.served.add(AddTasks(path=str(path)))
     assert [file.name for file in it.folder.iterdir()] == ["Romans.csv"]
+
+
+async def test_questions_that_the_model_cannot_read_are_counted_where_it_is_free_to_say_so(tmp_path: Path) -> None:
+    it = Scene(tmp_path, context=60)
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(["question,answer", *(f"What is {n}{' again' * (n % 2 * 9)}?,{n}" for n in range(100))]))
+    assert "long: 50 of 99 questions are too long for this model" in str(
+        (await it.served.read(ReadTasks(path=str(path)))).text
+    )
+    it.node.gate.state = NodeState.PAUSED
+    assert "is checked once the node takes it up" in str((await it.served.add(AddTasks(path=str(path)))).text)

@@ -1,0 +1,100 @@
+"""Questions that are too long for the model: found when a model is loaded and when tasks are added.
+
+A question fills the context where it leaves no room for the shortest answer. Rounds leave such a question out
+(learning/round.py); here their owner is told beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sapo_desktop.core.records import Question
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.engines.answering import LEAST_ROOM
+from sapo_desktop.engines.protocols import Encoded, Loaded
+from sapo_desktop.learning.asking import Levels
+from sapo_desktop.tasks.catalogue import Catalogue, Family
+from sapo_desktop.tasks.service import QuestionRef
+
+CHECKED = 2000
+"""Questions of a family that are cut into tokens at most, the longest first."""
+AMPLE = 1024
+"""Tokens of a context that all questions of the product fit into."""
+_SEEDS = range(3)
+"""Questions of each of the product's tasks that a small context is tried with."""
+
+
+class Engine(Protocol):
+    """Cuts questions into tokens; worker/hosts/engine.py is the one with a process behind it."""
+
+    loaded: Loaded | None
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded: ...
+
+
+class Examiner(Protocol):
+    """Sets questions; worker/hosts/examiner.py is the one with a process behind it."""
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> Sequence[Question | None]: ...
+
+
+async def own_too_long(engine: Engine, family: Family) -> list[Text]:
+    """What the owner of this family should know: nothing where all of its questions fit."""
+    if engine.loaded is None:
+        return []
+    context = engine.loaded.context
+    questions = [row.question for level in family.levels for row in level.rows]
+    lengths = {question: len(question.encode()) for question in questions}
+    shortest = min(questions, key=lengths.__getitem__)
+    (around,) = (await engine.encode([shortest], [])).prompts  # the template, and some more
+    # No tokenizer makes more tokens than there are bytes.
+    doubtful = [question for question in questions if lengths[question] + len(around) > context - LEAST_ROOM]
+    doubtful = sorted(doubtful, key=lengths.__getitem__, reverse=True)[:CHECKED]
+    if not doubtful:
+        return []
+    found = [len(prompt) for prompt in (await engine.encode(doubtful, [])).prompts]
+    count = sum(tokens > context - LEAST_ROOM for tokens in found)
+    if not count:
+        return []
+    shown = sentence("at least {count}", count=count) if count == CHECKED else f"{count:,}"
+    return [
+        sentence(
+            "{name}: {count} of {all} questions are too long for this model and are left out. It reads {context} "
+            "tokens at once, and the longest has {longest}. Shorten them, or choose another model.",
+            name=family.name,
+            count=shown,
+            all=len(questions),
+            context=context,
+            longest=max(found),
+        )
+    ]
+
+
+async def too_long(engine: Engine, examiner: Examiner, catalogue: Catalogue, levels: Levels) -> list[Text]:
+    """What the owner of a node should know whose model was loaded: of own families, and of the product's where the
+    model reads little at once. `levels`: those that are trained on."""
+    said: list[Text] = []
+    for name in levels:
+        family = catalogue.family(name)
+        if family.own:
+            said += await own_too_long(engine, family)
+    if engine.loaded is None or engine.loaded.context >= AMPLE:
+        return said
+    tasks = [f"{name}/{level}" for name in levels if not catalogue.family(name).own for level in levels[name]]
+    asked = await examiner.set_questions([QuestionRef(task=task, seed=seed) for task in tasks for seed in _SEEDS])
+    questions = [question for question in asked if question is not None]
+    prompts = (await engine.encode([question.text for question in questions], [])).prompts
+    most = engine.loaded.context - LEAST_ROOM
+    found = {question.task for question, prompt in zip(questions, prompts, strict=True) if len(prompt) > most}
+    if found:
+        text = sentence(
+            "This model reads {context} tokens at once. Questions of {count} of {all} tasks are longer, and are left "
+            "out: {tasks}. Choose other tasks, or another model.",
+            context=engine.loaded.context,
+            count=len(found),
+            all=len(tasks),
+            tasks=", ".join(task for task in tasks if task in found),
+        )
+        said.append(text)
+    return said
