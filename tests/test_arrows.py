@@ -88,7 +88,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "gguf": ("engines", "models.files.gguf_file"),
     "llama_cpp": ("engines.llama_cpp",),
     "numpy": ("engines", "gui", "view"),
-    "jinja2": ("engines.template_child",),
+    "minijinja": ("engines.chat_template",),
     "huggingface_hub": ("engines", "models.files.hub"),
     "httpx2": ("engines.remote.http", "models.files.hub", "models.files.release"),
     "reasoning_gym": ("tasks.examiner",),

@@ -5701,6 +5701,10 @@
         <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
+        <source>The model&apos;s chat template has more than {most} characters. Choose another model.</source>
+        <translation>Die Chatvorlage des Modells hat mehr als {most} Zeichen. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template takes too much time or memory to put a question: no model of use does that. Choose another one.</source>
         <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
     </message>
@@ -5809,6 +5813,10 @@
 {words}</source>
         <translation>Der Arbeitsprozess ist weg: {reason}. Seine letzten Worte:
 {words}</translation>
+    </message>
+    <message>
+        <source>The worker met a bug ({what}). Please report it: the diagnostics file has what helps.</source>
+        <translation>Der Arbeitsprozess stieß auf einen Programmfehler ({what}). Bitte melde ihn: Die Diagnosedatei enthält, was hilft.</translation>
     </message>
     <message>
         <source>The {host} answered {found} where {expected} was expected.</source>

@@ -20,6 +20,7 @@ SapoError                      anything we can explain; `str(error)` says what h
 │   ├── KeyringClosed          the system's keyring does not open, or does not answer
 │   └── PassphraseNeeded       it is, or can only be, behind a passphrase that was not given
 ├── ModelError                 a model folder is missing, damaged or of a kind we cannot use
+│   └── EndlessTemplate        its chat template is not done in time
 ├── DownloadError              a model could not be downloaded
 │   ├── AccessRefused          the hub wants an account, a licence or another token
 │   └── NoRoom                 the disk has too little room
@@ -37,7 +38,12 @@ Anything else that rises is a bug and is shown as one, with its traceback in the
 from __future__ import annotations
 
 from sapo_desktop.core import sentences
-from sapo_desktop.core.sentences import Text, Value
+from sapo_desktop.core.sentences import Text, Value, sentence
+
+_ENDLESS = sentence(
+    "The model's chat template takes too much time or memory to put a question: no model of use does that. "
+    "Choose another one."
+)
 
 
 class Explained(Exception):
@@ -144,6 +150,13 @@ class ModelError(SapoError):
     """A model folder is missing, damaged, or of a kind that cannot be used."""
 
 
+class EndlessTemplate(ModelError):
+    """A model's chat template is not done in time."""
+
+    def __init__(self, text: Text = _ENDLESS) -> None:
+        super().__init__(text)
+
+
 class CardUnusable(ModelError):
     """There is a graphics card, and nothing can be computed on it."""
 
@@ -190,7 +203,7 @@ class HistoryUnavailable(HistoryError):
 
 def bug(what: Text) -> Text:
     """What is said of an error that nobody explained. `what`: its class and text."""
-    return sentences.sentence(
+    return sentence(
         "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
         in_terminal="sapo-desktop doctor --report FILE",
         what=what,

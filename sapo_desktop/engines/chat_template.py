@@ -1,68 +1,73 @@
 """A model's chat template, rendered as transformers renders it, without transformers.
 
-Templates are programs from a file that may come from anywhere, and may loop for an hour or fill the memory. So a
-template is asked once, in a process with limits (`template_child.py`), how it puts a question; from then on its answer
-is text before and after the question, and no round runs anything of the template. A prompt is the same on every day and
-every node: templates that print today's date are told a fixed one. Models that can think aloud at length are asked not
-to. Left out: tools, documents, pictures, and templates that rewrite a question or look at what it says.
+Templates are programs from a file that may come from anywhere, and may loop for an hour or fill the memory. minijinja
+bounds the steps and the text of one. What gets past that (a list doubled sixty times and printed) has a second of the
+processor, and then its process ends by SIGPROF, which the worker reads as EndlessTemplate. Nothing of Python is handed
+to a template: messages, date and refusal are written in its own language. A template is asked once how it puts a
+question; from then on its answer is text before and after the question, and no round runs anything of the template. A
+prompt is the same on every day and every node: templates that print today's date get a fixed one. Models that can think
+aloud at length are asked not to. Left out: tools, documents, pictures, and templates that rewrite a question or look at
+what it says.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import os
-import subprocess
+import re
+import signal
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from datetime import date
-from pathlib import Path
+from typing import NamedTuple
 
-import msgspec
+import minijinja
 
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import EndlessTemplate, ModelError
 from sapo_desktop.core.sentences import sentence
 
 A_DAY = date(2025, 1, 1)
 """What templates take for today."""
-LONGEST_SOURCE = 1_000_000
+LONGEST_SOURCE = 100_000
+"""Characters; the longest in common use has some 20,000."""
 LONGEST_PROMPT = 50_000
 """Characters that a template may put around a question."""
-CPU_SECONDS = 5
-"""Some twenty times what a common template takes, the start of its process included."""
-PATIENCE = 120.0
-"""Seconds for a process that uses one tenth of one; more than a busy computer takes."""
-_TRIES = 2
-"""One that was suspended for that long with its engine is asked once more. (Where the system knows no limits, one that
-counts for hours is so too.)"""
-_CHILD = Path(__file__).with_name("template_child.py")
-_QUESTION = '\ue000What is\n\n2 + 2?  <b>&"quoted" é</b> {{ x }}\ue001'
-"""Stands for the question: private characters, and what a template could want to change. Nothing to trim."""
+CPU_SECONDS = 1.0
+"""A hundred times what a common template takes."""
+_FUEL = 100_000
+"""Steps and pieces of text: some hundred times what a common template takes."""
+_STACK = 256 * 1024 * 1024
+"""Bytes. minijinja takes up to 500 for a character of a source that nests without end; only those in use are there."""
 _BLANKS = "\n "
+_GENERATION = re.compile(r"(\{%[-+]?\s*)(end)?generation(\s*[-+]?%\})")
+"""`{% generation %}` marks what an assistant wrote, for training; the text is the same without."""
+_GIVEN = (
+    "{% macro raise_exception(said) %}{% include said %}{% endmacro %}{% macro strftime_now(form) %}{{ form"
+    + "".join(f"|replace('%{code}', '{A_DAY.strftime(f'%{code}')}')" for code in "YymdBbAaHMSIpj")
+    + " }}{% endmacro %}{% set tools = none %}{% set documents = none %}"
+    "{% set add_generation_prompt = true %}{% set enable_thinking = false %}"
+)
+"""What transformers hands to a template. A template that is not there is the one error which carries a message."""
+_REFUSAL = "tried to include non-existing template "
 
 
-class _Reply(msgspec.Struct, frozen=True):
-    """What the process says."""
+class Piece(NamedTuple):
+    """A part of a prompt, to be cut into tokens by itself."""
 
-    prompts: list[str] = []
-    unreadable: str | None = None
-    unfit: str | None = None
+    text: str
+    is_template: bool
+    """Whether special tokens in it are meant; in what is asked they are plain text."""
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """What a template puts around a question."""
+class _Frame(NamedTuple):
+    """What a template puts around the texts of a conversation."""
 
-    before: str
-    after: str
+    between: list[str]
+    """Before the first text, between each two, and after the last."""
     trims_left: bool
     trims_right: bool
-
-    def around(self, text: str) -> str:
-        """The prompt of this question."""
-        text = text.lstrip() if self.trims_left else text
-        return f"{self.before}{text.rstrip() if self.trims_right else text}{self.after}"
 
 
 class ChatTemplate:
@@ -72,93 +77,140 @@ class ChatTemplate:
         """`special`: the special tokens' texts by name (`bos_token`, ...).
 
         Raises:
-            ModelError: the template is no jinja, takes no question, or is not done in time and memory.
+            ModelError: the template is no jinja, takes no question, or (EndlessTemplate) is not done in time.
         """
         self._source = source
         self._special = tuple(sorted(special.items()))
-        self._frame("")
+        self.pieces("")
 
-    def user_turn(self, text: str, system: str = "") -> str:
-        """The prompt in which a user says `text`, after the system message if there is one, and the assistant is about
-        to answer. Raises ModelError where the template takes no such messages."""
-        return self._frame(system).around(text)
+    def user_turn(self, text: str, system: str = "", shown: Sequence[tuple[str, str]] = ()) -> str:
+        """The prompt in which a user says `text` and the assistant is about to answer: after the system message if
+        there is one, and after the exchanges `shown`, each a question and its answer. Raises ModelError where the
+        template takes no such messages."""
+        return "".join(piece.text for piece in self.pieces(text, system, shown))
 
-    def _frame(self, system: str) -> _Frame:
-        return _frame(self._source, self._special, system)
+    def pieces(self, text: str, system: str = "", shown: Sequence[tuple[str, str]] = ()) -> list[Piece]:
+        """The same cut around what is said, `shown` and `text`; both ends and every second piece are the template's."""
+        frame = _frame(self._source, self._special, system, len(shown))
+        text = text.lstrip() if frame.trims_left else text
+        texts = [said.strip() for exchange in shown for said in exchange]
+        texts.append(text.rstrip() if frame.trims_right else text)
+        pieces = [Piece(frame.between[0], True)]
+        for said, after in zip(texts, frame.between[1:], strict=True):
+            pieces += [Piece(said, False), Piece(after, True)]
+        return pieces
 
 
 @functools.lru_cache(maxsize=64)
-def _frame(source: str, special: tuple[tuple[str, str], ...], system: str) -> _Frame:
-    """How the template puts a question after that system message. Raises ModelError as ChatTemplate."""
-    first = [{"role": "system", "content": system}] if system else []
+def _frame(source: str, special: tuple[tuple[str, str], ...], system: str, exchanges: int) -> _Frame:
+    """How the template puts a question after that system message and so many exchanges. Raises ModelError as
+    ChatTemplate."""
+    texts = [_stand_in(place) for place in range(2 * exchanges + 1)]
     plain, blank = (
-        [*first, {"role": "user", "content": text}] for text in (_QUESTION, f"{_BLANKS}{_QUESTION}{_BLANKS}")
+        _between(_rendered(source, special, _conversation(system, said)), texts)
+        for said in (texts, [*texts[:-1], f"{_BLANKS}{texts[-1]}{_BLANKS}"])
     )
-    shown, with_blanks = (prompt.split(_QUESTION) for prompt in _rendered(source, dict(special), [plain, blank]))
-    if len(shown) != 2 or len(with_blanks) != 2:
+    (*_, before, after), (*_, blank_before, blank_after) = plain, blank
+    if plain[:-2] != blank[:-2] or blank_before not in (before, before + _BLANKS):
         raise _changed()
-    (before, after), (blank_before, blank_after) = shown, with_blanks
-    if blank_before not in (before, before + _BLANKS) or blank_after not in (after, _BLANKS + after):
+    if blank_after not in (after, _BLANKS + after):
         raise _changed()
-    return _Frame(before, after, trims_left=blank_before == before, trims_right=blank_after == after)
+    return _Frame(plain, trims_left=blank_before == before, trims_right=blank_after == after)
+
+
+def _stand_in(place: int) -> str:
+    """Stands for a text: private characters, and what a template could want to change. Nothing to trim."""
+    return f'\ue000{place}. What is\n\n2 + 2?  <b>&"quoted" é</b> {{{{ x }}}}\ue001'
+
+
+def _conversation(system: str, texts: Sequence[str]) -> list[dict[str, str]]:
+    said = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
+    return [{"role": "system", "content": system}, *said] if system else said
+
+
+def _between(prompt: str, texts: Sequence[str]) -> list[str]:
+    """What stands around the texts. Raises ModelError where one is not there once, in its place and as it is."""
+    parts = [prompt]
+    for text in texts:
+        parts[-1:] = parts[-1].split(text)
+    if len(parts) != len(texts) + 1 or any(text in part for part in parts for text in texts):
+        raise _changed()
+    return parts
 
 
 def _changed() -> ModelError:
     return ModelError(sentence("The model's chat template does not show the question as it is; choose another model."))
 
 
-def _rendered(source: str, special: dict[str, str], conversations: list[list[dict[str, str]]]) -> list[str]:
-    """A prompt for each conversation, made in a process of its own. Raises ModelError."""
+def _rendered(source: str, special: tuple[tuple[str, str], ...], messages: list[dict[str, str]]) -> str:
+    """The prompt for a conversation. Raises ModelError."""
     if len(source) > LONGEST_SOURCE:
-        raise _endless()
-    request = {
-        "source": source,
-        "special": special,
-        "today": A_DAY.isoformat(),
-        "conversations": conversations,
-        "longest": LONGEST_PROMPT,
-        "seconds": CPU_SECONDS,
-    }
-    try:
-        reply = msgspec.json.decode(_asked(json.dumps(request).encode()), type=_Reply)
-    except (subprocess.SubprocessError, msgspec.DecodeError) as error:
-        raise _endless() from error
-    if reply.unreadable is not None:
         raise ModelError(
-            "The model's chat template cannot be read: {reason}. Choose another model.", reason=reply.unreadable
+            "The model's chat template has more than {most} characters. Choose another model.", most=LONGEST_SOURCE
         )
-    if reply.unfit is not None:
-        raise ModelError(
-            "The model's chat template does not take a question: {reason}. Choose another model.",
-            reason=reply.unfit,
-        )
-    return reply.prompts
-
-
-def _asked(request: bytes, tries: int = _TRIES) -> bytes:
-    """What the process says to it. Raises subprocess.SubprocessError."""
+    given = "".join(_set(name, value) for name, value in (*special, ("messages", messages)) if name.isidentifier())
+    marked = _GENERATION.sub(lambda tag: f"{tag[1]}{tag[2] or ''}with{tag[3]}", source)
     try:
-        return subprocess.run(
-            # -P: what lies beside the file is not taken for a library of the same name.
-            [sys.executable, "-P", str(_CHILD)],
-            input=request,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONHASHSEED": "0"},  # a template may go through a set
-            timeout=PATIENCE,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            check=True,
-        ).stdout
-    except subprocess.TimeoutExpired:
-        if tries == 1:
-            raise
-        return _asked(request, tries - 1)
+        prompt = _in_time(f"{given}{_GIVEN}\n{marked}")
+    except minijinja.TemplateError as error:
+        raise _refused(error) from error
+    except UnicodeEncodeError as error:
+        raise _unreadable(str(error)) from error
+    if len(prompt) > LONGEST_PROMPT:
+        raise _unfit(f"it makes a prompt of more than {LONGEST_PROMPT:,} characters")
+    return prompt
 
 
-def _endless() -> ModelError:
+def _set(name: str, value: object) -> str:
+    return f"{{% set {name} = {json.dumps(value, ensure_ascii=False)} %}}"
+
+
+def _in_time(source: str) -> str:
+    """What the source makes; raises what minijinja raises. minijinja keeps Python from running meanwhile, so it is the
+    system that ends the process of one that is not done in time; Windows has no such timer."""
+    timer = sys.platform != "win32"
+    done: Future[str] = Future()
+    usual = threading.stack_size(_STACK)
+    try:
+        thread = threading.Thread(target=_render, args=(source, done))
+        if timer:
+            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+        thread.start()
+    finally:
+        threading.stack_size(usual)
+    thread.join()
+    if timer:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return done.result()
+
+
+def _render(source: str, done: Future[str]) -> None:
+    environment = minijinja.Environment(trim_blocks=True, lstrip_blocks=True, fuel=_FUEL)
+    environment.add_test("iterable", lambda value: hasattr(value, "__iter__"))  # its own says so of none
+    try:
+        done.set_result(environment.render_str(source))
+    except (minijinja.TemplateError, UnicodeEncodeError) as error:
+        done.set_exception(error)
+
+
+def _refused(error: minijinja.TemplateError) -> ModelError:
+    """What an error of the template says of it."""
+    said = str(error.detail or error.message)[:300]
+    match error.kind:
+        case "OutOfFuel":
+            return EndlessTemplate()
+        case "SyntaxError":
+            return _unreadable(said)
+        case "TemplateNotFound":
+            return _unfit(said.removeprefix(_REFUSAL).strip("'\""))
+    return _unfit(said)
+
+
+def _unreadable(reason: str) -> ModelError:
+    return ModelError("The model's chat template cannot be read: {reason}. Choose another model.", reason=reason)
+
+
+def _unfit(reason: str) -> ModelError:
     return ModelError(
-        sentence(
-            "The model's chat template takes too much time or memory to put a question: no model of use does that. "
-            "Choose another one."
-        )
+        "The model's chat template does not take a question: {reason}. Choose another model.", reason=reason
     )

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.engines.chat_template import ChatTemplate
+from sapo_desktop.engines.chat_template import ChatTemplate, Piece
 
 INSTRUCTIONS = (
     "Answer the question by reasoning step by step, clearly and briefly. Once you know the answer, end with it in this "
@@ -24,16 +24,6 @@ INSTRUCTIONS = (
 )
 TAG = "<answer>"
 """As core/extraction.py has it."""
-_PLACE = "\ue000question\ue001"
-"""Stands for a question in a template: private characters that no template touches."""
-
-
-class Piece(NamedTuple):
-    """A part of a prompt, to be cut into tokens by itself."""
-
-    text: str
-    is_template: bool
-    """Whether special tokens in it are meant; in what is asked they are plain text."""
 
 
 class _Told(NamedTuple):
@@ -60,10 +50,9 @@ class Prompter:
         harmless = not any(special in question for special in self._special)
         if self._template is None:
             return [Piece(question, is_template=harmless)]
-        if harmless:
-            return [Piece(self._turn(question), is_template=True)]
-        before, _, after = self._turn(_PLACE).partition(_PLACE)
-        return [Piece(before, True), Piece(question, False), Piece(after, True)]
+        told = self._told(question)
+        pieces = self._template.pieces(told.user, told.system)
+        return [Piece("".join(piece.text for piece in pieces), is_template=True)] if harmless else pieces
 
     @property
     def is_chat(self) -> bool:
@@ -74,7 +63,7 @@ class Prompter:
         """Whether the template hands on what a system message says."""
         assert self._template is not None
         try:
-            return INSTRUCTIONS in self._template.user_turn(_PLACE, INSTRUCTIONS)
+            return INSTRUCTIONS in self._template.user_turn("", INSTRUCTIONS)
         except ModelError:
             return False
 
@@ -83,11 +72,6 @@ class Prompter:
         told = self._told(question)
         user = {"role": "user", "content": told.user}
         return [{"role": "system", "content": told.system}, user] if told.system else [user]
-
-    def _turn(self, question: str) -> str:
-        assert self._template is not None
-        told = self._told(question)
-        return self._template.user_turn(told.user, told.system)
 
     def _told(self, question: str) -> _Told:
         if self._template is None or self._has_tag:

@@ -38,7 +38,7 @@ OF_A_RELAY = (
     *(("jeepney",) if sys.platform == "linux" else ()),
 )
 DISTRIBUTIONS = (
-    *(*OF_A_RELAY, "jinja2", "gguf", "transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2"),
+    *(*OF_A_RELAY, "minijinja", "gguf", "transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2"),
     "PySide6-Essentials",
     *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
 )

@@ -8,8 +8,8 @@ import pytest
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.extraction import OPEN, extract_answer
 from sapo_desktop.core.resources import resource
-from sapo_desktop.engines.chat_template import ChatTemplate
-from sapo_desktop.engines.prompts import INSTRUCTIONS, TAG, Piece, Prompter
+from sapo_desktop.engines.chat_template import ChatTemplate, Piece
+from sapo_desktop.engines.prompts import INSTRUCTIONS, TAG, Prompter
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.tasks.grammars import parse_answer
 from tests.engines.real_models import KINDS, TEMPLATES, save_real_model

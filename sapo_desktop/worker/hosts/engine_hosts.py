@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.errors import EndlessTemplate, ModelError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -106,7 +106,7 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
         await base.convert(trainer, generator, plan.threads)
     except ModelError as error:
         await generator.stop()
-        if not plan.choice.trains or settings.generator != "auto":
+        if isinstance(error, EndlessTemplate) or not plan.choice.trains or settings.generator != "auto":
             await trainer.stop()
             raise
         note = sentence("{reason} So PyTorch answers.", reason=error.text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -20,7 +21,15 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, error_class
+from sapo_desktop.core.errors import (
+    EndlessTemplate,
+    HostCancelled,
+    HostDied,
+    HostError,
+    HostTimeout,
+    SapoError,
+    error_class,
+)
 from sapo_desktop.core.records import Confined
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
@@ -56,6 +65,8 @@ EXIT_SECONDS = 10.0
 """In which a process has ended that closed its output, however starved: our own kill would pass for one for memory."""
 grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
 """How long a call that is cancelled waits for the host to give up, before it ends the process."""
+_TEMPLATE_TIMER = -signal.SIGPROF if sys.platform != "win32" else None
+"""How a process ends that a chat template keeps from ending (engines/chat_template.py)."""
 READ_BUFFER = 1 << 20
 OnProgress = Callable[[Any], None]
 OnBusy = Callable[[Text], None]
@@ -95,7 +106,7 @@ class Host:
         self._memory_kills = 0
         """The same of the memory of the whole computer."""
         self._haste: asyncio.TimerHandle | None = None
-        self._untold: HostError | None = None
+        self._untold: SapoError | None = None
         """How it ended, where it did so by itself while nobody waited for an answer."""
 
     @classmethod
@@ -134,7 +145,7 @@ class Host:
 
         Raises:
             HostTimeout: no reply in time; the host was killed.
-            HostDied: the process ended; restart it.
+            HostDied: the process ended; restart it. EndlessTemplate: by the timer of a chat template.
             HostCancelled: `cancel` was called meanwhile.
             SapoError: what the service raised, as its own class.
         """
@@ -310,7 +321,7 @@ class Host:
     def _ended(self) -> HostDied:
         return HostDied("The {host} was ended.", host=self._name)
 
-    async def _not_running(self) -> HostError:
+    async def _not_running(self) -> SapoError:
         """Why there is nobody to ask; how it ended is told once."""
         if self._listener is not None:
             await asyncio.wait({self._listener})  # it may just have begun to look
@@ -375,11 +386,13 @@ class Host:
             case Failed():
                 call.fail(error_class(frame.error)(frame.text))
 
-    def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> HostError:
+    def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> SapoError:
         if fault is not None:
             return HostError(
                 "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
             )
+        if process.returncode == _TEMPLATE_TIMER:
+            return EndlessTemplate()
         over_limit = ceiling.times_reached() > self._limits_reached
         out_of_memory = processes.memory_kills() > self._memory_kills
         reason = processes.exit_reason(process.returncode or 0, over_limit=over_limit, out_of_memory=out_of_memory)
