@@ -5589,6 +5589,14 @@
         <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
     </message>
     <message>
+        <source>No peer is linked: nobody answers at {address} and {count} other addresses. Training goes on alone.</source>
+        <translation>Kein Knoten ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
+    </message>
+    <message>
+        <source>No peer is linked: nobody answers at {address}. Training goes on alone.</source>
+        <translation>Kein Knoten ist verbunden: Niemand antwortet unter {address}. Das Training geht allein weiter.</translation>
+    </message>
+    <message>
         <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
         <translation>Hier läuft kein Programm {name} und keines wird gefunden. Starte es und such seinen Namen in einer Liste der Prozesse.</translation>
     </message>

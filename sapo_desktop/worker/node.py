@@ -136,7 +136,8 @@ class Node:
         keeper.stays = lambda reason: self.show.notice("warning", reason)
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
-        self.last_reward = 0.0
+        self.last_reward: float | None = None
+        """Of the last round that ended in this process."""
         self._validation = Validation(self._refresh, evaluator, engine, keeper, self.show.notice)
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
@@ -197,8 +198,8 @@ class Node:
         context = self.engine.loaded.context if self.engine.loaded else 0
         return Yardstick(self.max_tokens, context, medians(self.counters.reasoned))
 
-    def progress(self) -> tuple[int, float]:
-        """The last finished round and its reward."""
+    def progress(self) -> tuple[int, float | None]:
+        """The last finished round and its reward; None where that round did not end in this process."""
         return self.counters.round, self.last_reward
 
     async def evaluate(self, name: str, which: SetName, samples: int = 0, temperature: float = 0.0) -> EvalReport:

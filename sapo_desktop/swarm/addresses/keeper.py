@@ -111,6 +111,11 @@ class Links:
             if name not in self._named:
                 self._named[name] = self._network.dial(address, named_by_stranger=address in invited)
 
+    @property
+    def named(self) -> Collection[Address]:
+        """The addresses that a person named, to which links are kept."""
+        return self._named_addresses
+
     def seed(self, addresses: Sequence[Address]) -> None:
         """Take in the addresses of a seed list."""
         for address in addresses:

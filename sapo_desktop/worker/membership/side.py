@@ -114,7 +114,7 @@ class SwarmSide:
         notify: Notify,
         entered: Callable[[Member | None], None],
         publish: Callable[[Event], None],
-        progress: Callable[[], tuple[int, float]],
+        progress: Callable[[], tuple[int, float | None]],
         lasting: Lasting | None = None,
         identity: OwnIdentity | None = None,
     ) -> None:
@@ -357,10 +357,10 @@ class SwarmSide:
             self._notify("warning", USED_TWICE)
 
     def _tell_claims(self, joined: Joined, at: Now) -> None:
-        """Only who shares says anything of itself."""
-        if not joined.member.sharing or self._settings is None:
-            return
+        """Only a node that shares says anything of itself, and of its rounds only once one has ended here."""
         number, reward = self._progress()
+        if not joined.member.sharing or self._settings is None or reward is None:
+            return
         joined.tell_claims(claims.About(number, reward, self._settings.label), at)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:

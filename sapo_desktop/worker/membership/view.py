@@ -277,12 +277,27 @@ def _reason(linked: Linked, member: Member | None, links: int, parted: Text) -> 
     if links == 0 and parted:
         return sentence("{parted} Training goes on alone.", parted=parted)
     if links == 0:
-        return _nobody(lan=linked.network.lan_is_open)
+        return nobody(linked.links.named, lan=linked.network.lan_is_open)
     told = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
     return told if member.sharing else joined([told, DRAWS_ONLY])
 
 
-def _nobody(*, lan: bool) -> Text:
+def nobody(named: Collection[Address], *, lan: bool) -> Text:
+    """Why there is no link. `named`: addresses that links are kept to."""
+    if named:
+        first, *others = sorted(address.url.rstrip("/") for address in named)
+        if others:
+            return sentence(
+                "No peer is linked: nobody answers at {address} and {count} other addresses. Training goes on alone.",
+                in_terminal="sapo-desktop peers test {address}",
+                address=first,
+                count=len(others),
+            )
+        return sentence(
+            "No peer is linked: nobody answers at {address}. Training goes on alone.",
+            in_terminal="sapo-desktop peers test {address}",
+            address=first,
+        )
     if lan:
         return sentence(
             "No peer is linked, and nobody else was found on the local network so far: training goes on "

@@ -13,10 +13,12 @@ import pytest
 from sapo_desktop.core.errors import IdentityError, KeyringClosed, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Training
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.messages import Stats
 from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.swarm.trust import claims
 from sapo_desktop.system.identity import Identity
 from sapo_desktop.worker.control.messages.requests import GetStatus, SetSettings
 from sapo_desktop.worker.governor import Decision
@@ -246,3 +248,17 @@ async def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> N
     scene.keeper.lasting.keep()
     await scene.keeper.call(lambda: None)  # whatever it had to keep is kept
     assert scene.keeper.history.claims() == {"6b" * 32: 5}
+
+
+async def test_nothing_is_claimed_of_a_round_before_one_has_ended_here(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, SETTINGS, 1e9)
+    side = side_of(tmp_path, scene)
+    side._settings = SETTINGS
+    told: list[claims.About] = []
+    joined = SimpleNamespace(member=SimpleNamespace(sharing=True), tell_claims=lambda about, at: told.append(about))
+    progress: list[tuple[int, float | None]] = [(14, None), (15, 0.25)]  # a node that went on, then its first round
+    side._progress = lambda: progress.pop(0)
+    side._tell_claims(joined, Now(0.0, 0.0))  # type: ignore[arg-type]
+    assert told == []
+    side._tell_claims(joined, Now(1.0, 1.0))  # type: ignore[arg-type]
+    assert [(about.round, about.reward) for about in told] == [(15, 0.25)]

@@ -15,6 +15,7 @@ from sapo_desktop.worker.membership.view import (
     USED_TWICE,
     link_info,
     listening_at,
+    nobody,
     notices,
     parting_words,
     refused_group,
@@ -36,6 +37,20 @@ def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
         assert said.startswith(USED_TWICE.template) and said.endswith("identity new") and "1 peer says so" in said
     said = str(*notices(relay.exchange))
     assert "each key has one quota" in said
+
+
+@pytest.mark.parametrize(
+    ("peers", "words"),
+    [
+        ((), "Name one"),
+        (("a.example",), "nobody answers at wss://a.example:8765. Training"),
+        (("a.example", "b.example", "c.example"), "nobody answers at wss://a.example:8765 and 2 other addresses."),
+    ],
+)
+def test_where_peers_are_named_it_says_who_does_not_answer(peers: tuple[str, ...], words: str) -> None:
+    said = str(nobody([Address(peer, 8765) for peer in peers], lan=False))
+    assert words in said and ("Name one" in said) == (not peers)
+    assert not peers or said.endswith("sapo-desktop peers test wss://a.example:8765")
 
 
 def test_an_address_that_is_every_computers_is_not_passed_off_as_this_ones() -> None:
