@@ -4934,7 +4934,7 @@
     </message>
     <message>
         <source>Line {line} has {answer}: a spreadsheet writes long numbers so, and loses digits. Format the column as text there.</source>
-        <translation>Zeile {line} enthält {answer}: So schreibt eine Tabellenkalkulation lange Zahlen und verliert dabei Ziffern. Formatieren Sie die Spalte dort als Text.</translation>
+        <translation>Zeile {line} enthält {answer}: So schreibt eine Tabellenkalkulation lange Zahlen und verliert dabei Ziffern. Formatiere die Spalte dort als Text.</translation>
     </message>
     <message>
         <source>Linked to 1 peer.</source>
@@ -4962,7 +4962,7 @@
     </message>
     <message>
         <source>Most answers are numbers, like {answer}, but they are compared as written: keep only the number if any way to write it is right.</source>
-        <translation>Die meisten Antworten sind Zahlen wie {answer}, werden aber so verglichen, wie sie dastehen: Lassen Sie nur die Zahl stehen, wenn jede Schreibweise richtig ist.</translation>
+        <translation>Die meisten Antworten sind Zahlen wie {answer}, werden aber so verglichen, wie sie dastehen: Lass nur die Zahl stehen, wenn jede Schreibweise richtig ist.</translation>
     </message>
     <message>
         <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
@@ -5762,7 +5762,7 @@
     </message>
     <message>
         <source>The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at once. Shorten it, or choose a model that reads more.</source>
-        <translation>Die Frage hat {tokens} Token und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Kürzen Sie sie, oder wählen Sie ein Modell, das mehr liest.</translation>
+        <translation>Die Frage hat {tokens} Token und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Kürze sie, oder wähle ein Modell, das mehr liest.</translation>
     </message>
     <message>
         <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
@@ -5980,7 +5980,7 @@
     </message>
     <message>
         <source>This model reads {context} tokens at once. Questions of {count} of {all} tasks are longer, and are left out: {tasks}. Choose other tasks, or another model.</source>
-        <translation>Dieses Modell liest {context} Token auf einmal. Fragen von {count} der {all} Aufgaben sind länger und werden ausgelassen: {tasks}. Wählen Sie andere Aufgaben oder ein anderes Modell.</translation>
+        <translation>Dieses Modell liest {context} Token auf einmal. Fragen von {count} der {all} Aufgaben sind länger und werden ausgelassen: {tasks}. Wähle andere Aufgaben oder ein anderes Modell.</translation>
     </message>
     <message>
         <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model.</source>
@@ -6160,7 +6160,7 @@
     </message>
     <message>
         <source>Windows keeps this name for a device: give the file another one</source>
-        <translation>Windows behält diesen Namen einem Gerät vor: Geben Sie der Datei einen anderen</translation>
+        <translation>Windows behält diesen Namen einem Gerät vor: Gib der Datei einen anderen</translation>
     </message>
     <message>
         <source>YaRN with an attention factor or a range of its own</source>
@@ -6360,7 +6360,7 @@
     </message>
     <message>
         <source>it has more than {count} questions: divide them among files</source>
-        <translation>sie hat mehr als {count} Fragen: Verteilen Sie sie auf mehrere Dateien</translation>
+        <translation>sie hat mehr als {count} Fragen: Verteile sie auf mehrere Dateien</translation>
     </message>
     <message>
         <source>it has no questions of the level easy, which every family begins with</source>
@@ -6456,7 +6456,7 @@
     </message>
     <message>
         <source>line {first} asks the same and has &apos;{answer}&apos; ({level}): correct one of the two, or remove it</source>
-        <translation>Zeile {first} fragt dasselbe und hat „{answer}“ ({level}): Korrigieren oder entfernen Sie eine der beiden</translation>
+        <translation>Zeile {first} fragt dasselbe und hat „{answer}“ ({level}): Korrigiere oder entferne eine der beiden</translation>
     </message>
     <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
@@ -6652,7 +6652,7 @@
     </message>
     <message>
         <source>the level {level} has {count} questions to learn from, besides those that are held out or shown, and needs {least}: add some</source>
-        <translation>die Stufe {level} hat außer den zurückgehaltenen und gezeigten {count} Fragen zum Lernen und braucht {least}: Ergänzen Sie welche</translation>
+        <translation>die Stufe {level} hat außer den zurückgehaltenen und gezeigten {count} Fragen zum Lernen und braucht {least}: Ergänze welche</translation>
     </message>
     <message>
         <source>the node was started outside a desktop session</source>
@@ -6680,7 +6680,7 @@
     </message>
     <message>
         <source>there are two columns {name}: remove one</source>
-        <translation>es gibt zwei Spalten {name}: Entfernen Sie eine</translation>
+        <translation>es gibt zwei Spalten {name}: Entferne eine</translation>
     </message>
     <message>
         <source>there are: {names}.</source>
@@ -6812,7 +6812,7 @@
     </message>
     <message>
         <source>{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in which this line is right, or save the file in UTF-8.</source>
-        <translation>{file}, Zeile {line}: Sie ist nicht in UTF-8, und ihre Buchstaben lassen sich verschieden lesen. Wählen Sie die Kodierung, in der diese Zeile stimmt, oder speichern Sie die Datei in UTF-8.</translation>
+        <translation>{file}, Zeile {line}: Sie ist nicht in UTF-8, und ihre Buchstaben lassen sich verschieden lesen. Wähle die Kodierung, in der diese Zeile stimmt, oder speichere die Datei in UTF-8.</translation>
     </message>
     <message>
         <source>{file}, line {line}: {reason}.</source>
@@ -6820,7 +6820,7 @@
     </message>
     <message>
         <source>{file}: its answers can be read in several ways. Choose the one that you mean.</source>
-        <translation>{file}: Ihre Antworten lassen sich verschieden lesen. Wählen Sie, was Sie meinen.</translation>
+        <translation>{file}: Die Antworten lassen sich verschieden lesen. Wähle, was du meinst.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -7008,7 +7008,7 @@
     </message>
     <message>
         <source>{name}: {count} of {all} questions are too long for this model and are left out. It reads {context} tokens at once, and the longest has {longest}. Shorten them, or choose another model.</source>
-        <translation>{name}: {count} von {all} Fragen sind für dieses Modell zu lang und werden ausgelassen. Es liest {context} Token auf einmal, und die längste hat {longest}. Kürzen Sie sie, oder wählen Sie ein anderes Modell.</translation>
+        <translation>{name}: {count} von {all} Fragen sind für dieses Modell zu lang und werden ausgelassen. Es liest {context} Token auf einmal, und die längste hat {longest}. Kürze sie, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{name}: {reason}</source>
@@ -7676,7 +7676,7 @@
     </message>
     <message>
         <source>it is a workbook: save it as CSV in your spreadsheet program</source>
-        <translation>sie ist eine Arbeitsmappe: Speichern Sie sie in Ihrer Tabellenkalkulation als CSV</translation>
+        <translation>sie ist eine Arbeitsmappe: Speichere sie in deiner Tabellenkalkulation als CSV</translation>
     </message>
     <message>
         <source>it is in another swarm; to enter a private one, ask its founder for an invite</source>
@@ -7688,7 +7688,7 @@
     </message>
     <message>
         <source>it is not in UTF-8: save it in UTF-8</source>
-        <translation>sie ist nicht in UTF-8: Speichern Sie sie in UTF-8</translation>
+        <translation>sie ist nicht in UTF-8: Speichere sie in UTF-8</translation>
     </message>
     <message>
         <source>it is this node itself; take its address out of the list</source>
@@ -7748,7 +7748,7 @@
     </message>
     <message>
         <source>{file} has {size}, and a file of own tasks may have {most}: divide it among several files.</source>
-        <translation>{file} hat {size}, und eine Datei eigener Aufgaben darf {most} haben: Verteilen Sie sie auf mehrere Dateien.</translation>
+        <translation>{file} hat {size}, und eine Datei eigener Aufgaben darf {most} haben: Verteile sie auf mehrere Dateien.</translation>
     </message>
     <message>
         <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
@@ -7764,23 +7764,23 @@
     </message>
     <message>
         <source>{file}, line {lines}: {why}. Correct the file, or have all answers read as words and compared as written.</source>
-        <translation>{file}, Zeile {lines}: {why}. Korrigieren Sie die Datei, oder lassen Sie alle Antworten als Wörter lesen und so vergleichen, wie sie dastehen.</translation>
+        <translation>{file}, Zeile {lines}: {why}. Korrigiere die Datei, oder lass alle Antworten als Wörter lesen und so vergleichen, wie sie dastehen.</translation>
     </message>
     <message>
         <source>{file}, line {line}: it is no CSV ({reason}). Look for a quote that is not closed, and save it again.</source>
-        <translation>{file}, Zeile {line}: Das ist kein CSV ({reason}). Suchen Sie ein Anführungszeichen, das nicht geschlossen ist, und speichern Sie die Datei neu.</translation>
+        <translation>{file}, Zeile {line}: Das ist kein CSV ({reason}). Suche ein Anführungszeichen, das nicht geschlossen ist, und speichere die Datei neu.</translation>
     </message>
     <message>
         <source>{file}, line {line}: it is not in {encoding}: save it in UTF-8.</source>
-        <translation>{file}, Zeile {line}: Sie ist nicht in {encoding}: Speichern Sie sie in UTF-8.</translation>
+        <translation>{file}, Zeile {line}: Sie ist nicht in {encoding}: Speichere sie in UTF-8.</translation>
     </message>
     <message>
         <source>{file}: only {count} own families are read: remove one.</source>
-        <translation>{file}: Nur {count} eigene Familien werden gelesen: Entfernen Sie eine.</translation>
+        <translation>{file}: Nur {count} eigene Familien werden gelesen: Entferne eine.</translation>
     </message>
     <message>
         <source>{file}: own tasks may have {most} together: remove some.</source>
-        <translation>{file}: Eigene Aufgaben dürfen zusammen {most} haben: Entfernen Sie welche.</translation>
+        <translation>{file}: Eigene Aufgaben dürfen zusammen {most} haben: Entferne welche.</translation>
     </message>
     <message>
         <source>{folder} cannot be read: {reason}. Let this user read and write there, or set remote_adapters to another folder.</source>
