@@ -5457,10 +5457,6 @@
         <translation>„{answer}“ ist nicht {form}</translation>
     </message>
     <message>
-        <source>&apos;{answer}&apos; is not {form}, as {count} of {all} answers are</source>
-        <translation>„{answer}“ ist nicht {form} wie {count} von {all} Antworten</translation>
-    </message>
-    <message>
         <source>--backbone-shards is a number from 1 to {most}.</source>
         <translation>--backbone-shards ist eine Zahl von 1 bis {most}.</translation>
     </message>
@@ -7245,6 +7241,10 @@
     <message>
         <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
         <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
+    </message>
+    <message>
+        <source>&apos;{answer}&apos; does not fit: {count} of {all} answers can be read as {form}</source>
+        <translation>„{answer}“ passt nicht: {count} von {all} Antworten lassen sich so lesen: {form}</translation>
     </message>
     <message>
         <source>&apos;{answer}&apos; is no answer</source>

@@ -76,7 +76,8 @@ async def evaluate(context: Context, args: Namespace) -> None:
     )
     context.out.say(f"{eval_line(report)}, in {duration(report.seconds)}")
     if report.too_long:
-        context.out.say(f"{amount(report.too_long, 'question')} too long for this model: they count as not solved.")
+        are = "is" if report.too_long == 1 else "are"
+        context.out.say(f"{amount(report.too_long, 'question')} {are} too long for this model and not solved.")
     if name == "last" and not report.round:
         context.out.say("No round was finished here: this is the untrained model.")
     if report.samples > 1:

@@ -156,7 +156,7 @@ def _look_for_mistakes(file: str, rows: Sequence[Row], parsed: Mapping[str, Sequ
         return
     others = [row for row, answer in zip(rows, parsed[best], strict=True) if answer is None]
     why = sentence(
-        "'{answer}' is not {form}, as {count} of {all} answers are",
+        "'{answer}' does not fit: {count} of {all} answers can be read as {form}",
         answer=shortened(others[0].answer, 60),
         form=FORMS[GRAMMARS[best]],
         count=counts[best],

@@ -200,7 +200,7 @@ class HumanAnswers:
         except HostError as error:
             log.warning("No answers of the model's beside a person's: %s", error)
             return []
-        return generated.completions[0]
+        return [one for one in generated.completions[0] if not one.had_no_room]
 
     async def _marks(self, question: Question, texts: Sequence[str]) -> list[Mark]:
         strict = self._node.settings.reward == "strict"
