@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,9 +38,8 @@ NOT_FOUND = (
     f"a mirror, check that it is complete, {AGAIN}"
 )
 CONFLICT = (
-    "A constraint in pip's settings rules out a version that SAPO Desktop needs. Only this folder's environment is "
-    "affected, so you can set the constraint aside for one start: set PIP_CONSTRAINT to an empty file, "
-    f"{AGAIN}"
+    "A constraint in pip's settings rules out a version that SAPO Desktop needs. It matters for this folder only, so "
+    f"you can set the constraint aside: set PIP_CONSTRAINT to {os.devnull}, {AGAIN}"
 )
 CHANGED = (
     "A downloaded file is not the one this version was tested with (its hash differs). Type the same command again. "
