@@ -34,12 +34,12 @@ from sapo_desktop.system.secrets.system_keyring import opened
 
 OF_A_RELAY = (
     *("msgspec", "tomlkit", "filelock", "platformdirs", "psutil", "reasoning_gym", "numpy", "websockets"),
-    *("python-socks", "zeroconf", "PyNaCl", "cryptography", "keyring", "rich"),
+    *("python-socks", "zeroconf", "PyNaCl", "cryptography", "keyring", "rich", "charset-normalizer"),
     *(("jeepney",) if sys.platform == "linux" else ()),
 )
 DISTRIBUTIONS = (
     *(*OF_A_RELAY, "minijinja", "gguf", "transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2"),
-    "PySide6-Essentials",
+    *("socksio", "PySide6-Essentials"),
     *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
 )
 """What a node needs beside what learns (torch and peft), which may come later as the engine pack."""
