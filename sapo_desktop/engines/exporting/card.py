@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 import sapo_desktop
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.files.reading import open_regular, read_bytes
 
 _LONGEST_CARD = 4_000_000
@@ -14,6 +14,7 @@ _KIND = {
     "peft": "LoRA adapter (peft)",
     "merged": "merged weights (transformers)",
     "gguf": "GGUF, F16 (llama.cpp)",
+    "gguf-adapter": "LoRA adapter for the GGUF file named above (llama.cpp, Ollama)",
 }
 _USE = {
     "peft": """```python
@@ -35,38 +36,54 @@ from llama_cpp import Llama
 
 model = Llama("THE FILE.gguf", verbose=False)
 ```""",
+    "gguf-adapter": """```
+llama-cli -m BASE.gguf --lora ADAPTER.gguf      # llama.cpp; BASE.gguf is the file named above
+```
+
+For Ollama, a Modelfile:
+
+```
+FROM ./BASE.gguf
+ADAPTER ./ADAPTER.gguf
+```""",
 }
 
 
-def card(format: str, model_folder: Path, steps: int | None, adapted: bool) -> str:
-    """The text of the model card."""
-    architecture = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))["architectures"][0]
+def card(format: str, base: Path, architecture: str, steps: int | None, adapted: bool) -> str:
+    """The text of the model card. `base`: the folder, or the GGUF file; `architecture`: its class in transformers."""
+    kind = "gguf-adapter" if (format, adapted, base.is_file()) == ("gguf", True, True) else format
     how = "through a LoRA adapter" if adapted else "of all weights"
     trained = "An unrecorded number of" if steps is None else f"{steps}"
-    licence = licence_of(model_folder)
-    front = f"---\nlicense: {licence}\nbase_model: {model_folder.name}\n---\n" if licence else ""
-    return f"""{front}# {model_folder.name}, trained with SAPO Desktop
+    licence = licence_of(base)
+    front = f"---\nlicense: {licence}\nbase_model: {base.name}\n---\n" if licence else ""
+    return f"""{front}# {base.name}, trained with SAPO Desktop
 
-- Base: {model_folder.name} ({architecture}), {_weights(model_folder)}
+- Base: {base.name} ({architecture}), {_weights(base)}
 - Training: {trained} steps of GRPO on procedural reasoning questions, {how}
-- Contents: {_KIND[format]}, written by SAPO Desktop {sapo_desktop.__version__}
+- Contents: {_KIND[kind]}, written by SAPO Desktop {sapo_desktop.__version__}
 - Licence: {licence or "that of the base model, which its folder does not name"}
 
-{_USE[format]}
+{_USE[kind]}
 """
 
 
-def _weights(model_folder: Path) -> str:
+def _weights(base: Path) -> str:
     """The base's weight files with their SHA-256: the base's name alone says little."""
     named = []
-    for file in sorted(model_folder.glob("*.safetensors")):
+    for file in parts_of(base) if base.is_file() else sorted(base.glob("*.safetensors")):
         with open_regular(file) as stream:
             named.append(f"{file.name} (SHA-256 {hashlib.file_digest(stream, 'sha256').hexdigest()})")
     return ", ".join(named)
 
 
 def licence_of(path: Path) -> str:
-    """The `license:` line in the front matter of the folder's README.md, empty where there is none."""
+    """The `license:` line in the front matter of the folder's README.md, or what a GGUF file says; empty where there is
+    none."""
+    if path.is_file():
+        from sapo_desktop.engines.gguf.fields import Fields
+        from sapo_desktop.engines.gguf.reading import open_parts
+
+        return Fields(path, open_parts(path)[0].fields).text("general.license", "")
     card = path / "README.md"
     if not card.is_file():
         return ""

@@ -1,6 +1,8 @@
 """Writes the model as it is now for use elsewhere: adapter, merged folder, or GGUF file.
 
-The live model is only read: the adapter's product is added into fresh tensors, one weight at a time.
+The live model is only read: the adapter's product is added into fresh tensors, one weight at a time. What was written
+is loaded again and compared (check.py) before it is kept. Of a model that came as a GGUF file, `gguf` is an adapter for
+that very file, which its user has already.
 Everything is written into a folder beside the target and renamed at the end, so that a full disk or a
 killed process leaves no half export under the name that was asked for.
 """
@@ -10,6 +12,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +28,18 @@ from sapo_desktop.core.files.exports import part_of, refuse_used, take_its_name,
 from sapo_desktop.core.files.model_links import copy_file
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.exporting.card import card
+from sapo_desktop.engines.exporting.check import (
+    check_adapter,
+    check_folder,
+    check_gguf,
+    predicted,
+    texts_as_tokens,
+)
 from sapo_desktop.engines.exporting.shards import save_weights
-from sapo_desktop.engines.gguf.write import write_model
+from sapo_desktop.engines.gguf.write import HEAD, has_own_head, write_adapter, write_model
 
 FORMATS = ("peft", "merged", "gguf")
+_GENERATION = "generation_config.json"
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
 
@@ -39,22 +51,25 @@ def export(
     to: Path,
     steps: int | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    ends: frozenset[int] = frozenset(),
 ) -> list[str]:
     """Write the live model into the folder `to` and return the names of the files in it.
 
     Args:
-        format: `peft` (the adapter alone), `merged` (a folder for transformers) or `gguf` (one F16 file).
+        format: `peft` (the adapter alone), `merged` (a folder for transformers) or `gguf` (for llama.cpp: one F16
+            file, or an adapter).
         model: the plain model, or a peft model with one LoRA adapter active; left as it is.
         tokenizer: the model's, with its chat template.
-        model_folder: where the base was loaded from; its configuration and licence go along.
+        model_folder: where the base was loaded from, or the GGUF file; its configuration and licence go along.
         to: a folder that does not exist yet, or is empty.
         steps: optimiser steps behind the weights, for the model card; None where it is not known.
         should_stop: asked before each weight of a whole model, of which there may be gigabytes.
+        ends: tokens that end an answer.
 
     Raises:
         HostCancelled: it should stop; nothing of it stays.
         UsageError: an unknown format, or `to` is in use.
-        ModelError: this model cannot be written in this format.
+        ModelError: this model cannot be written in this format, or what was written answers otherwise.
         SapoError: the disk is full or cannot be written.
     """
     if format not in FORMATS:
@@ -68,15 +83,15 @@ def export(
         # A leftover of an export that was killed.
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        if format == "peft":
-            _write_adapter(model, tokenizer, model_folder, part)
-        else:
-            write = _write_merged if format == "merged" else _write_gguf
-            write(model, MergedWeights(model, should_stop), tokenizer, model_folder, part)
-        text = card(format, model_folder, steps, adapted=isinstance(model, PeftModel))
+        written = _Written(model, tokenizer, model_folder, part, ends, should_stop)
+        {"peft": written.adapter, "merged": written.merged, "gguf": written.gguf}[format]()
+        adapted = isinstance(model, PeftModel)
+        network = model.get_base_model() if adapted else model
+        text = card(format, model_folder, type(network).__name__, steps, adapted)
         (part / "README.md").write_text(text, encoding="utf-8")
         _open_to_readers(part)
         _copy_along(format, model_folder, part)  # last: these keep the permissions that they have
+        written.check()
         take_its_name(part, to)
     except (OSError, SafetensorError) as error:
         raise SapoError(why_not_written(error, to)) from error
@@ -155,53 +170,94 @@ def _product(layer: LoraLayer, adapter: str) -> Tensor:
     return product
 
 
-def _write_adapter(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> None:
-    if not isinstance(model, PeftModel):
-        raise ModelError(sentence("There is no adapter: all weights are trained here. Export as `merged` or `gguf`."))
-    # Whether embeddings changed is asked of the network otherwise.
-    model.save_pretrained(part, save_embedding_layers=False)
-    settings = part / "adapter_config.json"
-    values = json.loads(settings.read_text(encoding="utf-8"))
-    values["base_model_name_or_path"] = str(model_folder.absolute())
-    settings.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    _write_tokenizer(tokenizer, part)
+@dataclass
+class _Written:
+    """One export under way; `check` is set by the method that writes."""
+
+    model: Any
+    tokenizer: Any
+    base: Path
+    part: Path
+    ends: frozenset[int]
+    should_stop: Callable[[], bool]
+    check: Callable[[], None] = lambda: None
+
+    def adapter(self) -> None:
+        if not isinstance(self.model, PeftModel):
+            raise ModelError(
+                sentence("There is no adapter: all weights are trained here. Export as `merged` or `gguf`.")
+            )
+        # Whether embeddings changed is asked of the network otherwise.
+        self.model.save_pretrained(self.part, save_embedding_layers=False)
+        settings = self.part / "adapter_config.json"
+        values = json.loads(settings.read_text(encoding="utf-8"))
+        values["base_model_name_or_path"] = str(self.base.absolute())
+        settings.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        self._write_tokenizer()
+        self.check = partial(check_adapter, self.part, *lora_factors(self.model))
+
+    def merged(self) -> None:
+        config = _config(self.base, self.model)
+        dtype = config.get("dtype") or config.get("torch_dtype") or "bfloat16"
+        if dtype not in _DTYPES:
+            raise ModelError(
+                "The base model's weights are {number_format}; only {known} can be written. Export as `peft`.",
+                number_format=str(dtype),
+                known=", ".join(_DTYPES),
+            )
+        weights = MergedWeights(self.model, self.should_stop)
+        own_head = has_own_head(self.model.config, weights)
+        shapes = {n: weights.shape(n) for n in weights if n != HEAD or own_head}
+        prompts = texts_as_tokens(self.tokenizer)
+        expected = predicted(self.model, prompts)
+        save_weights(shapes, weights, _DTYPES[dtype], self.part)
+        config["dtype"] = config.pop("torch_dtype", dtype)
+        config["tie_word_embeddings"] = not own_head
+        (self.part / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        if self.base.is_file() and self.ends:  # a folder has its own, which goes along
+            generation = json.dumps({"eos_token_id": sorted(self.ends)}, indent=2)
+            (self.part / _GENERATION).write_text(generation + "\n", encoding="utf-8")
+        self._write_tokenizer()
+        self.check = partial(check_folder, self.part, dtype, expected, prompts, self.ends)
+
+    def gguf(self) -> None:
+        prompts = texts_as_tokens(self.tokenizer)
+        expected = predicted(self.model, prompts)
+        if self.base.is_file() and isinstance(self.model, PeftModel):
+            file = self.part / f"{self.base.stem}-adapter.gguf"
+            write_adapter(file, self.model.config, *lora_factors(self.model))
+            self.check = partial(check_gguf, self.base, expected, prompts, self.ends, file)
+            return
+        name = self.base.stem if self.base.is_file() else self.base.name
+        file = self.part / f"{name}-F16.gguf"
+        weights = MergedWeights(self.model, self.should_stop)
+        write_model(file, self.model.config, self.tokenizer, weights, "F16", name=name, ends=self.ends)
+        self.check = partial(check_gguf, file, expected, prompts, self.ends)
+
+    def _write_tokenizer(self) -> None:
+        try:
+            self.tokenizer.save_pretrained(self.part)
+        except Exception as error:
+            # The tokenizers library raises a bare Exception where it cannot write its file.
+            if type(error) is not Exception:
+                raise
+            raise OSError(str(error)) from error
 
 
-def _write_merged(model: Any, weights: MergedWeights, tokenizer: Any, model_folder: Path, part: Path) -> None:
-    config = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
-    dtype = config.get("dtype") or config.get("torch_dtype") or "bfloat16"
-    if dtype not in _DTYPES:
-        raise ModelError(
-            "The base model's weights are {number_format}; only {known} can be written. Export as `peft`.",
-            number_format=str(dtype),
-            known=", ".join(_DTYPES),
-        )
-    tied = bool(config.get("tie_word_embeddings", model.config.tie_word_embeddings))
-    shapes = {n: weights.shape(n) for n in weights if not (tied and n == "lm_head.weight")}
-    save_weights(shapes, weights, _DTYPES[dtype], part)
-    config["dtype"] = config.pop("torch_dtype", dtype)
-    (part / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    _write_tokenizer(tokenizer, part)
-
-
-def _write_tokenizer(tokenizer: Any, part: Path) -> None:
-    try:
-        tokenizer.save_pretrained(part)
-    except Exception as error:
-        # The tokenizers library raises a bare Exception where it cannot write its file.
-        if type(error) is not Exception:
-            raise
-        raise OSError(str(error)) from error
-
-
-def _write_gguf(model: Any, weights: MergedWeights, tokenizer: Any, model_folder: Path, part: Path) -> None:
-    name = model_folder.name
-    write_model(part / f"{name}-F16.gguf", model.config, tokenizer, weights, "F16", name=name)
+def _config(base: Path, model: Any) -> dict[str, Any]:
+    """config.json of the base, as it came or as its GGUF file was read."""
+    if base.is_file():
+        read: dict[str, Any] = json.loads(model.config.to_json_string())
+        return read | {"dtype": str(next(model.parameters()).dtype).removeprefix("torch.")}
+    came: dict[str, Any] = json.loads((base / "config.json").read_text(encoding="utf-8"))
+    return came
 
 
 def _copy_along(format: str, model_folder: Path, part: Path) -> None:
     """The files that go along as they are."""
-    settings = ["generation_config.json"] if format == "merged" else []
+    if model_folder.is_file():
+        return
+    settings = [_GENERATION] if format == "merged" else []
     for name in (*settings, "LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE"):
         if (model_folder / name).is_file():
             copy_file(model_folder / name, part / name)

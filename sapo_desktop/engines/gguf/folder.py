@@ -73,7 +73,8 @@ def write_folder(folder: Path, path: Path, weight_type: GgufWeights = "F16") -> 
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         with FolderWeights(folder) as weights:
-            write_model(path, config, tokenizer.backend, weights, weight_type, name=folder.name)
+            ends = tokenizer.stop_tokens
+            write_model(path, config, tokenizer.backend, weights, weight_type, name=folder.name, ends=ends)
     except (ValueError, KeyError, SafetensorError) as error:
         raise ModelError(
             "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",

@@ -12,6 +12,7 @@ the tokenizers library takes the one that starts first, llama.cpp the longer one
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import gguf
@@ -33,13 +34,22 @@ REGEXES = {name: regex for regex, name in _BY_REGEX.items() if name != "gpt-2"}
 # Llama 3's words, each put together from its merges; under `llama-bpe` a word that is a token is taken whole.
 _LLAMA3_BY_MERGES = "smaug-bpe"
 REGEXES[_LLAMA3_BY_MERGES] = REGEXES["llama-bpe"]
+KNOWN_ENDS = frozenset(
+    (
+        *("<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>"),
+        *("<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]"),
+        *("<|end_of_text|>", "<end_of_utterance>"),
+    )
+)
+"""Tokens that end an answer in llama.cpp wherever a vocabulary has them, whatever a file's header names."""
 # llama.cpp refuses a vocabulary without merges. Its search starts from single characters, so a merge of two
 # longer pieces never takes place.
 NEVER_MERGED = "<no> <merges>"
 
 
-def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None:
-    """Add `tokenizer` to the file; `rows` is the height of the embedding, which may be padded.
+def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int, ends: Collection[int] = ()) -> None:
+    """Add `tokenizer` to the file; `rows` is the height of the embedding, which may be padded; `ends` are tokens that
+    end an answer.
 
     Raises:
         ModelError: llama.cpp would cut text in another way than this tokenizer does.
@@ -63,6 +73,7 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     writer.add_token_types(types)
     writer.add_token_merges(merges or [NEVER_MERGED])
     _special_ids(writer, tokenizer)
+    _ends(writer, texts, set(ends) - {tokenizer.eos_token_id})
     if tokenizer.chat_template:
         writer.add_chat_template(tokenizer.chat_template)
 
@@ -188,6 +199,19 @@ def _special_ids(writer: gguf.GGUFWriter, tokenizer: Any) -> None:
     writer.add_bos_token_id(end if tokenizer.bos_token_id is None else tokenizer.bos_token_id)
     writer.add_add_bos_token(_adds_beginning(tokenizer))
     writer.add_add_eos_token(False)
+
+
+def _ends(writer: gguf.GGUFWriter, texts: list[str], ends: set[int]) -> None:
+    """Ends besides the end of the sequence: llama.cpp knows some by their text, and takes two more by their ids."""
+    unknown = sorted(end for end in ends if texts[end] not in KNOWN_ENDS)
+    if len(unknown) > 2:
+        raise ModelError(
+            "The model stops at {count} tokens, and llama.cpp cannot stop at {name}; export as `merged`.",
+            count=len(ends) + 1,
+            name=texts[unknown[2]],
+        )
+    for add, end in zip((writer.add_eot_token_id, writer.add_eom_token_id), unknown, strict=False):
+        add(end)
 
 
 def _adds_beginning(tokenizer: Any) -> bool:

@@ -15,33 +15,11 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.gguf import SENTENCEPIECE, WORD_RULES
 from sapo_desktop.engines.gguf.fields import Fields
-from sapo_desktop.engines.gguf.vocabulary import NEVER_MERGED, REGEXES
+from sapo_desktop.engines.gguf.vocabulary import KNOWN_ENDS, NEVER_MERGED, REGEXES
 from sapo_desktop.engines.tokenizer import ModelTokenizer, make_tokenizer
 
 _CONTROL, _OWN, _UNUSED = gguf.TokenType.CONTROL, gguf.TokenType.USER_DEFINED, gguf.TokenType.UNUSED
 _UNKNOWN = gguf.TokenType.UNKNOWN
-_ENDS = frozenset(
-    (
-        "<|eot_id|>",
-        "<|im_end|>",
-        "<|end|>",
-        "<|return|>",
-        "<|call|>",
-        "<|flush|>",
-        "<|calls|>",
-        "<end_of_turn>",
-        "<|endoftext|>",
-        "</s>",
-        "<|eom_id|>",
-        "<EOT>",
-        "_<EOT>",
-        "[EOT]",
-        "[EOS]",
-        "<|end_of_text|>",
-        "<end_of_utterance>",
-    )
-)
-"""Tokens that end an answer in llama.cpp wherever a vocabulary has them, whatever its header names."""
 _LLAMA3 = ("llama-bpe",)
 """Rules under which a word that is a token is taken whole, and a text begins with the beginning token."""
 
@@ -167,5 +145,5 @@ def _adds_beginning(fields: Fields, otherwise: bool) -> bool:
 
 def _ends(fields: Fields, texts: list[str], types: list[int]) -> frozenset[int]:
     named = {index for name in ("eos", "eot", "eom") if (index := fields.token(name)) is not None}
-    by_text = {index for index, text in enumerate(texts) if text in _ENDS and types[index] in (_CONTROL, _OWN)}
+    by_text = {index for index, text in enumerate(texts) if text in KNOWN_ENDS and types[index] in (_CONTROL, _OWN)}
     return frozenset(named | by_text)

@@ -7,7 +7,7 @@ time, so a model of any size needs the memory of its largest matrix beside itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from sapo_desktop.engines.gguf.architectures import ROPE_FACTORS, Layout
 from sapo_desktop.engines.gguf.vocabulary import write_vocabulary
 from sapo_desktop.engines.protocols import GgufWeights
 
+HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
 _FILE_TYPES = {"F32": gguf.LlamaFileType.ALL_F32, "F16": gguf.LlamaFileType.MOSTLY_F16}
 _TORCH_TYPES = {"F32": torch.float32, "F16": torch.float16}
 
@@ -45,22 +46,25 @@ def write_model(
     weights: Weights,
     weight_type: GgufWeights = "F16",
     name: str = "",
+    ends: Collection[int] = (),
 ) -> None:
     """Write one GGUF file that llama.cpp loads by itself; vectors stay F32. What fails leaves no file.
+
+    `ends`: tokens that end an answer, besides the tokenizer's own.
 
     Raises:
         ModelError: the architecture, an option of it, the tokenizer or a value cannot be written faithfully.
     """
     layout = Layout(config)
     # Tied models share the embedding with the head: llama.cpp takes it where output.weight is missing.
-    names = [n for n in weights if not (config.tie_word_embeddings and n == "lm_head.weight")]
+    names = [n for n in weights if n != HEAD or has_own_head(config, weights)]
     writer = gguf.GGUFWriter(path, layout.name)
     try:
         if name:
             writer.add_name(name)
         writer.add_file_type(_FILE_TYPES[weight_type])
         layout.describe(writer)
-        write_vocabulary(writer, tokenizer, rows=config.vocab_size)
+        write_vocabulary(writer, tokenizer, config.vocab_size, ends)
         _write_tensors(writer, layout, names, weights, weight_type)
     except BaseException:
         try:
@@ -69,6 +73,20 @@ def write_model(
             path.unlink(missing_ok=True)
         raise
     writer.close()
+
+
+def has_own_head(config: Any, weights: Weights) -> bool:
+    """Whether the output matrix is another than the embedding, whatever the configuration says of it.
+
+    Raises:
+        ModelError: the configuration says so, and there is none.
+    """
+    names = set(weights)
+    if HEAD in names:
+        return not torch.equal(weights[HEAD], weights[EMBEDDING])
+    if not config.tie_word_embeddings:
+        raise ModelError("The model has no {name}. Get the folder again, whole.", name=HEAD)
+    return False
 
 
 def write_adapter(path: Path, config: Any, factors: Mapping[str, Tensor], scaling: float) -> None:

@@ -81,7 +81,8 @@ class Policy:
         if isinstance(self.causal, BareLlama):
             self._save_bare(self.causal, folder)
         else:
-            self.model.save_pretrained(folder)
+            # Whether embeddings changed is asked of the network otherwise.
+            self.model.save_pretrained(folder, save_embedding_layers=False)
             (folder / "README.md").unlink(missing_ok=True)  # peft's empty model card
         return [ADAPTER_FILE, "adapter_config.json"]
 

@@ -182,6 +182,7 @@ class TorchEngine:
                 Path(request.folder),
                 self.trainer.steps,
                 should_stop,
+                self.lm.words.stop_tokens,
             )
 
     def _answer(self, job: GenerationJob, base: bool, watch: GenerationMonitor) -> Answers:

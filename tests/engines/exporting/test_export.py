@@ -15,7 +15,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sapo_desktop.core.errors import HostCancelled, ModelError, SapoError, UsageError
 from sapo_desktop.engines.exporting import export as exporting
-from sapo_desktop.engines.exporting.export import MergedWeights, export
+from sapo_desktop.engines.exporting.export import MergedWeights, export, lora_factors
+from sapo_desktop.engines.gguf.folder import write_base
+from sapo_desktop.engines.gguf.write import write_model
+from sapo_desktop.engines.torch.lm import load_language_model
 from tests.engines.export_models import (
     ARCHITECTURES,
     CORPUS,
@@ -244,3 +247,87 @@ def test_a_pipe_or_a_book_beside_the_model_holds_no_export_up(tmp_path: Path, to
         export("peft", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
     (base / "README.md").unlink()
     assert "LICENSE" not in export("peft", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
+
+
+@pytest.fixture
+def own_head(tmp_path: Path, tokenizer: Any) -> Path:
+    """A folder whose configuration says that the head is the embedding, while its file has another one."""
+    folder = save_base(tiny_model("llama", ROWS, tied=False), tokenizer, tmp_path / "tiny")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"tie_word_embeddings": True}), encoding="utf-8")
+    return folder
+
+
+def test_a_head_of_its_own_is_exported_whatever_the_configuration_says(
+    tmp_path: Path, tokenizer: Any, own_head: Path
+) -> None:
+    lm = load_language_model(own_head, "cpu", "float32")
+    tokens = tokens_of(tokenizer)
+    expected = torch_logits(lm.model, tokens)
+    assert np.abs(expected - torch_logits(tiny_model("llama", ROWS, tied=False), tokens)).max() < 1e-5
+    export("merged", lm.model, tokenizer, own_head, tmp_path / "out")
+    assert np.abs(torch_logits(load(tmp_path / "out"), tokens) - expected).max() < 1e-5
+    export("gguf", lm.model, tokenizer, own_head, tmp_path / "file")
+    write_base(own_head, tmp_path / "base.gguf", "F32")
+    for file in (tmp_path / "file" / "tiny-F16.gguf", tmp_path / "base.gguf"):
+        found = load_language_model(file, "cpu", "float32")
+        assert np.abs(torch_logits(found.model, tokens) - expected).max() < 0.05
+
+
+@pytest.mark.parametrize("format", ["merged", "gguf", "peft"])
+def test_what_answers_otherwise_than_the_model_is_not_kept(
+    tmp_path: Path, tokenizer: Any, base: Path, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that loses something: here every weight, or the adapter's scale."""
+    monkeypatch.setattr(MergedWeights, "__getitem__", lambda self, name: self._plain[name].detach() * 0.5)
+    monkeypatch.setattr(exporting, "lora_factors", lambda model: (lora_factors(model)[0], 99.0))
+    with pytest.raises(ModelError, match="answers otherwise"):
+        export(format, adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_token_that_ends_an_answer_ends_it_in_the_export(tmp_path: Path, tokenizer: Any, base: Path) -> None:
+    ends = frozenset(tokenizer.convert_tokens_to_ids(["<eos>", "<q>", "<a>"]))
+    (base / "generation_config.json").write_text(json.dumps({"eos_token_id": sorted(ends)}), encoding="utf-8")
+    model = tiny_model("llama", ROWS)
+    for format, file in (("gguf", "tiny-F16.gguf"), ("merged", "")):
+        export(format, model, tokenizer, base, tmp_path / format, ends=ends)
+        assert load_language_model(tmp_path / format / file, "cpu", "float32").words.stop_tokens == ends
+    write_base(base, tmp_path / "base.gguf", "F32")
+    assert load_language_model(tmp_path / "base.gguf", "cpu", "float32").words.stop_tokens == ends
+    more = ends | set(tokenizer.convert_tokens_to_ids(["<pad>"]))
+    with pytest.raises(ModelError, match=r"stops at 4 tokens"):
+        export("gguf", model, tokenizer, base, tmp_path / "more", ends=more)
+
+
+@pytest.fixture
+def file(tmp_path: Path, tokenizer: Any) -> Path:
+    """A GGUF file of four bits, as people have it."""
+    model = tiny_model("llama", ROWS, hidden_size=96, intermediate_size=96)
+    path = tmp_path / "people.Q4_1.gguf"
+    write_model(path, model.config, tokenizer, MergedWeights(model), "F16")
+    return path
+
+
+@pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
+def test_what_a_gguf_file_learned_is_an_adapter_for_that_file(tmp_path: Path, file: Path) -> None:
+    lm = load_language_model(file, "cpu", "float32")
+    model = adapted(lm.model)
+    files = export("gguf", model, lm.tokenizer, file, tmp_path / "out", ends=lm.words.stop_tokens)
+    assert files == ["README.md", "people.Q4_1-adapter.gguf"]
+    tokens = tokens_of(lm.tokenizer)
+    with llama(file, tmp_path / "out" / files[1]) as cpp:
+        assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < 0.02
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "people.Q4_1.gguf (SHA-256" in card and "ADAPTER ./ADAPTER.gguf" in card
+
+
+def test_a_gguf_file_is_exported_for_transformers_too(tmp_path: Path, file: Path) -> None:
+    lm = load_language_model(file, "cpu", "float32")
+    model = adapted(lm.model)
+    tokens = tokens_of(lm.tokenizer)
+    export("merged", model, lm.tokenizer, file, tmp_path / "out", ends=lm.words.stop_tokens)
+    assert np.abs(torch_logits(load(tmp_path / "out"), tokens) - torch_logits(model, tokens)).max() < 1e-5
+    export("peft", model, lm.tokenizer, file, tmp_path / "adapter")
+    settings = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text(encoding="utf-8"))
+    assert settings["base_model_name_or_path"] == str(file)
