@@ -4405,8 +4405,8 @@
         <translation>Das Modell mit dem Gelernten darin, für transformers und Server wie vLLM.</translation>
     </message>
     <message>
-        <source>The model with what was learned inside, in one file for llama.cpp, LM Studio and Ollama.</source>
-        <translation>Das Modell mit dem Gelernten darin, in einer Datei für llama.cpp, LM Studio und Ollama.</translation>
+        <source>For llama.cpp, LM Studio and Ollama: the model with what was learned inside, in one file. For a model that is a GGUF file already: an adapter for that file.</source>
+        <translation>Für llama.cpp, LM Studio und Ollama: das Modell mit dem Gelernten darin, in einer Datei. Für ein Modell, das schon eine GGUF-Datei ist: ein Adapter für diese Datei.</translation>
     </message>
     <message>
         <source>What fits here</source>
@@ -5705,6 +5705,14 @@
         <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
+        <source>The model has no {name}. Get the folder again, whole.</source>
+        <translation>Das Modell hat kein {name}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The model stops at {count} tokens, and llama.cpp cannot stop at {name}; export as `merged`.</source>
+        <translation>Das Modell hört bei {count} Token auf, und llama.cpp kann bei {name} nicht aufhören; exportiere als `merged`.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template has more than {most} characters. Choose another model.</source>
         <translation>Die Chatvorlage des Modells hat mehr als {most} Zeichen. Wähle ein anderes Modell.</translation>
     </message>
@@ -7001,6 +7009,18 @@
     <message>
         <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
         <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
+    </message>
+    <message>
+        <source>{name} was written and loaded again, and answers otherwise than the model here, so it is not kept. Export in another format, and please report this.</source>
+        <translation>{name} wurde geschrieben und wieder geladen und antwortet anders als das Modell hier, wird also nicht behalten. Exportiere in einem anderen Format, und melde das bitte.</translation>
+    </message>
+    <message>
+        <source>{name} was written, and cuts text into other tokens than the model here, so it is not kept. Export in another format, and please report this.</source>
+        <translation>{name} wurde geschrieben und teilt Text in andere Token als das Modell hier, wird also nicht behalten. Exportiere in einem anderen Format, und melde das bitte.</translation>
+    </message>
+    <message>
+        <source>{name} was written, and does not stop at token {token} as the model here does, so it is not kept. Export in another format, and please report this.</source>
+        <translation>{name} wurde geschrieben und hört nicht wie das Modell hier bei Token {token} auf, wird also nicht behalten. Exportiere in einem anderen Format, und melde das bitte.</translation>
     </message>
     <message>
         <source>{name}: {count} of {all} questions are too long for this model and are left out. It reads {context} tokens at once, and the longest has {longest}. Shorten them, or choose another model.</source>

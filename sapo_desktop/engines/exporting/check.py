@@ -22,7 +22,8 @@ TEXTS = ("What is 17 + 25?", "Spell the word 'stone' backwards.", "The capital o
 PLACES = 4
 """The last of each text, after which the next token is predicted."""
 MOST_DIFFERENCE = 0.1
-"""Mean Kullback-Leibler divergence in nats. Measured: below 0.001 for 16 bits, below 0.02 for a file of 4 bits."""
+"""Mean Kullback-Leibler divergence in nats. Of SmolLM2-135M in Q4_1 by llama.cpp it was measured to be 0.004 beside
+torch in float32, and 0.009 beside bfloat16."""
 
 
 def texts_as_tokens(tokenizer: Any) -> list[list[int]]:
