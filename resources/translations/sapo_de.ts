@@ -8024,7 +8024,7 @@
     </message>
     <message>
         <source>{path} is written for big-endian computers (s390x, say). Get the model&apos;s usual GGUF file.</source>
-        <translation>{path} ist für Big-Endian-Rechner geschrieben (etwa s390x). Hole die übliche GGUF-Datei des Modells.</translation>
+        <translation>{path} ist für Big-Endian-Computer geschrieben (etwa s390x). Hole die übliche GGUF-Datei des Modells.</translation>
     </message>
     <message>
         <source>{path} lacks the weight file {name} that its index names. Get the folder again, whole.</source>

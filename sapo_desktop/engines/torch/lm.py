@@ -13,7 +13,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import torch
@@ -23,14 +23,15 @@ from sapo_desktop.core.errors import CardUnusable, ModelError
 from sapo_desktop.core.files.gguf import SUFFIX
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
-from sapo_desktop.engines.gguf.reading import GgufModelFile
-from sapo_desktop.engines.gguf.words import read_tokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.llama import passes
 from sapo_desktop.engines.torch.llama.bare import load_bare
 from sapo_desktop.engines.torch.memory import is_out_of_memory, without_holes
 from sapo_desktop.engines.torch.rounded import round_matrices
+
+if TYPE_CHECKING:
+    from sapo_desktop.engines.gguf.reading import GgufModelFile
 
 SMALL_MODEL = 100_000_000
 """Parameters below which float32 is as fast as anything, and the numbers are easier to trust."""
@@ -79,6 +80,9 @@ def load_language_model(
     """
     where = find_device(device)
     if folder.suffix.lower() == SUFFIX:
+        from sapo_desktop.engines.gguf.reading import GgufModelFile  # brings libraries that the starter does without
+        from sapo_desktop.engines.gguf.words import read_tokenizer
+
         file = GgufModelFile(folder)
         words, precision = read_tokenizer(file.fields), _file_dtype(dtype, where, file)
         model = _from_file(file, precision)

@@ -119,7 +119,7 @@ def _about(which: str) -> str:
         "peft": tr("What was learned alone, small; the peft library lays it over the model it was learned with."),
         "merged": tr("The model with what was learned inside, for transformers and servers such as vLLM."),
         "gguf": tr(
-            "For llama.cpp, LM Studio and Ollama: the model with what was learned inside, in one file. For a model that "
-            "is a GGUF file already: an adapter for that file."
+            "For llama.cpp, LM Studio and Ollama: the model with what was learned inside, in one file. For a model "
+            "that is a GGUF file already: an adapter for that file."
         ),
     }[which]
