@@ -30,7 +30,7 @@ RECENT = (1, 2, 3, 5, 7, 10)
 mean of several."""
 REFERENCE = 20
 """Most evaluations that they are compared with."""
-TRENDS = (6, 8, 10, 14, 20, 30)
+TRENDS = (8, 16, 30)
 """Over how many of the newest evaluations a trend is measured."""
 ERRORS_BELOW = 3.8
 """Standard errors. One comparison is wrong once in 14,000; the six of an evaluation and those of its neighbours are
