@@ -3,7 +3,7 @@
 The .deb, the .rpm (where rpmbuild is) and the .run file with their list of contents (CycloneDX), the wheel, all
 licences, and SHA256SUMS over them; with `--key` also the updater's signed manifest (updates.py). With `--twice` the
 wheel and the packing of the folder are done again and compared byte by byte. What the scripts that it runs need stands
-at their heads.
+at their heads; the wheel needs the hatchling of packaging/requirements/test.txt.
 """
 
 from __future__ import annotations
