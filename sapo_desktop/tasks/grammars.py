@@ -1,11 +1,11 @@
 """Answer grammars: the only door through which an answer reaches a scorer.
 
-A grammar reads the text of an answer and gives its canonical form, or None. Canonical forms are short, hold
-only the characters their grammar names, and read as themselves; whatever does not parse is marked 0 and
-goes no further, so no scorer ever meets an expression, a name, a call, or text after the answer. All are
-pure, linear in the bounded input, never raise, and use no pattern that can backtrack badly. ASCII only,
-except the connectives of formulas, the × of factors and the words of own tasks. Left out: judging whether an
-answer is right (scoring.py).
+A grammar reads the text of an answer and gives its canonical form, or None. Canonical forms are short, hold only the
+characters their grammar names, and read as themselves. An answer is read as it stands, else without what is usually
+written around it (spellings.py); whatever does not parse then is marked 0 and goes no further, so no scorer ever meets
+an expression, a name, a call, or text after the answer. All are pure, linear in the bounded input, never raise, and use
+no pattern that can backtrack badly. ASCII only, except the connectives of formulas, the × of factors and the words of
+own tasks. Left out: judging whether an answer is right (scoring.py).
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from typing import TypeAlias
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.tasks.formulas import parse_formula
+from sapo_desktop.tasks.spellings import undressed
 
 Grammar: TypeAlias = Callable[[str], str | None]
 
-GRAMMARS_VERSION = 1
+GRAMMARS_VERSION = 2
 """Part of every task id: two nodes with different grammars may mark one text differently."""
 MAX_ANSWER = 4096
 """Characters of an answer; longer ones are refused on the wire too."""
@@ -33,13 +34,14 @@ MAX_TEXT = 200
 MAX_SIDE = 32
 """Rows and columns of a matrix."""
 
-_INTEGER = re.compile(r"([+-]?)([0-9]{1,40}|[0-9]{1,3}(?:,[0-9]{3}){1,12})(?:\.0{1,20})?")
+_INTEGER = re.compile(r"([+-]?)([0-9]{1,40}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,12})(?:\.0{1,20})?")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
 _LETTERS_AND_DIGITS = re.compile(r"[0-9A-Za-z]{1,64}")
 _CAPITALS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){0,63}")
+_WHOLE = re.compile(r"[0-9]{1,20}")
 _PLAIN_FRACTION = re.compile(r"([0-9]{1,20}) ?/ ?([0-9]{1,20})")
-_LATEX_FRACTION = re.compile(r"\\d?frac ?\{ ?([0-9]{1,20}) ?\} ?\{ ?([0-9]{1,20}) ?\}")
-_SIGNED = re.compile(r"([+-]?) ?(\\d?frac ?\{ ?)?([+-]?)(.*)")
+_LATEX_FRACTION = re.compile(r"\\[dt]?frac ?\{ ?([0-9]{1,20}) ?\} ?\{ ?([0-9]{1,20}) ?\}")
+_SIGNED = re.compile(r"([+-]?) ?(\\[dt]?frac ?\{ ?)?([+-]?)(.*)")
 _COMMA = re.compile(
     r"([+-]?(?:[0-9]{1,40}|[1-9][0-9]{0,2}(?:\.[0-9]{3}){1,12}))(?:,([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?"
 )
@@ -124,8 +126,10 @@ def _row(cells: list[str], most: int) -> str | None:
 
 
 def fraction(text: str) -> str | None:
-    """A fraction of two whole numbers: `$\\frac{3}{4}$`, `$3/4$` and `3 / 4` are `3/4`."""
+    """A fraction of two whole numbers: `$\\frac{3}{4}$`, `$3/4$` and `3 / 4` are `3/4`, and `3` is `3/1`."""
     inside = text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "$" else text
+    if _WHOLE.fullmatch(inside):
+        return f"{int(inside)}/1"
     match = _PLAIN_FRACTION.fullmatch(inside) or _LATEX_FRACTION.fullmatch(inside)
     return f"{int(match[1])}/{int(match[2])}" if match else None
 
@@ -190,52 +194,6 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
 )
 
 
-def _fractions(canonical: str) -> list[str]:
-    over, under = canonical.split("/")
-    plain = [canonical, rf"\frac{{{over}}}{{{under}}}", rf"\dfrac{{{over}}}{{{under}}}"]
-    return [*plain, *(f"${one}$" for one in plain)]
-
-
-def _decimals(canonical: str) -> list[str]:
-    point = "" if "." in canonical else "."
-    return [canonical, *(canonical + point + "0" * zeros for zeros in range(1, 5))]
-
-
-def _factors(canonical: str) -> list[str]:
-    return [canonical.replace(" × ", joint) for joint in (" × ", " * ", " x ", "×", "*", "x")]
-
-
-def _matrices(canonical: str) -> list[str]:
-    rows = [f"[{line.replace(' ', ', ')}]" for line in canonical.split("\n")]
-    return [canonical, f"[{', '.join(rows)}]", f"[{','.join(rows)}]".replace(" ", "")]
-
-
-def _formulas(canonical: str) -> list[str]:
-    return [canonical, canonical[1:-1]] if canonical.startswith("(") else [canonical]
-
-
-SPELLINGS: Mapping[str, Callable[[str], list[str]]] = MappingProxyType(
-    {
-        "integer": lambda canonical: [canonical, f"{int(canonical):,}"],
-        "decimal": _decimals,
-        "digits": lambda canonical: [canonical, canonical.upper()],
-        "digits_row": lambda canonical: [canonical, f"[{canonical.replace(' ', ', ')}]"],
-        "matrix": _matrices,
-        "fraction": _fractions,
-        "factors": _factors,
-        "formula": _formulas,
-    }
-)
-"""The usual ways to write a canonical form."""
-
-
-def spelled(grammar: str, canonical: str, written: str) -> str:
-    """An answer as it was written, if that is a usual way to write its canonical form; else that form. Where a question
-    asks for `\\frac{1}{4}`, that is what a model writes, and `1/4` it hardly ever would."""
-    written = written.strip()
-    return written if grammar in SPELLINGS and written in SPELLINGS[grammar](canonical) else canonical
-
-
 FORMS: Mapping[str, Text] = MappingProxyType(
     {
         "integer": sentence("a whole number, like 42"),
@@ -259,12 +217,18 @@ FORMS: Mapping[str, Text] = MappingProxyType(
 
 
 def parse_answer(grammar: str, text: str) -> str | None:
-    """The canonical form of an answer under the grammar of this name, or None. Raises TaskError for an
-    unknown name."""
+    """The canonical form of an answer under the grammar of this name, or None, whatever is usually written around it.
+    Raises TaskError for an unknown name."""
+    canonical = parse_exactly(grammar, text)
+    if canonical is None and len(text) <= MAX_ANSWER:
+        return GRAMMARS[grammar](undressed(grammar, text))
+    return canonical
+
+
+def parse_exactly(grammar: str, text: str) -> str | None:
+    """The same, with nothing written around it."""
     if grammar not in GRAMMARS:
         raise TaskError(
             "There is no answer grammar '{name}'; known are {known}.", name=grammar, known=", ".join(GRAMMARS)
         )
-    if len(text) > MAX_ANSWER:
-        return None
-    return GRAMMARS[grammar](text.strip())
+    return GRAMMARS[grammar](text.strip()) if len(text) <= MAX_ANSWER else None

@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from sapo_desktop.core.plain_text import shortened
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.tasks.grammars import FORMS, parse_answer
+from sapo_desktop.tasks.grammars import FORMS, parse_exactly
 from sapo_desktop.tasks.own.table import Choice, Row, Undecided, unfit
 
 WORDS = "words"
@@ -87,12 +87,11 @@ def read_answers(file: str, rows: Sequence[Row], kind: str = "") -> Reading:
 def read_as(kind: str, written: str) -> str | None:
     """The canonical form of one answer under this way of reading, or None."""
     if kind == WORDS:
-        return parse_answer("text", written)
+        return parse_exactly("text", written)
     plain = written.replace("\N{MINUS SIGN}", "-")
     if gaps := _GAPS.match(plain):
         plain = gaps[0].replace(gaps[2], "") + plain[gaps.end() :]
     if kind != "decimal-comma" and "," in plain:
-        # The integer grammar takes 0,125 for 125, which nobody writes.
         grouped = _GROUPED.fullmatch(plain)
         if grouped is None:
             return None
@@ -101,7 +100,7 @@ def read_as(kind: str, written: str) -> str | None:
         return None
     if kind in ("decimal", "decimal-comma"):
         plain = re.sub(r"^([+-]?)(?=[.,][0-9])", r"\g<1>0", plain)
-    return parse_answer(GRAMMARS[kind], plain)
+    return parse_exactly(GRAMMARS[kind], plain)
 
 
 def examples(rows: Sequence[Row], reading: Reading) -> list[tuple[str, str]]:

@@ -28,9 +28,9 @@ from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
-from sapo_desktop.tasks.grammars import spelled
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.spellings import spelled
 from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
