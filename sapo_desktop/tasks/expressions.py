@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
@@ -16,6 +17,14 @@ _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 def exact(expression: str) -> Fraction:
     """The value of an expression of numbers. Raises ZeroDivisionError too."""
     return _value(_parsed(expression))
+
+
+def last_place(value: Fraction, digits: int) -> Fraction:
+    """One unit in the last of so many significant digits; of 0, nothing."""
+    if value == 0:
+        return Fraction(0)
+    places = Decimal(value.numerator) / Decimal(value.denominator)
+    return Fraction(10) ** (places.adjusted() - digits + 1)
 
 
 def folded(expression: str) -> str:

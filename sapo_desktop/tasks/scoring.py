@@ -10,17 +10,14 @@ others are scored here: their markers evaluate the answer (binary_matrix), give 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from sapo_desktop.tasks.conclusions import premises_of
-from sapo_desktop.tasks.expressions import exact
+from sapo_desktop.tasks.expressions import exact, last_place
 from sapo_desktop.tasks.grammars import parse_answer
 from sapo_desktop.tasks.own.family import OWN_ROWS
-
-Entry: TypeAlias = Mapping[str, Any]
-"""What a dataset makes: question, answer (None where only metadata tell), metadata."""
+from sapo_desktop.tasks.soundness import Entry, is_sound
 
 OWN_MARKERS = frozenset({"fraction_simplification", "calendar_arithmetic", "prime_factorization", OWN_ROWS})
 SOLVED = 0.99
@@ -44,7 +41,7 @@ def score(
         return float(premises_of(entry["metadata"]).concludes(answer))
     truth = str(entry["answer"])
     if dataset == "decimal_arithmetic":
-        return float(is_rounded(answer, truth, str(entry["question"]), int(config["precision"])))
+        return float(is_rounded(answer, str(entry["question"]), int(config["precision"])))
     if dataset == "spell_backward":
         return same_letters(answer, truth)
     return 1.0 if answer == canonical_truth(grammar, truth) else 0.0
@@ -59,28 +56,21 @@ def canonical_truth(grammar: str, truth: str) -> str:
 
 
 def right_answers(dataset: str, grammar: str, entry: Entry) -> tuple[str, ...]:
-    """The right answers in canonical form: one, or the several that a family has; none where nothing can be said."""
+    """The right answers in canonical form: one, or the several that a family has; none where nothing can be said, or
+    not what the dataset says."""
+    if not is_sound(dataset, entry):
+        return ()
     if dataset == "propositional_logic":
         return tuple(str(clause) for clause in premises_of(entry["metadata"]).accepted)
-    return (canonical_truth(grammar, str(entry["answer"])),)
+    truth = canonical_truth(grammar, str(entry["answer"]))
+    return () if parse_answer(grammar, truth) is None else (truth,)
 
 
-def is_rounded(answer: str, truth: str, question: str, digits: int) -> bool:
-    """Whether it is the question's value to so many significant digits, a unit of the last one either way.
-
-    The dataset's own truth rounds after every step as well; both it and the exact value are right.
-    """
-    given = Fraction(answer)
-    expression = question.rsplit("\n", 1)[-1].removesuffix(" = ?")
-    return any(abs(given - value) <= _last_place(value, digits) for value in (Fraction(truth), exact(expression)))
-
-
-def _last_place(value: Fraction, digits: int) -> Fraction:
-    """One unit in the last of so many significant digits; of 0, nothing."""
-    if value == 0:
-        return Fraction(0)
-    places = Decimal(value.numerator) / Decimal(value.denominator)
-    return Fraction(10) ** (places.adjusted() - digits + 1)
+def is_rounded(answer: str, question: str, digits: int) -> bool:
+    """Whether it is the question's value to so many significant digits, a unit of the last one either way: the
+    dataset's own truth rounds after every step as well."""
+    value = exact(question.rsplit("\n", 1)[-1].removesuffix(" = ?"))
+    return abs(Fraction(answer) - value) <= last_place(value, digits)
 
 
 def same_letters(answer: str, truth: str) -> float:

@@ -44,19 +44,12 @@ QUESTION = "Please solve this problem to a maximum of 5 significant digits.\n{} 
     [("3.0303", True), ("3.0304", True), ("3.03", False), ("3.1", False), ("3", False), ("-3.0303", False)],
 )
 def test_decimals_may_be_one_unit_of_the_last_asked_digit_away(answer: str, right: bool) -> None:
-    assert is_rounded(answer, "3.0303", QUESTION.format("10.0/3.3"), 5) is right
-
-
-def test_a_decimal_is_right_whether_or_not_every_step_was_rounded() -> None:
-    question = QUESTION.format("((5.8/6.6)-0.9)")
-    assert is_rounded("-0.02121", "-0.02121", question, 5)  # .87879 - .9, as the dataset has it
-    assert is_rounded("-0.021212", "-0.02121", question, 5)
-    assert not is_rounded("-0.0212", "-0.02121", question, 5)
+    assert is_rounded(answer, QUESTION.format("10.0/3.3"), 5) is right
 
 
 def test_a_decimal_that_is_nothing_is_nothing() -> None:
-    assert is_rounded("0", "0.0", QUESTION.format("2.5-2.5"), 5)
-    assert not is_rounded("0.00001", "0.0", QUESTION.format("2.5-2.5"), 5)
+    assert is_rounded("0", QUESTION.format("2.5-2.5"), 5)
+    assert not is_rounded("0.00001", QUESTION.format("2.5-2.5"), 5)
 
 
 def test_a_premise_is_no_conclusion() -> None:
@@ -67,6 +60,41 @@ def test_a_premise_is_no_conclusion() -> None:
     }
     assert marks == {"Q": 1.0, "P": 0.0, "(P ∨ Q)": 0.0, "(P ∧ (P → Q))": 0.0}
     assert right_answers("propositional_logic", "formula", logic) == ("Q",)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "grammar", "truth", "told"),
+    [
+        ("basic_arithmetic", "integer", "-4", {"expression": "-7 / 2"}),
+        ("basic_arithmetic", "integer", "0", {"expression": "1 / ( 1 / 2 - 1 / 2 )"}),
+        ("base_conversion", "digits", "0", {"source_repr": ""}),
+        ("simple_equations", "integer", "7", {"variable": "x", "equation": "0 = 0"}),
+        ("simple_geometry", "decimal", "187", {"missing_angle_rounded": 187}),
+        ("fraction_simplification", "fraction", "2/4", {"simplified_numerator": 2, "simplified_denominator": 4}),
+        ("letter_counting", "integer", "2", {"target_letter": "e", "span": ["End", "the"]}),
+        ("letter_counting", "integer", "2", {"target_letter": "8", "span": ["2889"]}),
+        (
+            *("calendar_arithmetic", "calendar", "50"),
+            {"task": "count_business_days", "start_date": "2023-10-31", "end_date": "2024-01-08"},
+        ),
+        (
+            *("calendar_arithmetic", "calendar", "Friday"),
+            {"task": "weekday_of_date_from_first_date", "year": 2023, "target_date": "2023-03-01"},
+        ),
+        ("caesar_cipher", "capitals", "FOR AËRIAL TRADE", {}),
+    ],
+)
+def test_a_question_that_cannot_be_answered_has_no_right_answer(
+    dataset: str, grammar: str, truth: str, told: dict[str, Any]
+) -> None:
+    assert right_answers(dataset, grammar, {"question": "?", "answer": truth, "metadata": told}) == ()
+
+
+def test_a_decimal_that_rounding_on_the_way_took_from_its_value_has_no_right_answer() -> None:
+    question = QUESTION.format("((5.8/6.6)-0.9)")  # .87879 - .9, as the dataset has it; its value is -.021212
+    asked = {"question": question, "answer": "-0.02121", "metadata": {}}
+    assert right_answers("decimal_arithmetic", "decimal", asked) == ()
+    assert is_rounded("-0.021212", question, 5)
 
 
 def test_letters_after_the_right_ones_never_make_it_solved() -> None:

@@ -22,6 +22,7 @@ from sapo_desktop.tasks.examiner import Examiner, load_library
 from sapo_desktop.tasks.heldout import held_out_set
 from sapo_desktop.tasks.questions import draw_seed
 from sapo_desktop.tasks.split import canonical, held_out_side
+from tests.tasks.examiner.checks import faults
 from tests.tasks.examiner.twins import TWINS, other_families
 
 HOSTILE = (
@@ -88,6 +89,41 @@ def truths(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
             count[examiner.mark(task, seed, f"some steps <answer> {truth} </answer>").verdict] += 1
         verdicts[task] = dict(count)
     return verdicts
+
+
+def sound(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
+    """What an independent solver finds wrong with 3,000 questions of each task: one part of so many."""
+    part, parts = int(sys.argv[2]), int(sys.argv[3])
+    return {task: wrong for task in catalogue.tasks()[part::parts] if (wrong := faults(examiner, task, range(3000)))}
+
+
+NEVER_ASKED = {
+    "calendar_arithmetic/hard": (1, 3, 85, 102, 107, 166),  # a day of the year after, under the year before
+    "base_conversion/easy": (139, 174, 336, 737),  # no number
+    "base_conversion/paper": (1514, 1651),
+    "simple_equations/middle": (1973,),  # 0 = 0
+    "simple_equations/hard": (2369,),
+}
+RIGHT = (
+    *(("fraction_simplification/easy", seed, "1") for seed in (0, 13, 60, 63, 67, 83)),
+    ("fraction_simplification/middle", 2, "1"),
+    ("fraction_simplification/paper", 63, "1"),
+    ("decimal_arithmetic/hard", 471, "1,080.8"),
+    ("decimal_arithmetic/middle", 22, ".039604"),
+    ("chain_sum/middle", 0, "\N{MINUS SIGN}1444"),
+)
+
+
+def reported(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
+    """Questions that should not be asked, of those that were; right answers that are not solved."""
+    asked = [
+        f"{task} {seed}"
+        for task, seeds in NEVER_ASKED.items()
+        for seed in seeds
+        if faults(examiner, task, range(seed, seed + 1))
+    ]
+    unsolved = [f"{task} {seed}" for task, seed, text in RIGHT if not examiner.mark(task, seed, text).solved]
+    return {"asked": asked, "not solved": unsolved}
 
 
 def hostile(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
@@ -186,7 +222,10 @@ def _family(name: str, grammar: str, **config: int) -> Family:
 TWINS_EACH = 3
 MOST_DRAWN = 200
 """Questions of a new dataset that are looked through for the one that is set."""
-SCENES = {scene.__name__: scene for scene in (truths, hostile, same_entries, twins, unfolded, balanced, identities)}
+SCENES = {
+    scene.__name__: scene
+    for scene in (truths, sound, reported, hostile, same_entries, twins, unfolded, balanced, identities)
+}
 
 if __name__ == "__main__":
     loaded = load_catalogue(resource("tasks.toml"))

@@ -10,20 +10,22 @@ from typing import Any
 SCRIPT = Path(__file__).with_name("examine.py")
 
 
-def run_scene(*arguments: str, hash_seed: str = "0", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_scene(
+    *arguments: str, hash_seed: str = "0", cwd: Path | None = None, seconds: float = 110
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(SCRIPT), *arguments],
         env={**os.environ, "PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": "1"},
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=seconds,
         check=False,
     )
 
 
-def scene(*arguments: str, cwd: Path | None = None) -> dict[str, Any]:
-    finished = run_scene(*arguments, cwd=cwd)
+def scene(*arguments: str, cwd: Path | None = None, seconds: float = 110) -> dict[str, Any]:
+    finished = run_scene(*arguments, cwd=cwd, seconds=seconds)
     assert finished.returncode == 0, finished.stderr
     found: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
     return found
@@ -60,8 +62,8 @@ def test_balanced_levels_set_the_same_questions_everywhere_and_rarely_the_freque
 
 def test_task_ids_never_change_between_releases_by_mistake() -> None:
     assert scene("identities") == {
-        "gcd/easy": "968c9a2b6ace702122479402c4ce128188f3e26820c57731ef856eee69126180",
-        "propositional_logic/easy": "be36f2f4383efefe1442b23a4f6909e8280d768c86313fb3e7b428e51de119d8",
+        "gcd/easy": "c47e82f04acf923ba5cee8ec118cf56d37dde397b6ce2093e21be88ac3cc2a98",
+        "propositional_logic/easy": "7c33e3c37b8c9f5d6362014546bae2540294e1b20de17ea65315a5ca352b68c1",
     }
 
 
