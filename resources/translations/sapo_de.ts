@@ -5769,6 +5769,10 @@
         <translation>Die Frage hat {tokens} Token und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Kürze sie, oder wähle ein Modell, das mehr liest.</translation>
     </message>
     <message>
+        <source>The relay&apos;s key is in a file with a passphrase: set {variable}.</source>
+        <translation>Der Schlüssel des Relays liegt in einer Datei mit Passphrase: Setzen Sie {variable}.</translation>
+    </message>
+    <message>
         <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
         <translation>Das Geheimnis der Prüffragen muss 32 Bytes haben, nicht {count}.</translation>
     </message>
@@ -5965,6 +5969,10 @@
     <message>
         <source>This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
         <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
+    </message>
+    <message>
+        <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` and `quit`.</source>
+        <translation>Dieser Ordner gehört einem Relay: Es beantwortet `status`, `peers`, `doctor`, `identity show`, `identity export` und `quit`.</translation>
     </message>
     <message>
         <source>This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only where you know that a node of that swarm is there.</source>
@@ -7557,10 +7565,6 @@
     <message>
         <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}: set the clock.</source>
         <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
-    </message>
-    <message>
-        <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor` and `quit`.</source>
-        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers`, `doctor` und `quit`.</translation>
     </message>
     <message>
         <source>This identity is damaged: export it again where it came from.</source>

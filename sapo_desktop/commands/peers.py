@@ -13,7 +13,7 @@ from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import joined
 from sapo_desktop.core.settings import listed, with_item, without_item
-from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
+from sapo_desktop.terminal.swarm_words import link_line, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.replies import InviteIs, Ok, PeerAnswered, RelayStatus, SettingsAre, Status
@@ -29,7 +29,7 @@ async def show(context: Context, args: Namespace) -> None:
         context.out.emit("link", **link_line(link))
     if context.out.json_lines:
         return
-    context.out.say("\n".join(swarm_lines(swarm)))
+    context.out.say("\n".join(relay_lines(reply) if isinstance(reply, RelayStatus) else swarm_lines(swarm)))
     headers = ["key", "by", "linked", "latency", "groups in", "out", "of draws", "traffic in", "out"]
     headers += ["refused", "used ours", "program"]
     if swarm.links:

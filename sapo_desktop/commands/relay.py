@@ -31,7 +31,10 @@ _FILES = ("cert", "key", "backbone_credentials", "backbone_ca", "bans")
 
 
 async def relay(context: Context, args: Namespace) -> None:
-    """Run a relay until Ctrl-C, a signal or `quit`."""
+    """Run a relay until Ctrl-C, a signal or `quit`; or check its options."""
+    if args.check:
+        await _check(context, _options(args))
+        return
     node = await context.door.relay_started(context.folder, _options(args))
     told = asyncio.Event()
     ending = asyncio.create_task(_end_when(told, node))
@@ -49,6 +52,12 @@ async def relay(context: Context, args: Namespace) -> None:
         await node.until_gone()
     if failure:
         raise SapoError(failure)
+
+
+async def _check(context: Context, options: RelayOptions) -> None:
+    """Have the relay's program look at options, files and ports. Raises SapoError: what is wrong."""
+    await context.door.relay_checked(context.folder, options)
+    context.out.done("Options, files and ports can be used.")
 
 
 def _options(args: Namespace) -> RelayOptions:
@@ -82,6 +91,8 @@ def _options(args: Namespace) -> RelayOptions:
         backbone=",".join(nats_servers(args.backbone)) if args.backbone else "",
         backbone_shards=args.backbone_shards,
         metrics=args.metrics,
+        log_json=args.log_json,
+        log_addresses=args.log_addresses,
         **{name: str(Path(path).resolve()) for name in _FILES if (path := getattr(args, name))},
     )
 

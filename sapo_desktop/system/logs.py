@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import sys
@@ -75,10 +76,20 @@ async def _keep_bounded(folder: Path) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def begin_log(stream: TextIO, path: Path) -> None:
+class JsonLines(logging.Formatter):
+    """A JSON object a line: Unix time, level, message, and the traceback where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {"time": round(record.created, 3), "level": record.levelname.lower(), "message": record.getMessage()}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def begin_log(stream: TextIO, path: Path, *, as_json: bool = False) -> None:
     """Have this process's messages written to `stream`, which leads to the log at `path`, or to a terminal."""
     handler = LogHandler(stream, path)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 

@@ -84,13 +84,19 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
     if swarm.used_total:
         by = "1 peer" if swarm.helped == 1 else f"{swarm.helped:,} peers"
         lines.append(f"          {swarm.used_total:,} of ours were used by {by}, as they say")
-    lines += [f"Address   {text}" for text in swarm.partings.values() if str(text) not in str(swarm.reason)]
+    lines += _trouble_lines(swarm)
+    if swarm.reward is not None:
+        lines.append(f"Peers'    reward {reward_words(swarm.reward)}")
+    return lines
+
+
+def _trouble_lines(swarm: SwarmInfo) -> list[str]:
+    """Who is not reached, what to know, and what was refused."""
+    lines = [f"Address   {text}" for text in swarm.partings.values() if str(text) not in str(swarm.reason)]
     for address, since in swarm.silent.items():
         when = time.strftime("%A %H:%M", time.localtime(since))
         lines.append(f"Address   {address}: nobody answers since {when}")
     lines += [f"Note      {notice}" for notice in (*swarm.warnings, *swarm.notices)]
-    if swarm.reward is not None:
-        lines.append(f"Peers'    reward {reward_words(swarm.reward)}")
     for kind in ("invalid", "unverifiable", "ignored"):
         if reasons := swarm.refused.get(kind):
             told = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()))
@@ -112,11 +118,25 @@ def relay_fields(found: RelayStatus) -> Fields:
 
 def relay_lines(found: RelayStatus) -> list[str]:
     backbone = [] if found.backbone is None else _backbone_lines(found.backbone)
+    swarm = found.swarm
+    dialled = sum(bool(link.dialled) for link in swarm.links)
+    came, went = (sum(getattr(link, f"groups_{way}") for link in swarm.links) for way in ("in", "out"))
+    if swarm.state not in ("alone", "linked"):
+        return [f"Relay     {swarm.reason}", _process(found)]
     return [
-        *swarm_lines(found.swarm),
+        f"Relay     {swarm.reason}",
+        *([f"Private   swarm {swarm.swarm}"] if swarm.swarm else []),
+        *([f"Address   {swarm.address}"] if swarm.address else []),
+        f"Links     {len(swarm.links) - dialled:,} dialled in, {dialled:,} dialled by this relay",
+        f"Groups    {swarm.pool:,} served now; over the open links {came:,} came and {went:,} went",
+        *_trouble_lines(swarm),
         *backbone,
-        f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}",
+        _process(found),
     ]
+
+
+def _process(found: RelayStatus) -> str:
+    return f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}"
 
 
 def _backbone_lines(backbone: BackboneInfo) -> list[str]:

@@ -2,7 +2,11 @@
 
 import configparser
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from sapo_desktop.commands.line.parser import build_parser
 
@@ -21,4 +25,16 @@ def test_the_unit_starts_a_relay() -> None:
     assert python.endswith("/python") and (module, package) == ("-m", "sapo_desktop")
     given = build_parser().parse_args(words)
     assert (given.listen, given.data) == ("[::]:1", "/var/lib/sapo-relay")
+    assert service["Type"] == "notify" and service["NotifyAccess"] == "all", "the relay is a child of the command"
+    assert {"MemoryMax", "SystemCallFilter", "WatchdogSec"} <= set(service)
     assert service["StateDirectory"] == "sapo-relay" and "HUP" in service["ExecReload"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="asks systemd")
+@pytest.mark.allowed_skip("systemd is not on every system")
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    text = UNIT.read_text().replace("/opt/sapo-desktop/.venv/bin/python", "/bin/true").replace("sapo-relay", "root")
+    copy = tmp_path / UNIT.name
+    copy.write_text(text)
+    asked = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True, check=False)
+    assert asked.returncode == 0 and UNIT.name not in asked.stderr, asked.stderr

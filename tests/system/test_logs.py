@@ -1,5 +1,6 @@
 """Logs stay bounded, and their last lines can be quoted."""
 
+import json
 import logging
 import os
 import stat
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.system.logs import REPEAT_SECONDS, LogHandler, last_lines, log_tail, open_log, turn_over
+from sapo_desktop.system.logs import REPEAT_SECONDS, JsonLines, LogHandler, last_lines, log_tail, open_log, turn_over
 
 
 def test_a_log_is_appended_to_until_it_is_full(tmp_path: Path) -> None:
@@ -116,3 +117,10 @@ def test_a_log_that_is_a_link_is_neither_written_nor_cut(tmp_path: Path) -> None
     log.with_name("worker.log.1").symlink_to(precious)
     assert turn_over(log, limit=10) and not log.with_name("worker.log.1").is_symlink()
     assert precious.read_bytes() == b"x" * 100
+
+
+def test_json_lines_hold_level_and_message(tmp_path: Path) -> None:
+    record = logging.LogRecord("n", logging.WARNING, "", 0, 'Not read again: "%s"', ("a\nb",), None)
+    (line,) = JsonLines().format(record).splitlines()
+    told = json.loads(line)
+    assert (told["level"], told["message"]) == ("warning", 'Not read again: "a\nb"') and told["time"] > 0

@@ -91,7 +91,11 @@ class Context:
 
     @contextlib.asynccontextmanager
     async def any_node(self) -> AsyncIterator[Node]:
-        """The running node, or an idle one for as long as this takes."""
+        """The running node, or an idle one for as long as this takes. With relays alone set up, a running relay."""
+        if installation.only_relays():
+            async with self.running() as relay:
+                yield relay
+            return
         self.out.passing("Asking the node; where none runs, one starts for this, in some ten seconds ...")
         try:
             attached = await self.door.running_or_started(self.folder, {})

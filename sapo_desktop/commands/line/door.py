@@ -34,6 +34,9 @@ class Node(Protocol):
         """Return once the process of a node that was started for us, and told to end, is gone."""
 
 
+_RELAY = "sapo_desktop.worker.membership.relay"
+
+
 class Attached(NamedTuple):
     """A node, and whether it was started for this command."""
 
@@ -56,4 +59,9 @@ class Door:
     async def relay_started(self, folder: Path, options: RelayOptions) -> Node:
         """A fresh relay, with us as owner."""
         words = ["--options", msgspec.json.encode(options).decode()]
-        return await client.start_and_connect(folder, words, module="sapo_desktop.worker.membership.relay")
+        return await client.start_and_connect(folder, words, module=_RELAY)
+
+    async def relay_checked(self, folder: Path, options: RelayOptions) -> None:
+        """Have a relay's program look at options, files and ports. Raises SapoError: what is wrong."""
+        words = ["--data", str(folder), "--options", msgspec.json.encode(options).decode(), "--check"]
+        await client.run_to_end(words, _RELAY)

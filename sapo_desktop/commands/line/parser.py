@@ -287,10 +287,13 @@ def _swarm(commands: Commands[Parser]) -> None:
         ("backbone-credentials", "FILE", "file with nkey seed, USER:PASSWORD or token"),
         ("backbone-ca", "FILE", "certificates (PEM) that vouch for tls:// servers"),
         ("bans", "FILE", "keys to take nothing from, one a line; read anew on SIGHUP"),
-        ("metrics", "HOST:PORT", "figures for Prometheus; a PORT alone: at 127.0.0.1"),
+        ("metrics", "HOST:PORT", "/metrics for Prometheus, /healthz, /readyz; a PORT alone: at 127.0.0.1"),
     ):
         relay.add_argument(f"--{name}", metavar=metavar, default="", help=text)
     relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
+    relay.add_argument("--check", action="store_true", help="check options, files and port, and start nothing")
+    relay.add_argument("--log-json", action="store_true", help="write the log as JSON lines")
+    relay.add_argument("--log-addresses", action="store_true", help="log the address of each peer that is shut out")
     relay.add_argument("--private-addresses", action="store_true", help="also link to home and loopback addresses")
     relay.add_argument(
         "--backbone-shards", metavar="N", type=int, help="with many relays: hear N of 256 shards, others each hour"

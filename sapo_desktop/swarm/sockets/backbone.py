@@ -165,7 +165,7 @@ class Backbone:
                 await listening.to(self._heard())
                 await asyncio.sleep(SEND_SECONDS)
         except _AWAY as error:
-            log.info("The backbone's connection broke: %s", type(error).__name__)
+            log.warning("The backbone's connection broke: %s", type(error).__name__)
         finally:
             self.state, self._client = "isolated", None
             await _closed(client)
@@ -203,7 +203,7 @@ class Backbone:
                 refused = isinstance(error, AuthorizationError) or "authorization" in str(error).lower()
                 self.state = "refused" if refused else "isolated"
                 told = "refuses the credentials" if refused else f"could not be reached: {type(error).__name__}"
-                log.info("A server of the backbone %s", told)
+                log.warning("A server of the backbone %s", told)
                 await _closed(client)
             except BaseException:
                 await _closed(client)
@@ -235,7 +235,7 @@ class Backbone:
 
     async def _on_error(self, error: Exception) -> None:
         self.overruns += isinstance(error, SlowConsumerError)
-        log.info("NATS: %s", type(error).__name__)  # its text may name the server: logs hold no addresses
+        log.warning("NATS: %s", type(error).__name__)  # its text may name the server: logs hold no addresses
 
     async def _take(self) -> None:
         """Look into what arrived, in turn with what comes over links."""

@@ -73,6 +73,8 @@ _TURNS = 1.25 / limits.GROUPS_PER_SECOND
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
 _MOST_PROXY_FAULTS = 256
+_FAULTS = ("too many faults", "shut out", "still shut out", "handshake: ")
+"""How a goodbye of ours begins that a peer's own doing brought about."""
 _HUNG_UP = Closed("", 0, False)
 """How a greeting ended in whose midst the connection was closed."""
 _NO_LINK = (
@@ -171,6 +173,8 @@ class Network:
         """How the last greeting ended of those that links are kept to and that take none."""
         self.silent: dict[Address, float] = {}
         """Of those that links are kept to, since when nobody answers there, Unix time."""
+        self.on_fault: Callable[[str, str], None] = lambda host, reason: None
+        """Told of each peer whose link was ended for its faults: its host, and why."""
         self.proxy_faults: dict[Address, Text] = {}
         """Of those dialled lately, the ones that the proxy did not connect us to, and why."""
         self.lan_is_open = False
@@ -486,6 +490,8 @@ class Network:
             finally:
                 writer.cancel()
                 del self._wires[link]
+                if link.goodbye and not link.goodbye.by_peer and link.goodbye.reason.startswith(_FAULTS):
+                    self.on_fault(host, link.goodbye.reason)
                 self.exchange.detach(link)
         return link
 

@@ -298,6 +298,20 @@ async def start_and_connect(
     return client
 
 
+async def run_to_end(arguments: Sequence[str], module: str) -> None:
+    """Run `module` until it ends by itself. Raises SapoError: what it says of its failure."""
+    process = await asyncio.create_subprocess_exec(
+        *processes.python_command(module),
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        env=processes.python_environment({}),
+    )
+    _, said = await process.communicate()
+    if process.returncode:
+        raise _early_end(process.returncode, said.decode("utf-8", "replace").strip())
+
+
 async def start_worker(
     folder: Path, arguments: Sequence[str] = (), module: str = "sapo_desktop.worker.main"
 ) -> subprocess.Popen[bytes]:

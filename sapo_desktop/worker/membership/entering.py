@@ -7,6 +7,7 @@ Each does one thing with what it is given; in which order is the caller's (side.
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -79,6 +80,15 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
     host, port = host_and_port(where)
     try:
         return await linked.listen(host, port, tls or self_signed(folder))
+    except OSError as error:
+        raise cannot_listen(where, error) from error
+
+
+def check_port(where: str) -> None:
+    """Open a HOST:PORT, or a PORT of the loopback address, and close it again. Raises UsageError: why it cannot be."""
+    host, port = host_and_port(where if ":" in where else f"127.0.0.1:{where}")
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
         raise cannot_listen(where, error) from error
 

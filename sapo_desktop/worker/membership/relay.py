@@ -25,10 +25,10 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError, bug
+from sapo_desktop.core.errors import PassphraseNeeded, SapoError, UsageError, bug
 from sapo_desktop.core.network.proxies import check_environment
 from sapo_desktop.core.records import Check
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Sentence, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.protocol.signing import Signer
@@ -37,22 +37,23 @@ from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.system import ends
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.identity import seal
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.tasks.own.folder import hand_over, load_tasks
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import ControlServer
-from sapo_desktop.worker.control.handlers.checks import swarm_checks
-from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.control.handlers.checks import clock, swarm_checks
+from sapo_desktop.worker.control.lock import FolderLock, holder
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Facts, Notice
-from sapo_desktop.worker.control.messages.replies import Ok, PeerAnswered, RelayStatus, Reply
-from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.replies import IdentityIs, Ok, PeerAnswered, RelayStatus, Reply
+from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity, GetStatus, Quit, Request
 from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
-from sapo_desktop.worker.membership.entering import announcement, ban, greet, listen_at, task_ids
+from sapo_desktop.worker.membership.entering import announcement, ban, check_port, greet, listen_at, task_ids
 from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
 from sapo_desktop.worker.membership.private import members_of
@@ -66,14 +67,16 @@ from sapo_desktop.worker.relaying.joined import (
     join_backbone,
     read_bans,
 )
+from sapo_desktop.worker.relaying.service_manager import ServiceManager
 
 if TYPE_CHECKING:
     from sapo_desktop.swarm.sockets.backbone import Backbone
-    from sapo_desktop.worker.relaying.metrics import Metrics
+    from sapo_desktop.worker.relaying.metrics import Health, Metrics
 
 log = logging.getLogger(__name__)
 
 SESSIONS = 2000
+_WATCH_SECONDS = 10.0
 SHARE = 0.8
 """Of its one core, for messages: it does nothing else, but sockets, TLS and the clock need the rest."""
 
@@ -83,10 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="sapo_desktop.worker.membership.relay", description="A relay of the swarm.")
     parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
     parser.add_argument("--options", required=True, help="RelayOptions as JSON")
+    parser.add_argument("--check", action="store_true", help="look at options, files and ports, and end")
     parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
     given = parser.parse_args(arguments)
     try:
-        return asyncio.run(_work(given.data, msgspec.json.decode(given.options, type=RelayOptions), given.started))
+        options = msgspec.json.decode(given.options, type=RelayOptions)
+        if given.check:
+            return _checked(DataFolder.at(given.data), options)
+        return asyncio.run(_work(given.data, options, given.started))
     except SapoError as error:
         print(starter.last_words(error), file=sys.stderr)
         return error.exit_code
@@ -94,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def _work(data: Path, options: RelayOptions, started: bool) -> int:
     folder = DataFolder.open(data)
-    begin_log(sys.stderr, folder.log("worker"))
+    begin_log(sys.stderr, folder.log("worker"), as_json=options.log_json)
     folder.keep_caches()
     _check(options)
     with FolderLock(folder) as held:
@@ -117,6 +124,19 @@ def _check(options: RelayOptions) -> None:
         server_context(*_tls(options))
     read_bans(options.bans)
     check_backbone(options)
+
+
+def _checked(folder: DataFolder, options: RelayOptions) -> int:
+    """Look at all that a start would need, but for the tasks; nothing is changed. Raises SapoError."""
+    _check(options)
+    if options.metrics:
+        metrics_class()
+    if folder.root.is_dir() and OwnIdentity(folder, lambda: None).is_closed:
+        raise PassphraseNeeded("The relay's key is in a file with a passphrase: set {variable}.", variable=PASSPHRASE)
+    if holder(folder) is None:  # else a relay that runs on this folder has the ports
+        for where in filter(None, (options.listen, options.metrics)):
+            check_port(where)
+    return 0
 
 
 def _tls(options: RelayOptions) -> tuple[Path, Path]:
@@ -143,6 +163,9 @@ class Relay:
         self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
         self._backbone: Backbone | None = None
+        self._manager = ServiceManager()
+        self._notices: frozenset[str] = frozenset()
+        """What was said of the links last."""
 
     async def run(self, held: FolderLock) -> int:
         """Compare tasks, listen, relay, say goodbye. Returns the exit code."""
@@ -156,12 +179,14 @@ class Relay:
         await self._server.start()
         losing = asyncio.create_task(held.until_lost())
         relaying = asyncio.create_task(self._relay())
+        watching = asyncio.create_task(self._watch())
         ending = asyncio.create_task(self._quit.wait())
         try:
             await asyncio.wait({relaying, ending, losing}, return_when=asyncio.FIRST_COMPLETED)
             failed = relaying.exception() if relaying.done() else losing.result() if losing.done() else None
             if failed is None:
                 log.info("Ending as asked.")
+                self._manager.stopping()
                 await self._drain()
             self._server.publish(Stopping(failed=failed is not None, reason=_last_words(failed)))
             if failed is not None:
@@ -171,6 +196,7 @@ class Relay:
             relaying.cancel()
             ending.cancel()
             losing.cancel()
+            watching.cancel()
             await asyncio.wait({relaying})
             await self._server.close()
 
@@ -178,7 +204,7 @@ class Relay:
         options = self._options
         who = await self._identity.identify()
         members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
-        metrics = _metrics(options.metrics)
+        metrics = metrics_class()(options.metrics, self._health) if options.metrics else None
         try:
             await self._relay_as(who.seed, members, metrics)
         finally:
@@ -214,7 +240,10 @@ class Relay:
             linked.links.keep(peers, invited)
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(linked.tell_claims, claims.About(label="relay"))
+            if options.log_addresses:
+                linked.network.on_fault = lambda host, why: log.warning("Shut out address %s: %s", host, why)
             self._say("info", sentence("Relaying at {address}", address=str(address)))
+            self._manager.ready("Relaying.")
             further = []
             if options.backbone:
                 self._backbone = join_backbone(options, linked)
@@ -237,15 +266,20 @@ class Relay:
         """Follow the list of bans and the certificate as they are now; what cannot be used changes nothing."""
         if self._linked is None:
             return
+        self._manager.reloading()
+        self._read_again(self._linked)
+        self._manager.ready("Relaying.")
+
+    def _read_again(self, linked: Linked) -> None:
         try:
             banned = read_bans(self._options.bans)
             if self._options.cert:
-                self._linked.network.renew_certificate(*_tls(self._options))
+                linked.network.renew_certificate(*_tls(self._options))
         except (UsageError, OSError) as error:
             what = error.text if isinstance(error, SapoError) else str(error)
             self._say("warning", sentence("Not read again: {error}", error=str(what)))
             return
-        ban(self._linked, banned)
+        ban(linked, banned)
         self._say(
             "info", sentence("Bans and certificate were read again; banned keys: {count}.", count=f"{len(banned):,}")
         )
@@ -267,6 +301,30 @@ class Relay:
 
     def _comparing(self, text: Text) -> None:
         self._info = SwarmInfo(state="joining", reason=text)
+        self._manager.starting(str(text))
+
+    async def _watch(self) -> None:
+        """Tell the service manager that the loop turns, and say what a person should know of the links once."""
+        while True:
+            await asyncio.sleep(min(_WATCH_SECONDS, self._manager.watchdog_seconds or _WATCH_SECONDS))
+            info = self._status().swarm
+            self._manager.alive(str(info.reason))
+            found = {text.template if isinstance(text, Sentence) else text: text for text in info.notices}
+            for text in (text for name, text in found.items() if name not in self._notices):
+                self._say("warning", text)
+            self._notices = frozenset(found)
+
+    def _health(self) -> Health:
+        """For `/readyz`: without keys and addresses."""
+        from sapo_desktop.worker.relaying.metrics import Health
+
+        relays = self._linked is not None and not self._quit.is_set()
+        info = self._status().swarm
+        words = str(info.reason) if relays else "It starts." if self._linked is None else "It ends."
+        checks = [Check("relay", "good" if relays else "limited", words), clock(info)]
+        if self._backbone is not None:
+            checks.append(backbone_check(self._backbone.state))
+        return Health(relays and all(check.state != "bad" for check in checks), checks)
 
     def _say_for_session(self) -> None:
         self._say(
@@ -279,7 +337,7 @@ class Relay:
         )
 
     def _say(self, level: str, text: Text) -> None:
-        log.info("%s", str(text).partition(" at ")[0])
+        log.log(logging.WARNING if level == "warning" else logging.INFO, "%s", str(text).partition(" at ")[0])
         self._server.publish(Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
 
     # -- the control channel's side --------------------------------------------------------------------------
@@ -292,7 +350,18 @@ class Relay:
             return self._status()
         if isinstance(request, Examine):
             return await self._examined()
-        raise UsageError(sentence("This folder is a relay's: it answers `status`, `peers`, `doctor` and `quit`."))
+        if (who := self._identity.used) is not None:
+            if isinstance(request, GetIdentity):
+                return IdentityIs(key=Signer(who.seed).key.hex(), kept=who.where)
+            if isinstance(request, ChangeIdentity) and request.action == "export":
+                sealed = await asyncio.to_thread(seal, who.seed, request.passphrase or "")
+                return IdentityIs(key=Signer(who.seed).key.hex(), kept=who.where, sealed=sealed)
+        raise UsageError(
+            sentence(
+                "This folder is a relay's: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` "
+                "and `quit`."
+            )
+        )
 
     async def _examined(self) -> Facts:
         """For `doctor`; peers of the command line are dialled."""
@@ -336,16 +405,15 @@ class Relay:
             self._quit.set()
 
 
-def _metrics(where: str) -> Metrics | None:
-    if not where:
-        return None
+def metrics_class() -> type[Metrics]:
+    """What shows figures. Raises UsageError: its library is missing."""
     try:
         from sapo_desktop.worker.relaying.metrics import Metrics
     except ImportError as error:
         raise UsageError(
             "Figures are shown by prometheus-client, which is not installed: {command}", command=INSTALL
         ) from error
-    return Metrics(where)
+    return Metrics
 
 
 def _last_words(failed: BaseException | None) -> Text:

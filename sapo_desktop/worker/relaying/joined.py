@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sapo_desktop.swarm.sockets.backbone import Backbone, Credentials
 
 _MOST_CREDENTIALS, _MOST_BANS = 4096, 16 * 1024 * 1024
-INSTALL = "python -m pip install nats-py prometheus-client"
+INSTALL = "python3 installers/bootstrap.py setup relay"
+"""Of a clone: it installs both in the versions of the lock, checked by hash."""
 
 
 def check_backbone(options: RelayOptions) -> None:

@@ -1,4 +1,4 @@
-"""Figures of a relay for Prometheus, over HTTP.
+"""Figures of a relay for Prometheus, and its health, over HTTP.
 
 Whoever asks is shown a picture that is a second old at most. The library's own server has a thread for everyone who
 connects, however slow, and the relay's descriptors for it: here a few have seconds to ask, and who asks at once is
@@ -11,14 +11,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
 import sapo_desktop
+from sapo_desktop.core.records import Check
 from sapo_desktop.swarm.protocol.refusals import Refusals, kind_of
 from sapo_desktop.worker.membership.entering import cannot_listen
 from sapo_desktop.worker.membership.joining import Linked
@@ -46,14 +48,23 @@ class _Last(Collector):
         return iter(self.picture)
 
 
+class Health(msgspec.Struct, frozen=True):
+    """What `/readyz` says."""
+
+    ready: bool
+    """Whether it takes links and nothing is bad."""
+    checks: list[Check]
+
+
 class Metrics:
-    """The page of figures. `where`: HOST:PORT, or a PORT of the loopback address.
+    """The pages. `where`: HOST:PORT, or a PORT of the loopback address. `health`: as it is now.
 
     Raises:
         UsageError: there is no listening there.
     """
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, health: Callable[[], Health]) -> None:
+        self._health = health
         host, port = host_and_port(where if ":" in where else f"127.0.0.1:{where}")
         self._registry = CollectorRegistry()
         self._last = _Last()
@@ -106,13 +117,26 @@ class Metrics:
             writer.transport.abort()
 
     def _page(self, request: bytes) -> bytes:
-        """The same whatever the path."""
-        method = request.partition(b" ")[0]
+        """The whole answer to a request."""
+        method, _, rest = request.partition(b" ")
         if method not in (b"GET", b"HEAD"):
             return b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\n\r\n"
-        page = generate_latest(self._registry)
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: {CONTENT_TYPE_LATEST}\r\nContent-Length: {len(page)}\r\n"
+        status, kind, page = self._found(rest.partition(b" ")[0].partition(b"?")[0])
+        head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(page)}\r\n"
         return head.encode() + b"Connection: close\r\n\r\n" + (page if method == b"GET" else b"")
+
+    def _found(self, path: bytes) -> tuple[str, str, bytes]:
+        """Status, type and body of a page."""
+        match path:
+            case b"/" | b"/metrics":
+                return "200 OK", CONTENT_TYPE_LATEST, generate_latest(self._registry)
+            case b"/healthz":  # that this is answered shows that the relay's loop turns
+                return "200 OK", "text/plain", b"ok\n"
+            case b"/readyz":
+                health = self._health()
+                status = "200 OK" if health.ready else "503 Service Unavailable"
+                return status, "application/json", msgspec.json.encode(health) + b"\n"
+        return "404 Not Found", "text/plain", b"Pages: /metrics, /healthz, /readyz\n"
 
 
 def _listening(host: str, port: int) -> socket.socket:

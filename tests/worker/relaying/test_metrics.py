@@ -2,25 +2,50 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 import threading
 import time
+import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Check
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.sockets.load_control import LoadControl
 from sapo_desktop.worker.relaying import metrics as metrics_module
-from sapo_desktop.worker.relaying.metrics import MOST_ASKING, Metrics
+from sapo_desktop.worker.relaying.metrics import MOST_ASKING, Health, Metrics
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
+
+READY = Health(True, [Check("relay", "good", "Relaying.")])
+STARTING = Health(False, [Check("relay", "limited", "It starts.")])
+
+
+def asked(port: int, path: str) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+async def test_health_is_whether_it_answers_and_readiness_whether_it_relays() -> None:
+    health = STARTING
+    async with serving(health=lambda: health) as metrics:
+        found = {path: await asyncio.to_thread(asked, metrics.port, path) for path in ("/healthz", "/readyz", "/x")}
+        assert [status for status, _ in found.values()] == [200, 503, 404]
+        assert json.loads(found["/readyz"][1])["checks"][0]["found"] == "It starts."
+        health = READY
+        status, body = await asyncio.to_thread(asked, metrics.port, "/readyz?verbose")
+        assert status == 200 and json.loads(body)["ready"] is True
 
 
 def figures(port: int) -> dict[str, float]:
@@ -30,8 +55,8 @@ def figures(port: int) -> dict[str, float]:
 
 
 @contextlib.asynccontextmanager
-async def serving(where: str = "127.0.0.1:0") -> AsyncIterator[Metrics]:
-    metrics = Metrics(where)
+async def serving(where: str = "127.0.0.1:0", health: Callable[[], Health] = lambda: READY) -> AsyncIterator[Metrics]:
+    metrics = Metrics(where, health)
     try:
         yield metrics
     finally:
@@ -63,7 +88,7 @@ async def test_an_operator_sees_links_groups_refusals_and_the_backbone() -> None
         await asyncio.sleep(0)
         found = await asyncio.to_thread(figures, metrics.port)
         with pytest.raises(UsageError, match="Cannot listen"):
-            Metrics(f"127.0.0.1:{metrics.port}")
+            Metrics(f"127.0.0.1:{metrics.port}", lambda: READY)
         running.cancel()
     assert found['sapo_relay_links{dialled="them"}'] == 1
     assert found['sapo_relay_groups_total{way="in"}'] == 4, "those of a link that is gone count on"

@@ -125,7 +125,11 @@ class RelayOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     bans: str = ""
     """File with keys that nothing is taken from."""
     metrics: str = ""
-    """HOST:PORT, or PORT, of figures for Prometheus."""
+    """HOST:PORT, or PORT, of figures for Prometheus, and health."""
+    log_json: bool = False
+    """Whether the log has JSON lines."""
+    log_addresses: bool = False
+    """Whether the log names the address of each peer that was shut out."""
 
 
 class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
