@@ -6,9 +6,9 @@ import json
 import pytest
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.own.choices import Undecided
 from sapo_desktop.tasks.own.family import How, OwnFile, parse_file
 from sapo_desktop.tasks.own.folder import as_kept
-from sapo_desktop.tasks.own.table import Undecided
 
 
 def saved(answers: list[str], delimiter: str = ";") -> bytes:

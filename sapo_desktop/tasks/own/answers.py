@@ -16,7 +16,8 @@ from typing import NamedTuple, NoReturn
 from sapo_desktop.core.plain_text import shortened
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.tasks.grammars import FORMS, parse_exactly
-from sapo_desktop.tasks.own.table import Choice, Row, Undecided, unfit
+from sapo_desktop.tasks.own.choices import Choice, Undecided
+from sapo_desktop.tasks.own.table import Row, unfit
 
 WORDS = "words"
 GRAMMARS: Mapping[str, str] = MappingProxyType(

@@ -44,11 +44,7 @@ def load_tasks(folder: Path) -> Catalogue:
             content = read_file(path)
             together += len(content)
             if together > MOST_TOGETHER:
-                raise TaskError(
-                    "{file}: own tasks may have {most} together: remove some.",
-                    file=path.name,
-                    most=Size(bytes=MOST_TOGETHER),
-                )
+                raise _too_much(path.name)
             own.append(parse_file(path.name, content, taken).family)
             taken.add(path.stem.lower())
         except TaskError as error:
@@ -65,14 +61,7 @@ def own_files(folder: Path) -> list[Path]:
 def read_file(path: Path) -> bytes:
     """The content of a file that is to be an own family. Raises TaskError."""
     try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise TaskError(
-                "{file} has {size}, and a file of own tasks may have {most}: divide it among several files.",
-                file=path.name,
-                size=Size(bytes=size),
-                most=Size(bytes=MOST_BYTES),
-            )
+        _check_size(path.name, path.stat().st_size)
         return read_bytes(path, MOST_BYTES)
     except OSError as error:
         raise TaskError(
@@ -83,12 +72,39 @@ def read_file(path: Path) -> bytes:
 
 
 def as_kept(read: OwnFile) -> bytes:
-    """The content of the copy that is kept: the rows as they were written, and in the header how they are read."""
+    """The content of the copy that is kept: the rows as they were written, and in the header how they are read. Raises
+    TaskError where it is too large."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["question", f"answer:{read.reading.kind}", "level"])
     writer.writerows((row.question, row.answer, row.level) for row in read.rows)
-    return text.getvalue().encode()
+    content = text.getvalue().encode()
+    _check_size(read.family.name + SUFFIXES[0], len(content))
+    return content
+
+
+def check_together(name: str, content: bytes, folder: Path) -> None:
+    """Raises TaskError where the folder has no room for one more family of this name."""
+    others = [path for path in own_files(folder) if path.stem.lower() != name.lower()]
+    if len(others) >= MOST_FILES:
+        raise TaskError("There are {count} own families, and no more are read: remove one.", count=MOST_FILES)
+    if sum(path.stat().st_size for path in others) + len(content) > MOST_TOGETHER:
+        raise _too_much(name + SUFFIXES[0])
+
+
+def _too_much(file: str) -> TaskError:
+    most = Size(bytes=MOST_TOGETHER)
+    return TaskError("{file}: own tasks may have {most} together: remove some.", file=file, most=most)
+
+
+def _check_size(file: str, size: int) -> None:
+    if size > MOST_BYTES:
+        raise TaskError(
+            "{file} has {size}, and a file of own tasks may have {most}: divide it among several files.",
+            file=file,
+            size=Size(bytes=size),
+            most=Size(bytes=MOST_BYTES),
+        )
 
 
 def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:

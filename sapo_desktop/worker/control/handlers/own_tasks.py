@@ -13,8 +13,9 @@ from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.tasks.own import folder as own
 from sapo_desktop.tasks.own.answers import examples, notes
+from sapo_desktop.tasks.own.choices import Undecided, in_words
 from sapo_desktop.tasks.own.family import How, OwnFile, held_out_counts, parse_file
-from sapo_desktop.tasks.own.table import SUFFIXES, Undecided, in_words
+from sapo_desktop.tasks.own.table import SUFFIXES
 from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, ReadingChoice, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 from sapo_desktop.worker.governor import NodeState
@@ -41,7 +42,7 @@ class OwnTaskRequests:
     async def read(self, request: ReadTasks) -> TasksRead:
         """What the file is, or what its owner has to choose. Raises TaskError as `add` does."""
         try:
-            found = await asyncio.to_thread(
+            found, _ = await asyncio.to_thread(
                 self._read, Path(request.path), How(answers=request.answers, encoding=request.encoding)
             )
         except Undecided as undecided:
@@ -77,25 +78,25 @@ class OwnTaskRequests:
         self._changed()
         return Ok(text=joined([sentence("{name} is removed.", name=request.name), _WHEN]))
 
-    def _read(self, path: Path, how: How) -> OwnFile:
+    def _read(self, path: Path, how: How) -> tuple[OwnFile, bytes]:
+        """The file, and the content of its copy."""
         if not path.is_absolute() or path.suffix.lower() not in SUFFIXES:
             raise UsageError(
                 "{file} cannot be added: own tasks are one of {kinds}.", file=path.name, kinds=", ".join(SUFFIXES)
             )
         taken = {one.name for one in self._catalogue.shipped().families}
         found = parse_file(path.name, own.read_file(path), taken, how)
-        there = own.own_files(self._folder)
-        if len(there) >= own.MOST_FILES and self._same(found.family.name) is None:
-            raise TaskError("There are {count} own families, and no more are read: remove one.", count=own.MOST_FILES)
-        return found
+        content = own.as_kept(found)
+        own.check_together(found.family.name, content, self._folder)
+        return found, content
 
     def _add(self, path: Path, how: How) -> OwnFile:
-        found = self._read(path, how)
+        found, content = self._read(path, how)
         with disk_errors_as(TaskError, sentence("The own tasks cannot be kept")):
             self._folder.mkdir(exist_ok=True)
             before = self._same(found.family.name)
             kept = self._folder / (found.family.name + SUFFIXES[0])
-            write_atomically(kept, own.as_kept(found))
+            write_atomically(kept, content)
             if before is not None and not (before.samefile(kept)):
                 before.unlink()
         return found

@@ -130,3 +130,26 @@ async def test_questions_that_the_model_cannot_read_are_counted_where_it_is_free
     )
     it.node.gate.state = NodeState.PAUSED
     assert "is checked once the node takes it up" in str((await it.served.add(AddTasks(path=str(path)))).text)
+
+
+async def test_a_file_is_refused_whose_copy_nobody_would_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = Scene(tmp_path)
+    size = EXAMPLE.stat().st_size
+    monkeypatch.setattr(own, "MOST_BYTES", size)  # the copy's header is longer
+    with pytest.raises(TaskError, match="divide it among several files"):
+        await it.served.add(AddTasks(path=str(EXAMPLE)))
+    monkeypatch.setattr(own, "MOST_BYTES", 10 * size)
+    monkeypatch.setattr(own, "MOST_TOGETHER", 2 * size)
+    await it.served.add(AddTasks(path=str(EXAMPLE)))
+    await it.served.add(AddTasks(path=str(EXAMPLE)))  # in its own place
+    other = tmp_path / "other.csv"
+    other.write_bytes(EXAMPLE.read_bytes())
+    with pytest.raises(TaskError, match="together: remove some"):
+        await it.served.add(AddTasks(path=str(other)))
+    assert own.load_tasks(it.folder).own == {"roman_numbers"} and not own.load_tasks(it.folder).left_out
+
+
+async def test_a_file_that_was_put_there_by_hand_is_left_out_with_the_ways_to_read_it(tmp_path: Path) -> None:
+    (tmp_path / "eighths.csv").write_text(EIGHTHS)
+    (said,) = own.load_tasks(tmp_path).left_out.values()
+    assert "whole (1,000 → 1000" in str(said) and "tasks add eighths.csv --answers whole" in str(said)
