@@ -5473,6 +5473,10 @@
         <translation>Ein Modell namens {name} ist schon installiert: Entferne jenes zuerst, oder gib diesem einen anderen Namen.</translation>
     </message>
     <message>
+        <source>A node does not start by these settings. {reason}</source>
+        <translation>Mit diesen Einstellungen startet kein Knoten. {reason}</translation>
+    </message>
+    <message>
         <source>A password on the command line can be read by every user of this computer: put it into a file and name that with --backbone-credentials.</source>
         <translation>Ein Passwort in der Befehlszeile kann jeder Benutzer dieses Computers lesen: Schreib es in eine Datei und nenne diese mit --backbone-credentials.</translation>
     </message>
@@ -5967,8 +5971,16 @@
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Eine Passphrase erhält sie.</translation>
     </message>
     <message>
+        <source>This computer shows no battery now: battery_least does nothing without one.</source>
+        <translation>Dieser Computer zeigt gerade keinen Akku: battery_least bewirkt ohne ihn nichts.</translation>
+    </message>
+    <message>
         <source>This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
         <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
+    </message>
+    <message>
+        <source>This could not be found out within {seconds} s. A disk that does not answer may be the reason: look at the folders in the settings.</source>
+        <translation>Das ließ sich in {seconds} s nicht herausfinden. Ein Datenträger, der nicht antwortet, kann der Grund sein: sieh nach den Ordnern in den Einstellungen.</translation>
     </message>
     <message>
         <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` and `quit`.</source>
@@ -5981,6 +5993,10 @@
     <message>
         <source>This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.</source>
         <translation>Dieses Modell hat {what}; llama.cpp kennt das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>This model holds {context} tokens, the question included: its answers end there, not at {value}.</source>
+        <translation>Dieses Modell fasst {context} Token, die Frage eingeschlossen: Dort enden seine Antworten, nicht bei {value}.</translation>
     </message>
     <message>
         <source>This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the names they came with.</source>
@@ -6315,6 +6331,14 @@
         <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
     </message>
     <message>
+        <source>device cannot be cuda: PyTorch finds no NVIDIA card with its driver here. With auto it takes one once there is one.</source>
+        <translation>device kann nicht cuda sein: PyTorch findet hier keine NVIDIA-Karte mit Treiber. Mit auto nimmt es eine, sobald es eine gibt.</translation>
+    </message>
+    <message>
+        <source>device cannot be mps: only Macs have it. Choose auto.</source>
+        <translation>device kann nicht mps sein: Das haben nur Macs. Wähle auto.</translation>
+    </message>
+    <message>
         <source>did you mean {name}?</source>
         <translation>meinst du {name}?</translation>
     </message>
@@ -6517,6 +6541,14 @@
     <message>
         <source>looking at what was learned before, step 1 of 4</source>
         <translation>sieht nach, was schon gelernt wurde, Schritt 1 von 4</translation>
+    </message>
+    <message>
+        <source>memory_reserve cannot be {value} GB: this computer has {memory}, and no model would have room in what is left. Choose less.</source>
+        <translation>memory_reserve kann nicht {value} GB sein: Dieser Computer hat {memory}, und im Rest hätte kein Modell Platz. Wähle weniger.</translation>
+    </message>
+    <message>
+        <source>model cannot be empty: it is starter, an installed model&apos;s name, a model folder, or a GGUF file.</source>
+        <translation>model kann nicht leer sein: Es ist starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
     </message>
     <message>
         <source>more than {count} MiB</source>
@@ -6909,6 +6941,14 @@
     <message>
         <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
         <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
+    </message>
+    <message>
+        <source>{key} cannot be {value}: a node may use {cores} cores here, and more threads than cores make each round many times slower. Choose at most {cores}, or 0.</source>
+        <translation>{key} kann nicht {value} sein: Ein Knoten darf hier {cores} Kerne nutzen, und mehr Threads als Kerne machen jede Runde um ein Vielfaches langsamer. Wähle höchstens {cores}, oder 0.</translation>
+    </message>
+    <message>
+        <source>{key} limits nothing: this computer has {size} of it. Choose less.</source>
+        <translation>{key} begrenzt nichts: Dieser Computer hat davon {size}. Wähle weniger.</translation>
     </message>
     <message>
         <source>{model} begins at its base. What the model before it learned is kept, for when that is chosen again.</source>

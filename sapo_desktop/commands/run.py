@@ -61,6 +61,7 @@ def run_overrides(args: Namespace) -> dict[str, str]:
     for key in ("model", "seed", "tasks", "curriculum", "mix", "weighting", "listen"):
         if getattr(args, key) is not None:
             values[key] = str(getattr(args, key))
+    values = settings.in_full(values)
     if args.peer:
         values["peers"] = ", ".join(args.peer)
     if args.lan:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -60,7 +61,8 @@ async def keep(context: Context, values: dict[str, str]) -> Ok:
             return await call(node, SetSettings(values=values), Ok)
     except NotRunning:
         _warn(context)
-        reply = unstarted.change(DataFolder.at(context.folder), values)
+        folder = DataFolder.at(context.folder)
+        reply = await unstarted.with_doubts(folder, unstarted.change(folder, values), values)
         # Kept all the same: the node may be started in another session than this terminal's, which can tell.
         reasons = await asyncio.to_thread(asked_in_vain, context.kept(), values)
         for reason in dict.fromkeys(map(str, reasons.values())):
@@ -92,13 +94,22 @@ def _warn(context: Context) -> None:
 def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]:
     """`KEY=VALUE` words as a dictionary; with `pairs` also two words `KEY VALUE`."""
     if pairs and len(words) == 2 and "=" not in words[0]:
-        return {words[0]: words[1]}
+        return in_full({words[0]: words[1]})
     values: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise UsageError(f"{word!r} is no setting with a value: write KEY=VALUE, such as seed=7.")
         values[key.strip().replace("-", "_")] = value
+    return in_full(values)
+
+
+def in_full(values: dict[str, str]) -> dict[str, str]:
+    """The same with a model's path in full: a node runs in another folder than this terminal."""
+    model = values.get("model", "")
+    if {"/", "\\"} & set(model) or model.lower().endswith(".gguf") or model in (".", ".."):
+        path = Path(model).expanduser()
+        return values | {"model": str(path.absolute())} if path.exists() else values
     return values
 
 

@@ -45,7 +45,16 @@ def _check_percent_away(text: str) -> None:
         )
 
 
+def _check_model(text: str) -> None:
+    """Nothing would stand for the folder that a node happens to be started in."""
+    if not text.strip():
+        raise SettingsError(
+            sentence("model cannot be empty: it is starter, an installed model's name, a model folder, or a GGUF file.")
+        )
+
+
 _READ: Mapping[str, Callable[[str], object]] = {
+    "model": _check_model,
     "schedule": schedule.parse,
     "quiet_hours": schedule.parse,
     "processor_percent_away": _check_percent_away,

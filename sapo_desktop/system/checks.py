@@ -26,7 +26,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system import installation
 from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.folders import DataFolder, existing
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.identity import UNLOCK
 from sapo_desktop.system.presence import bus, x11
@@ -60,7 +60,7 @@ def computer_checks(
 ) -> list[Check]:
     """All of a node. `written`: see `last_written`; `models`: where models are kept; `standing`: what is known of newer
     versions."""
-    here = probe(_existing(folder.root))
+    here = probe(existing(folder.root))
     no_window = why_no_window()
     return [
         versions(standing),
@@ -84,7 +84,7 @@ def relay_checks(folder: DataFolder, written: float, standing: Standing) -> list
         versions(standing),
         libraries({name: _version(name) for name in OF_A_RELAY}),
         *_shared_checks(folder, written),
-        disk("disk", folder.root, probe(_existing(folder.root)).disk_free),
+        disk("disk", folder.root, probe(existing(folder.root)).disk_free),
     ]
 
 
@@ -285,7 +285,7 @@ def _is_synchronised() -> bool | None:
 
 def disk(name: str, folder: Path, free: int) -> Check:
     """`free`: bytes that this user can still write where `folder` is, or will be."""
-    there = _existing(folder)
+    there = existing(folder)
     said = f"{Size(bytes=free)} free for {folder}."
     if not os.access(there, os.W_OK | os.X_OK):
         return Check(
@@ -311,7 +311,7 @@ def _models_disk(models: Path, settings: Settings) -> Check:
             f"The models' folder {models} is not there.",
             "Connect its disk, or go back to the usual place: sapo-desktop settings reset models_folder",
         )
-    return disk("models' disk", models, psutil.disk_usage(str(_existing(models))).free)
+    return disk("models' disk", models, psutil.disk_usage(str(existing(models))).free)
 
 
 def memory(here: Hardware, settings: Settings) -> Check:
@@ -378,8 +378,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="ascii", errors="replace").strip()
     except OSError:
         return ""
-
-
-def _existing(folder: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
-    return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)

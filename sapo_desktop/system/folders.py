@@ -171,6 +171,11 @@ def shared_models() -> Path:
     return DataFolder.default() / "models"
 
 
+def existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)
+
+
 def check_private(folder: Path) -> None:
     """Refuse a folder that is a link, belongs to someone else, or lets others in.
 

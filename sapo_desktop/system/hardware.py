@@ -127,6 +127,11 @@ def usable_cores() -> int:
     return max(1, min(cores, math.ceil(quota)) if quota else cores)
 
 
+def threads_for(asked: int) -> int:
+    """As many as were asked for, and no more than there are cores; 0: the default."""
+    return min(asked, usable_cores()) or default_threads()
+
+
 def default_threads(cores: int | None = None) -> int:
     """Half of the cores, of this computer's without a number: gentle by default."""
     return max(1, (usable_cores() if cores is None else cores) // 2)

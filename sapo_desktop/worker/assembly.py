@@ -31,7 +31,7 @@ from sapo_desktop.learning.plan import group_levels, trainer_settings
 from sapo_desktop.models.fit.formats import probe_with
 from sapo_desktop.models.fit.memory import tensors_of
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.system.hardware import threads_for
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks, still_there
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.tasks.own.folder import hand_over
@@ -196,7 +196,7 @@ def _engine_plan(settings: Settings, model: BaseModel, choice: EngineChoice, cou
     return EnginePlan(
         model=model.path,
         trainer=trainer_settings(settings, model.parameters, counters),
-        threads=settings.threads or default_threads(),
+        threads=threads_for(settings.threads),
         device=settings.device,
         choice=choice,
         parameters=model.parameters,

@@ -135,7 +135,7 @@ def decide(state: Situation, settings: Settings, now: float) -> Decision:
     held = state.not_kept or _held_back(state, settings, now)
     node, why = _state(state, held, settings, now)
     bounds = _bounds(settings, away=_is_away(state.here, settings))
-    threads = bounds.threads or max(1, state.cores // 2)
+    threads = min(bounds.threads, state.cores) or max(1, state.cores // 2)
     return Decision(
         state=node,
         why=why,

@@ -28,10 +28,11 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, SettingsError, UsageError, bug
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
 from sapo_desktop.system import ends
+from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart, sleep
 from sapo_desktop.system.desktop.ceiling import Ceiling
 from sapo_desktop.system.folders import DataFolder, FolderError
@@ -117,6 +118,10 @@ async def _work(options: Options) -> int:
         read = settings_file.read(folder.settings, time.time())
         settings = settings_file.apply(_with_login(read.settings, folder), options.overrides)
         check(settings)
+        for reason in beyond(settings, options.overrides).values():
+            raise UsageError(reason)
+        # A file from another computer may ask for more than this one has.
+        said = [*([read.said] if read.said else []), *beyond(settings, settings_file.known_keys()).values()]
         # This process keeps its priority: the hosts that it starts would inherit a lower one and load with it.
         worker = Worker(folder, settings, options)
         losing = asyncio.create_task(held.until_lost())
@@ -126,7 +131,7 @@ async def _work(options: Options) -> int:
                 with ends.marked(folder.run("worker")) as died:
                     if died:
                         worker.tell_of_end(died)
-                    return await worker.run(read.said)
+                    return await worker.run(joined(said) if said else "")
         finally:
             losing.cancel()
 

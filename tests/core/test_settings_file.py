@@ -27,7 +27,7 @@ from sapo_desktop.core.settings_file import (
 TEXT = st.text(st.characters(codec="utf-8"), max_size=80).filter(lambda t: t.isprintable() and t == t.strip())
 SETTINGS = st.builds(
     Settings,
-    model=TEXT,
+    model=TEXT.filter(str.strip),
     seed=st.integers(0, 2**31 - 1),
     tasks=TEXT,
     curriculum=st.booleans(),

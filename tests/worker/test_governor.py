@@ -70,7 +70,7 @@ def test_finishing_is_about_the_round_in_hand() -> None:
     assert decide(situation(after), Settings(), NOW).why == PausedAfterRound(round=7)
 
 
-@pytest.mark.parametrize(("cores", "threads", "expected"), [(8, 0, 4), (1, 0, 1), (8, 6, 6)])
+@pytest.mark.parametrize(("cores", "threads", "expected"), [(8, 0, 4), (1, 0, 1), (8, 6, 6), (2, 64, 2)])
 def test_half_the_cores_unless_told(cores: int, threads: int, expected: int) -> None:
     assert decide(situation(WORKING, cores=cores), Settings(threads=threads), NOW).threads == expected
 

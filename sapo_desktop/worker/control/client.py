@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -52,6 +52,8 @@ _STARTS = 3
 """So often at most a worker is started where another holds the folder that is just ending."""
 _LEAST_FREE = 64 * 1024
 """Bytes that a disk has free unless it is full."""
+_SHORT_SECONDS = 60.0
+"""For a short process that only looks."""
 _LOOK_AGAIN = 0.03
 """Seconds between looks for the control file of a worker that starts: no event tells of it on every
 system."""
@@ -369,19 +371,45 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
     Raises:
         SapoError: the settings or the catalogue cannot be used.
     """
+    words = ["--data", str(folder)]
+    out = await _told_by("sapo_desktop.worker.control.handlers.appraisal", words, msgspec.json.encode(request))
+    reply: FitReply = msgspec.json.decode(out, type=FitReply)
+    return reply
+
+
+async def doubts(folder: Path, keys: Collection[str]) -> list[Text]:
+    """What to say of these settings, as they are kept for a node that does not run (worker/control/keepable.py). Raises
+    as `appraise`."""
+    out = await _told_by("sapo_desktop.worker.control.keepable", ["--data", str(folder), *keys], b"")
+    said: list[Text] = msgspec.json.decode(out, type=list[Text])
+    return said
+
+
+async def _told_by(module: str, words: Sequence[str], asked: bytes) -> bytes:
+    """What a short process of ours writes to its output. Raises SapoError."""
     process = await asyncio.create_subprocess_exec(
-        *processes.python_command("sapo_desktop.worker.control.handlers.appraisal"),
-        *("--data", str(folder)),
+        *processes.python_command(module),
+        *words,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=processes.python_environment({}),
     )
-    out, said = await process.communicate(msgspec.json.encode(request))
+    try:
+        async with asyncio.timeout(_SHORT_SECONDS):
+            out, said = await process.communicate(asked)
+    except TimeoutError:
+        raise SapoError(
+            "This could not be found out within {seconds} s. A disk that does not answer may be the reason: look at "
+            "the folders in the settings.",
+            seconds=_SHORT_SECONDS,
+        ) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
     if process.returncode:
         raise _early_end(process.returncode, said.decode(errors="replace").strip())
-    reply: FitReply = msgspec.json.decode(out, type=FitReply)
-    return reply
+    return out
 
 
 async def _connect_soon(folder: Path, *, stay: bool) -> Client | None:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import NotRunning, SettingsError
+from sapo_desktop.core.errors import NotRunning, SettingsError, UsageError
 from sapo_desktop.core.models import Contents, Look
-from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control.client import appraise
+from sapo_desktop.worker.control.client import appraise, doubts
 from sapo_desktop.worker.control.messages.models import GetCatalogue, GetFit, GetModels, ModelsAre
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, Request, ResetSettings, SetSettings, SetSilo
@@ -42,7 +43,8 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
         case GetSettings():
             return await asyncio.to_thread(settings, folder)
         case SetSettings(values=values):
-            return await asyncio.to_thread(change, folder, values)
+            saved = await asyncio.to_thread(change, folder, values)
+            return await with_doubts(folder, saved, values)
         case SetSilo(on=on):
             return await asyncio.to_thread(change, folder, {"silo": "on" if on else "off"})
         case ResetSettings(keys=keys):
@@ -77,8 +79,18 @@ def settings(folder: DataFolder) -> SettingsAre:
 
 
 def change(folder: DataFolder, values: Mapping[str, str]) -> Ok:
-    """Keep these values for the next start. Raises SettingsError."""
-    return _write(folder, settings_file.apply(read(folder).settings, values))
+    """Keep these values for the next start. Raises SettingsError, and UsageError for what this computer cannot
+    keep."""
+    wanted = settings_file.apply(read(folder).settings, values)
+    for reason in beyond(wanted, values).values():
+        raise UsageError(reason)
+    return _write(folder, wanted)
+
+
+async def with_doubts(folder: DataFolder, saved: Ok, keys: Collection[str]) -> Ok:
+    """The reply, with what would keep a node from starting by these settings, or from doing what was meant."""
+    said = await doubts(folder.root, keys) if not NEVER_AT_FAULT.issuperset(keys) else []
+    return Ok(text=joined([saved.text, *said]), advice=joined(said)) if said else saved
 
 
 def reset(folder: DataFolder, keys: Sequence[str]) -> Ok:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import NotRunning, SettingsError
+from sapo_desktop.core.errors import NotRunning, SettingsError, UsageError
 from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import unstarted
@@ -80,3 +80,16 @@ def test_a_start_is_tried_for_what_may_mend_it(request_: SetSettings | ResetSett
 
 def test_what_is_never_at_fault_are_settings() -> None:
     assert set(settings_file.known_keys()) >= unstarted.NEVER_AT_FAULT
+
+
+async def test_what_this_computer_or_this_node_cannot_keep_is_refused_or_said(tmp_path: Path) -> None:
+    folder = DataFolder.open(tmp_path)
+    with pytest.raises(UsageError, match="threads cannot be 1024"):
+        await unstarted.answer(folder, SetSettings(values={"threads": "1024"}))
+    with pytest.raises(SettingsError, match="model cannot be empty"):
+        await unstarted.answer(folder, SetSettings(values={"model": ""}))
+    assert unstarted.settings(folder).changed == []
+    for key, value in (("model", "nowhere"), ("tasks", "no-such-family"), ("generator", "remote")):
+        reply = await unstarted.answer(folder, SetSettings(values={key: value}))
+        assert isinstance(reply, Ok) and "does not start by these settings" in str(reply.advice), key
+        await unstarted.answer(folder, ResetSettings(keys=[key]))

@@ -13,15 +13,16 @@ import msgspec
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.sentences import Size, Text, joined, sentence
-from sapo_desktop.core.settings import Settings, between_commas
+from sapo_desktop.core.sentences import Text, joined, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_memory_of
-from sapo_desktop.system.presence import programs
 from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.keepable import doubts
 from sapo_desktop.worker.control.messages.events import Event, SettingsChanged
 from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
 from sapo_desktop.worker.control.messages.requests import (
@@ -38,43 +39,11 @@ from sapo_desktop.worker.hosts.updates import OF_UPDATES, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.store.keeper import bytes_in
 
 NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
 OF_THE_NETWORK = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).group == "network")
 _PRIORITY = "low_priority"
-
-
-def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
-    """What is taken, but is maybe not what was meant."""
-    said = unknown_programs(settings) if "pause_for" in keys else []
-    if "disk_gigabytes" in keys and settings.disk_gigabytes:
-        models = bytes_in([models_folder(settings)])
-        if models > settings.disk_gigabytes * 1e9:
-            text = sentence(
-                "The models alone take {size}, and no model is deleted: remove one yourself, or allow more.",
-                in_terminal="sapo-desktop models",
-                size=Size(bytes=models),
-            )
-            said.append(text)
-    return said
-
-
-def unknown_programs(settings: Settings) -> list[Text]:
-    """What to say of programs to pause for that this computer does not know."""
-    said: list[Text] = []
-    for name, near in programs.nearest_to_unknown(between_commas(settings.pause_for)).items():
-        if near:
-            said.append(sentence("No program {name} runs or is found here: did you mean {near}?", name=name, near=near))
-        else:
-            said.append(
-                sentence(
-                    "No program {name} runs or is found here. Start it, and look for its name in a list of processes.",
-                    name=name,
-                )
-            )
-    return said
 
 
 def _nothing(_: object) -> None:
@@ -184,6 +153,8 @@ class SettingsRequests:
         if keys & OF_THE_NETWORK:
             check(settings)
             check(wanted)  # what is kept may be sound, and not go with what the command line says
+        for reason in (await asyncio.to_thread(beyond, settings, keys)).values():
+            raise UsageError(reason)
         if asked := keys & LOOKED_AT:
             for reason in (await asyncio.to_thread(asked_in_vain, settings, asked)).values():
                 raise UsageError(reason)
@@ -215,7 +186,16 @@ class SettingsRequests:
             now = node.orders.decision.threads
             notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
         self._follow(wanted)
+        context = node.engine.loaded.context if node.engine.loaded else 0
         advice = await asyncio.to_thread(doubts, settings, keys)
+        if "max_tokens" in keys and 0 < context < settings.max_tokens:
+            advice.append(
+                sentence(
+                    "This model holds {context} tokens, the question included: its answers end there, not at {value}.",
+                    context=str(context),
+                    value=str(settings.max_tokens),
+                )
+            )
         return Ok(text=joined([sentence("Saved."), *notes, *advice]), advice=joined(advice) if advice else "")
 
     def _in_force(self, wanted: Settings) -> Settings:

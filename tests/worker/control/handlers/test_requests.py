@@ -14,10 +14,13 @@ from sapo_desktop.core.errors import SapoError, SettingsError, TooBig, UsageErro
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import beyond
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.system.presence import programs, sensors, unsupported
 from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.worker import orders
+from sapo_desktop.worker.control import keepable
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
@@ -150,7 +153,7 @@ async def test_what_is_set_for_good_holds_whatever_the_command_line_of_this_run_
         ("schedule", "mo 1-2", "mon-fri 18-8"),
         ("when_in_use", "pause", "cannot tell"),
         ("hottest", "80", "no temperature"),
-        ("threads_away", "4", "cannot tell"),
+        ("threads_away", "1", "cannot tell"),
         ("processor_percent_away", "90", "cannot tell"),
         ("upload_kilobytes_away", "500", "cannot tell"),
         ("download_kilobytes_away", "500", "cannot tell"),
@@ -224,11 +227,21 @@ async def test_a_cap_that_the_models_alone_exceed_is_taken_and_said(
 ) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "weights").write_bytes(bytes(5000))
-    monkeypatch.setattr(settings_requests, "models_folder", lambda settings: tmp_path / "models")
+    monkeypatch.setattr(keepable, "models_folder", lambda settings: tmp_path / "models")
     _, served = requests(tmp_path)
     for gigabytes, said in (("1e-6", "The models alone take 5.0 KB"), ("1", "")):
         reply = await served.handle(SetSettings(values={"disk_gigabytes": gigabytes}))
         assert isinstance(reply, Ok) and str(reply.advice).startswith(said) and bool(reply.advice) == bool(said)
+
+
+async def test_more_threads_than_cores_are_refused_and_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beyond, "usable_cores", lambda: 2)
+    it, served = requests(tmp_path)
+    with pytest.raises(UsageError, match="at most 2"):
+        await served.handle(SetSettings(values={"threads": "64"}))
+    assert not (tmp_path / "settings.toml").exists() and it.node.settings.threads == SETTINGS.threads
 
 
 async def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_path: Path) -> None:
@@ -260,15 +273,19 @@ async def test_settings_change_whole_though_their_client_goes(tmp_path: Path, mo
     assert it.node.settings.label == "tests"
 
 
-async def test_threads_take_effect_at_the_next_round_and_that_is_said(tmp_path: Path) -> None:
+async def test_threads_take_effect_at_the_next_round_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings_file.write(tmp_path / "settings.toml", SETTINGS)
+    monkeypatch.setattr(beyond, "usable_cores", lambda: 64)
+    monkeypatch.setattr(orders, "usable_cores", lambda: 64)
     it, served = requests(tmp_path)
-    more = default_threads() + 2
+    more = default_threads(64) + 2
     reply = await served.handle(SetSettings(values={"threads": str(more)}))
     assert str(reply.text) == f"Saved. threads: {more} from the next round on."
     assert it.node.settings.threads == more and it.node.orders.decision.threads == more
     reply = await served.handle(ResetSettings(keys=["threads"]))
-    assert str(reply.text) == f"Saved. threads: {default_threads()} from the next round on."
+    assert str(reply.text) == f"Saved. threads: {default_threads(64)} from the next round on."
     shown = await served.handle(GetSettings())
     assert isinstance(shown, SettingsAre) and shown.waiting == []
 
