@@ -309,6 +309,8 @@ class Confined(Record, frozen=True):
     """What is forbidden to a process: `held`, or why it is not."""
 
     network: str
+    reading: str
+    """What is no part of the program, the system, or its work."""
     writing: str
     programs: str
     """Starting any."""

@@ -1,21 +1,26 @@
-"""What a host may no longer do, forbidden below Python: the network, writing outside its folders, ending programs.
+"""What a host may no longer do, forbidden below Python: the network, reading and writing outside its folders, starting
+and ending programs.
 
 Texts and weights of strangers pass through the hosts. Should one of them find a hole in a library there, it is still
-in a process that can reach nobody and leave nothing behind. The process lays this on itself while it has one thread,
-for Landlock holds for the thread that lays it on and all that come after: it cannot be taken off, and everything that
-the process starts inherits it.
+in a process that can reach nobody, learns nothing of the user and leaves nothing behind. The process lays this on
+itself while it has one thread, for Landlock holds for the thread that lays it on and all that come after: it cannot be
+taken off.
 
-- Linux: writing by Landlock (5.13 or newer), which also keeps it from tracing other programs and, from 6.12 on, from
-  signalling them; the network, emptying files and other ways around by a seccomp filter on x86-64 and ARM. Who starts
-  no programs ends none by that filter either, on older systems too, and gives no file other permissions.
-- macOS: a sandbox profile. Written from the documentation, never run.
+- Linux: files by Landlock (5.13 or newer), which also keeps it from looking into other programs and, from 6.12 on, from
+  signalling them; the network, programs, signals, emptying files and other ways around by a seccomp filter on x86-64
+  and ARM.
+- macOS: a sandbox profile, which leaves reading. Written from the documentation, never run.
 - Windows: nothing here; a job object forbids neither.
 
-Who computes on a graphics card needs two more things, without which NVIDIA's driver does not begin (error 304): to name
-its threads, and a local socket to which it listens. Nobody is reached by it: connecting and accepting are forbidden.
+What stays to be read: the program, Python and its libraries, the system's libraries (`SYSTEM`), what the kernel says
+of this process and the computer, and what `confine` is given: a model, checkpoints, a cache.
 
-Not covered: reading the user's files, and their permissions where programs are needed. What holds is reported, and
-`doctor` shows it.
+Who computes on a graphics card needs more, without which NVIDIA's driver does not begin (error 304): its devices, to
+name its threads, and a local socket to which it listens. Nobody is reached by it: connecting and accepting are
+forbidden.
+
+Not covered: names, sizes and dates of files, and, where exports are written, the permissions of the user's files. What
+holds is reported, and `doctor` shows it.
 """
 
 from __future__ import annotations
@@ -39,7 +44,7 @@ _PLATFORM: str = sys.platform
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _BENEATH_PATH = 1
-_WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _REMOVING_AND_MAKING = sum(1 << bit for bit in range(4, 13))
 _RENAMING_ACROSS = 1 << 13
 _BIND_AND_CONNECT = 1 << 0 | 1 << 1
@@ -58,6 +63,17 @@ _SET_OWNER, _SET_OWNER_OF_KIND = 8, 15
 """Of a file: whom its signals go to."""
 _LOCAL, _STREAM, _PACKETS, _KINDS_OF_SOCKET = 1, 1, 5, 0xF
 """Sockets within this computer that reach nobody before they are connected; datagrams do."""
+
+
+SYSTEM = (
+    *("/usr", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache", "/etc/localtime"),
+    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys", "/sys"),
+)
+"""What every program may read that no user wrote, where it is there."""
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_CARD_SYSTEM = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems")
+_CARD_DEVICES = ("nvidia*", "dri", "dxg", "shm")
+"""Beneath /dev."""
 
 
 class Calls(NamedTuple):
@@ -114,12 +130,14 @@ CALLS = {
 }
 
 
-def confine(writes: Sequence[Path], *, programs: bool, card: bool = False) -> Confined:
-    """Forbid this process, for the rest of its life, the network and writing elsewhere than in `writes` (existing
-    folders) and to devices; and, unless it needs `programs`, starting any, ending any and changing permissions.
-    `card`: what a graphics card's driver needs stays allowed."""
+def confine(
+    writes: Sequence[Path], reads: Sequence[Path] = (), *, permissions: bool = False, card: bool = False
+) -> Confined:
+    """Forbid this process, for the rest of its life, the network, programs, and files elsewhere than in `writes`
+    (existing folders), in `reads` (as far as they are there) and what every program needs. `permissions`: it may change
+    those of files; `card`: what a graphics card's driver needs stays allowed."""
     if _PLATFORM == "darwin":
-        return _in_sandbox(writes, programs)
+        return _in_sandbox(writes)
     if _PLATFORM != "linux":
         return _not_held(f"not on {_PLATFORM}")
     if (threads := len([*Path("/proc/self/task").iterdir()])) > 1:
@@ -129,15 +147,20 @@ def confine(writes: Sequence[Path], *, programs: bool, card: bool = False) -> Co
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return _not_held(_refused())
     version = landlock_version(libc)
-    writing = _keep_to(libc, writes, version, card)
-    filtered = _filter_calls(libc, programs, card)
-    other = "programs are needed, and this Linux is older than 6.12" if programs else filtered
+    files = _keep_to(libc, writes, [*reads, *_program()], version, card)
+    filtered = _filter_calls(libc, permissions, card)
     return Confined(
         network=filtered,
-        writing=writing if version >= 3 or filtered == HELD else filtered,
-        programs="needed" if programs else filtered,
-        signals=writing if version >= 6 else other,
+        reading=files,
+        writing=files if version >= 3 or filtered == HELD else filtered,
+        programs=filtered,
+        signals=files if version >= 6 else filtered,
     )
+
+
+def _program() -> list[Path]:
+    """Where this program, its Python and its libraries are."""
+    return [Path(place) for place in (sys.prefix, sys.base_prefix, *sys.path) if place]
 
 
 def landlock_version(libc: ctypes.CDLL) -> int:
@@ -145,50 +168,61 @@ def landlock_version(libc: ctypes.CDLL) -> int:
     return int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)))
 
 
-def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], version: int, card: bool) -> str:
+def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], reads: Sequence[Path], version: int, card: bool) -> str:
     """Lay Landlock on this process; says what became of it."""
     if version < 1:
         return _refused()
-    handled = _WRITE_FILE | _REMOVING_AND_MAKING
-    handled |= _RENAMING_ACROSS if version >= 2 else 0
-    handled |= _TRUNCATE if version >= 3 else 0
+    reading = _READ_FILE | _READ_FOLDER
+    writing = _WRITE_FILE | _REMOVING_AND_MAKING
+    writing |= _RENAMING_ACROSS if version >= 2 else 0
+    writing |= _TRUNCATE if version >= 3 else 0
     network = _BIND_AND_CONNECT if version >= 4 else 0
     scoped = _ABSTRACT_SOCKETS | _SIGNALS if version >= 6 else 0
     # Older systems know a shorter one, and take a longer one whose rest is zero for it.
-    wanted = struct.pack("QQQ", handled, network, scoped)
+    wanted = struct.pack("QQQ", _EXECUTE | reading | writing, network, scoped)
     rules = libc.syscall(_CREATE_RULESET, wanted, ctypes.c_size_t(len(wanted)), ctypes.c_uint32(0))
     if rules < 0:
         return _refused()
     try:
-        files = handled & (_WRITE_FILE | _TRUNCATE)
-        there = [Path("/dev"), *([Path("/proc/self/task")] if card else [])]  # names of threads: this process's alone
-        for folder, allowed in [*((folder, handled) for folder in writes), *((folder, files) for folder in there)]:
-            place = os.open(folder, os.O_PATH | os.O_CLOEXEC)
-            try:
-                rule = struct.pack("=Qi", allowed, place)
-                if libc.syscall(_ADD_RULE, rules, _BENEATH_PATH, rule, ctypes.c_uint32(0)):
-                    return _refused()
-            finally:
-                os.close(place)
+        both = reading | writing & (_WRITE_FILE | _TRUNCATE)
+        devices = [Path(device) for device in _DEVICES]
+        if card:
+            devices += [device for name in _CARD_DEVICES for device in Path("/dev").glob(name)]
+            devices.append(Path("/proc/self/task"))  # names of threads: this process's alone
+        system = [Path(place) for place in (*SYSTEM, *(_CARD_SYSTEM if card else ()))]
+        for places, allowed in ((writes, reading | writing), (devices, both), ([*reads, *system], reading)):
+            if not all(_allow(libc, rules, place, allowed) for place in places if place.exists()):
+                return _refused()
         return HELD if libc.syscall(_RESTRICT_SELF, rules, ctypes.c_uint32(0)) == 0 else _refused()
     finally:
         os.close(rules)
 
 
-def _filter_calls(libc: ctypes.CDLL, programs: bool, card: bool) -> str:
+def _allow(libc: ctypes.CDLL, rules: int, place: Path, allowed: int) -> bool:
+    """Leave that allowed at a place and beneath it; False where the system refuses."""
+    of_files = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+    found = os.open(place, os.O_PATH | os.O_CLOEXEC)
+    try:
+        rule = struct.pack("=Qi", allowed if place.is_dir() else allowed & of_files, found)
+        return int(libc.syscall(_ADD_RULE, rules, _BENEATH_PATH, rule, ctypes.c_uint32(0))) == 0
+    finally:
+        os.close(found)
+
+
+def _filter_calls(libc: ctypes.CDLL, permissions: bool, card: bool) -> str:
     """Lay a seccomp filter on this process; says what became of it."""
     calls = CALLS.get(platform.machine())
     if calls is None:
         return f"not on {platform.machine()}"
-    steps = filter_of(calls, programs=programs, own=os.getpid(), card=card)
+    steps = filter_of(calls, own=os.getpid(), permissions=permissions, card=card)
     code = ctypes.create_string_buffer(b"".join(steps))
     program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
     return HELD if libc.prctl(_SET_SECCOMP, _FILTER, program, 0, 0) == 0 else _refused()
 
 
-def filter_of(calls: Calls, *, programs: bool, own: int, card: bool = False) -> list[bytes]:
+def filter_of(calls: Calls, *, own: int, permissions: bool = False, card: bool = False) -> list[bytes]:
     """The filter's steps: these calls, and all of another architecture, are not permitted; the others are. `own`: id
-    of the process; `card`: as of `confine`."""
+    of the process; `permissions`, `card`: as of `confine`."""
     steps = [
         _step(_LOAD_WORD, _ARCHITECTURE),
         _step(_JUMP_EQUAL, calls.architecture, when=1),
@@ -197,8 +231,8 @@ def filter_of(calls: Calls, *, programs: bool, own: int, card: bool = False) -> 
         _step(_JUMP_AT_LEAST, _X32_CALLS, when_not=1),
         _step(_RETURN, _REFUSE),
     ]
-    refused = calls.around + (calls.connecting if card else [calls.socket])
-    for call in refused + ([] if programs else calls.programs + calls.signals + calls.permissions):
+    refused = calls.around + calls.programs + calls.signals + (calls.connecting if card else [calls.socket])
+    for call in refused + ([] if permissions else calls.permissions):
         steps += [_step(_JUMP_EQUAL, call, when_not=1), _step(_RETURN, _REFUSE)]
     if card:
         steps += [
@@ -214,9 +248,8 @@ def filter_of(calls: Calls, *, programs: bool, own: int, card: bool = False) -> 
         emptied = [_EMPTIED, _EMPTIED | _READ_OR_WRITE]
         steps += _by_argument(call, flags, emptied, _REFUSE, _ALLOW, mask=_EMPTIED | _READ_OR_WRITE)
     steps += _by_argument(calls.prlimit, 0, [0, own], _ALLOW, _REFUSE)  # the limits of others end them, too
-    if not programs:
-        steps += _by_argument(calls.tgkill, 0, [own], _ALLOW, _REFUSE)
-        steps += _by_argument(calls.fcntl, 1, [_SET_OWNER, _SET_OWNER_OF_KIND], _REFUSE, _ALLOW)
+    steps += _by_argument(calls.tgkill, 0, [own], _ALLOW, _REFUSE)
+    steps += _by_argument(calls.fcntl, 1, [_SET_OWNER, _SET_OWNER_OF_KIND], _REFUSE, _ALLOW)
     return [*steps, _step(_RETURN, _ALLOW)]
 
 
@@ -239,26 +272,26 @@ def _step(code: int, value: int, *, when: int = 0, when_not: int = 0) -> bytes:
     return struct.pack("HBBI", code, when, when_not, value)
 
 
-def _in_sandbox(writes: Sequence[Path], programs: bool) -> Confined:
+def _in_sandbox(writes: Sequence[Path]) -> Confined:
     """macOS: lay a sandbox profile on this process. Never run."""
     library = ctypes.CDLL("/usr/lib/libSystem.dylib", use_errno=True)
     said = ctypes.c_char_p()
-    if library.sandbox_init(profile_of(writes, programs).encode(), ctypes.c_uint64(0), ctypes.byref(said)):
+    if library.sandbox_init(profile_of(writes).encode(), ctypes.c_uint64(0), ctypes.byref(said)):
         return _not_held(f"refused by the system: {(said.value or b'no reason given').decode(errors='replace')}")
-    needed = "needed" if programs else HELD
-    return Confined(network=HELD, writing=HELD, programs=needed, signals=f"not on {_PLATFORM}")
+    other = f"not on {_PLATFORM}"
+    return Confined(network=HELD, reading=other, writing=HELD, programs=HELD, signals=other)
 
 
-def profile_of(writes: Sequence[Path], programs: bool) -> str:
+def profile_of(writes: Sequence[Path]) -> str:
     """The same in the language of macOS's sandbox."""
     quoted = (str(folder.resolve()).replace("\\", "\\\\").replace('"', '\\"') for folder in (*writes, Path("/dev")))
     places = " ".join(f'(subpath "{folder}")' for folder in quoted)
     lines = ["(version 1)", "(allow default)", "(deny network*)", "(deny file-write*)", f"(allow file-write* {places})"]
-    return "\n".join([*lines, *([] if programs else ["(deny process-exec)"])])
+    return "\n".join([*lines, "(deny process-exec)"])
 
 
 def _not_held(why: str) -> Confined:
-    return Confined(network=why, writing=why, programs=why, signals=why)
+    return Confined(network=why, reading=why, writing=why, programs=why, signals=why)
 
 
 def _refused() -> str:

@@ -49,10 +49,10 @@ def python_command(module: str) -> list[str]:
     return [installation.interpreter(), "-P", "-m", module]
 
 
-def python_environment(values: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment with `values` on top, and a path on which our package is found in spite of
+def python_environment(values: Mapping[str, str], inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What is `inherited` with `values` on top, and a path on which our package is found in spite of
     `-P`, and the engine pack where there is one. A crash of the interpreter itself leaves its stack in the log."""
-    merged = {**os.environ, "PYTHONUTF8": "1", "PYTHONFAULTHANDLER": "1", **values}
+    merged = {**inherited, "PYTHONUTF8": "1", "PYTHONFAULTHANDLER": "1", **values}
     before = merged.get("PYTHONPATH", "").split(os.pathsep)
     found = [str(installation.ROOT), str(installation.engine_pack() or ""), *before]
     merged["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, found)))

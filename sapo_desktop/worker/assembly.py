@@ -38,7 +38,7 @@ from sapo_desktop.tasks.own.folder import hand_over
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
-from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started
+from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started, to_read
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
@@ -100,7 +100,8 @@ async def assemble(
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
     plan = _engine_plan(settings, model, choice, beginning.counters)
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
-    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, settings.device, handed_over)
+    readable = await asyncio.to_thread(to_read, model.path, models_folder(settings))
+    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, settings.device, handed_over, readable)
     on_step(sentence("loading what answers and what marks, step 2 of 4"))
     async with contextlib.AsyncExitStack() as undo:
         engine, examining = await _start(hosting, model, settings, plan)

@@ -36,12 +36,12 @@ def verdict(steps: list[bytes], architecture: int, call: int, *arguments: int) -
 
 
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("programs", [True, False])
+@pytest.mark.parametrize("permissions", [True, False])
 @pytest.mark.parametrize("card", [True, False])
-def test_a_filter_refuses_what_it_names_and_nothing_else(calls: Calls, programs: bool, card: bool) -> None:
-    refused = [*calls.around, calls.socket, *(calls.connecting if card else [])]
-    refused += [] if programs else calls.programs + calls.signals + calls.permissions
-    steps = filter_of(calls, programs=programs, own=OWN, card=card)
+def test_a_filter_refuses_what_it_names_and_nothing_else(calls: Calls, permissions: bool, card: bool) -> None:
+    refused = [*calls.around, *calls.programs, *calls.signals, calls.socket, *(calls.connecting if card else [])]
+    refused += [] if permissions else calls.permissions
+    steps = filter_of(calls, permissions=permissions, own=OWN, card=card)
     for call in range(600):
         expected = REFUSED if call in refused else ALLOWED
         assert verdict(steps, calls.architecture, call, OWN) == expected, call
@@ -49,27 +49,25 @@ def test_a_filter_refuses_what_it_names_and_nothing_else(calls: Calls, programs:
 
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
 def test_a_filter_looks_at_what_a_call_is_for(calls: Calls) -> None:
-    steps = filter_of(calls, programs=False, own=OWN)
-    needy = filter_of(calls, programs=True, own=OWN)
+    steps = filter_of(calls, own=OWN)
 
-    def said(call: int, *arguments: int, steps: list[bytes] = steps) -> int:
+    def said(call: int, *arguments: int) -> int:
         return verdict(steps, calls.architecture, call, *arguments)
 
     for call, place in calls.opens.items():
         before = [0] * place
         for flags in (0o1000, 0o1003, 0o2001000):
-            assert said(call, *before, flags) == said(call, *before, flags, steps=needy) == REFUSED
+            assert said(call, *before, flags) == REFUSED
         for flags in (0o0, 0o3, 0o1001, 0o1102):
             assert said(call, *before, flags) == ALLOWED
     assert said(calls.prlimit, 0) == ALLOWED
-    assert said(calls.prlimit, OWN + 1) == said(calls.prlimit, OWN + 1, steps=needy) == REFUSED
-    assert (said(calls.tgkill, OWN + 1), said(calls.tgkill, OWN + 1, steps=needy)) == (REFUSED, ALLOWED)
+    assert said(calls.prlimit, OWN + 1) == said(calls.tgkill, OWN + 1) == REFUSED
     assert (said(calls.fcntl, 0, 4), said(calls.fcntl, 0, 8), said(calls.fcntl, 0, 15)) == (ALLOWED, REFUSED, REFUSED)
 
 
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
 def test_beside_a_card_there_are_local_sockets_that_reach_nobody(calls: Calls) -> None:
-    steps = filter_of(calls, programs=True, own=OWN, card=True)
+    steps = filter_of(calls, own=OWN, card=True)
 
     def said(*arguments: int) -> int:
         return verdict(steps, calls.architecture, calls.socket, *arguments)
@@ -82,31 +80,16 @@ def test_beside_a_card_there_are_local_sockets_that_reach_nobody(calls: Calls) -
 
 def test_a_filter_refuses_the_same_calls_under_other_numbers() -> None:
     calls = CALLS["x86_64"]
-    steps = filter_of(calls, programs=True, own=OWN)
+    steps = filter_of(calls, own=OWN)
     assert verdict(steps, OTHER_ARCHITECTURE, 1) == REFUSED
     assert verdict(steps, calls.architecture, 0x40000000 + 1) == REFUSED
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids it below Python")
-@pytest.mark.parametrize(("version", "signals"), [(2, "programs are needed, and"), (6, "held")])
-def test_what_an_older_system_does_not_keep_is_said(version: int, signals: str) -> None:
-    """Who starts programs has to end them."""
-    lines = (
-        "from sapo_desktop.system import confinement",
-        f"confinement.landlock_version = lambda libc: {version}",
-        "kept = confinement.confine([], programs=True)",
-        "print(kept.writing, kept.signals, sep=chr(10))",
-    )
-    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
-    writing, said = done.stdout.splitlines()
-    assert writing == "held" and said.startswith(signals)
 
 
 DRIVER = """
 import os, socket, sys, threading
 from sapo_desktop.system.confinement import confine
 
-confine([], programs=True, card=sys.argv[1] == "card")
+confine([], card=sys.argv[1] == "card")
 
 def tried(what, work):
     try:
@@ -153,7 +136,7 @@ def test_a_process_with_threads_is_not_said_to_be_held() -> None:
     thread = threading.Thread(target=ended.wait)
     thread.start()
     try:
-        said = confine([], programs=False)
+        said = confine([])
     finally:
         ended.set()
         thread.join()
@@ -162,18 +145,17 @@ def test_a_process_with_threads_is_not_said_to_be_held() -> None:
 
 def test_where_the_system_can_forbid_nothing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confinement, "_PLATFORM", "win32")
-    assert set(astuple(confine([], programs=True))) == {"not on win32"}
+    assert set(astuple(confine([]))) == {"not on win32"}
 
 
 def test_a_sandbox_profile_names_where_it_may_write() -> None:
-    profile = profile_of([Path('/a "b"')], programs=False)
+    profile = profile_of([Path('/a "b"')])
     assert '(allow file-write* (subpath "/a \\"b\\"") (subpath "/dev"))' in profile
     assert "(deny network*)" in profile and "(deny process-exec)" in profile
-    assert "process-exec" not in profile_of([], programs=True)
 
 
 def test_a_sandbox_profile_names_the_places_that_links_lead_to(tmp_path: Path) -> None:
     """The kernel compares with those."""
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to("there")
-    assert f'(subpath "{tmp_path.resolve() / "there"}")' in profile_of([tmp_path / "link"], programs=False)
+    assert f'(subpath "{tmp_path.resolve() / "there"}")' in profile_of([tmp_path / "link"])

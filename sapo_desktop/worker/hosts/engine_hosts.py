@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sapo_desktop.core.errors import EndlessTemplate, ModelError, UsageError
+from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -51,6 +52,8 @@ class Hosting:
     """As the setting says: whether a graphics card may be computed on."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
     """What tells the examiner of own tasks (tasks/own/)."""
+    models: Sequence[Path] = ()
+    """What engines may read: the model, and those that may take its place."""
 
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
@@ -74,9 +77,18 @@ class Hosting:
             threads=threads,
             low_priority=self.low_priority,
             writes=writes,
+            reads=self.models if writes else (),
             card=bool(cards),
             env=environment,
         )
+
+
+def to_read(model: Path, installed: Path) -> list[Path]:
+    """For `Hosting.models`: where the model is, and those that may take its place; of links what they lead to."""
+    folders = [model, *(installed.iterdir() if installed.is_dir() else ())]
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_symlink()]
+    beside = parts_of(model) if model.suffix.lower() == GGUF else []
+    return [model, installed, *(file.resolve() for file in (*files, *beside))]
 
 
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:

@@ -203,7 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cancelled = getattr(service, "cancelled", None) or threading.Event()
         desk = Desk(cancelled)
         # Once the libraries are loaded, so that Python may keep them compiled, before anything is asked.
-        confined = None if kind.network else confine(options.writes, programs=kind.programs, card=options.card)
+        confined = None
+        if not kind.network:
+            confined = confine(options.writes, options.reads, permissions=kind.permissions, card=options.card)
     except Exception as error:  # the worker is told why
         writer.write(encode(failure(0, error)))
         raise SystemExit(1) from error
@@ -227,6 +229,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--service", metavar="MODULE:FUNCTION")
     parser.add_argument("--parent", type=int, required=True, metavar="PID")
     parser.add_argument("--writes", type=Path, action="append", default=[], metavar="FOLDER")
+    parser.add_argument("--reads", type=Path, action="append", default=[], metavar="PATH")
     parser.add_argument("--card", action="store_true")
     return parser.parse_args(arguments)
 

@@ -120,10 +120,10 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """Set for the process before Python starts."""
     network: bool = False
-    """Whether it works with the network. If not it is confined (system/confinement.py): no network, no writing outside
-    the folders that it is given."""
-    programs: bool = False
-    """Whether it may start programs though it is confined."""
+    """Whether it works with the network. If not it is confined (system/confinement.py): no network, no files but
+    those that it is given."""
+    permissions: bool = False
+    """Whether it may change those of files though it is confined."""
     loads: bool = False
     """Whether it is asked to load something before it can work (`Host.call(..., loading=True)`)."""
     computes: bool = False
@@ -142,7 +142,7 @@ KINDS = {
     ),
     "engine": HostKind(
         name="engine",
-        programs=True,  # chat templates are asked in a process of their own
+        permissions=True,  # of what it exports
         loads=True,
         computes=True,
         create="sapo_desktop.engines.torch.service:create",
@@ -166,7 +166,6 @@ KINDS = {
     ),
     "generator": HostKind(
         name="generator",
-        programs=True,
         loads=True,
         computes=True,
         create="sapo_desktop.engines.llama_cpp.service:create",
@@ -277,15 +276,30 @@ def pack_body(message: msgspec.Struct) -> msgspec.Raw:
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+PASSED_ON = (
+    *("PATH", "HOME", "LANG", "LC_", "TZ", "TMP", "TEMP", "LD_LIBRARY_PATH", "DYLD_", "PYTHON", "MALLOC_", "GLIBC_"),
+    *("SYSTEMROOT", "WINDIR", "USERPROFILE", "NUMBER_OF_PROCESSORS", "PROCESSOR_"),
+    *("CUDA_", "NVIDIA_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GGML_", "TORCH_", "PYTORCH_"),
+)
+"""How the variables begin that a host gets of the worker's: nobody else's settings are in them, and no secrets."""
+PASSED_ON_FOR_NETWORK = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("HF_ENDPOINT", "HF_HOME", "HF_HUB_", "XDG_CACHE_HOME"),
+)
+"""Those that a host gets as well that works with the network."""
+
+
 class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a host process is started, and started again."""
 
     kind: HostKind
     log: Path
     env: Mapping[str, str] = {}
-    """Set on top of the worker's own environment and the kind's."""
+    """Set on top of the kind's."""
     writes: Sequence[Path] = ()
     """Folders in which a confined one may write."""
+    reads: Sequence[Path] = ()
+    """What it may read beside these, its program and the system."""
     card: bool = False
     """Whether a confined one may compute on a graphics card."""
     threads: int | None = None
@@ -303,12 +317,19 @@ def command(options: HostOptions) -> list[str]:
     line = [*processes.python_command("sapo_desktop.worker.hosts.host"), "--parent", str(os.getpid())]
     kind = options.kind
     line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
-    return [*line, *(f"--writes={folder}" for folder in options.writes), *(["--card"] if options.card else [])]
+    return [*line, *_places(options), *(["--card"] if options.card else [])]
+
+
+def _places(options: HostOptions) -> list[str]:
+    return [*(f"--writes={one}" for one in options.writes), *(f"--reads={one}" for one in options.reads)]
 
 
 def environment(options: HostOptions) -> dict[str, str]:
-    """The environment of a host: the worker's, then the kind's, the number of threads, `options.env`."""
+    """The environment of a host: of the worker's what it needs and no secret is in, then the kind's, the number of
+    threads, `options.env`."""
+    names = PASSED_ON + (PASSED_ON_FOR_NETWORK if options.kind.network else ())
+    passed = {name: value for name, value in os.environ.items() if name.upper().startswith(names)}
     values = dict(options.kind.environment)
     if options.threads is not None:
         values |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))
-    return processes.python_environment(values | dict(options.env))
+    return processes.python_environment(values | dict(options.env), passed)

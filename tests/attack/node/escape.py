@@ -3,7 +3,8 @@
     python -m tests.attack.node.escape [--card]
 
 The planted marker evaluates every answer, as eval(answer) does, with all of Python and of the C library at hand. Each
-answer tries one way to reach somebody, to leave something behind, or to have another program do it.
+answer tries one way to reach somebody, to learn of the user, to leave something behind, or to have another program do
+it.
 """
 
 import asyncio
@@ -24,6 +25,8 @@ from tests.bench.figure import arguments, exactly, show, tell
 
 _C = "__import__('ctypes').CDLL(None)"
 _SOCKET = {"x86_64": 41}.get(platform.machine(), 198)
+SECRET = "correct horse battery staple"
+SECRETS = ("SAPO_PASSPHRASE", "SAPO_REMOTE_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "PASSWORD")
 WRITING = {
     "a file": "open({outside!r} + '/left', 'w')",
     "a file, by the C library": f"{_C}.creat({{outside!r}}.encode() + b'/left', 0o600) + 1 or 1/0",
@@ -39,6 +42,25 @@ WRITING = {
     "a pipe": "__import__('os').mkfifo({outside!r} + '/left')",
 }
 """What is tried, and how, outside the folder that the host may write in. Where the C library says -1, it fails."""
+READING = {
+    "a file": "open({outside!r} + '/kept').read()",
+    "a file, by the C library": f"{_C}.open({{outside!r}}.encode() + b'/kept', 0) + 1 or 1/0",
+    "what lies in a folder": "__import__('os').listdir({outside!r})",
+    "a file, by a link in the folder that it may write in": "__import__('os').symlink({outside!r} + '/kept', "
+    "{inside!r} + '/link') or open({inside!r} + '/link').read()",
+    "a file, by another name for its folder": "open('/proc/self/root' + {outside!r} + '/kept').read()",
+    "the user's folder": "__import__('os').listdir(__import__('os').path.expanduser('~'))",
+    "the passwords": "open('/etc/shadow').read()",
+    "who there is": "open('/etc/passwd').read()",
+    "its parent's environment": "open('/proc/%d/environ' % __import__('os').getppid()).read()",
+    "its parent's command": "open('/proc/%d/cmdline' % __import__('os').getppid()).read()",
+    "its parent's files": "__import__('os').listdir('/proc/%d/fd' % __import__('os').getppid())",
+    "a secret of the environment": "[value for value in __import__('os').environ.values() if {secret!r} in value][0]",
+    "a secret of the environment that it began with": "{secret!r} in open('/proc/self/environ').read() or 1/0",
+    "a file that was open before": "[place for place in __import__('os').listdir('/proc/self/fd') if int(place) > 2 "
+    "and __import__('os').path.realpath('/proc/self/fd/' + place).startswith({outside!r})][0]",
+}
+"""What of the user is looked for. `secret` stood in the worker's environment."""
 REACHING = {
     "the internet": "__import__('socket').socket()",
     "the internet, by the kernel": f"{_C}.syscall({_SOCKET}, 2, 1, 0) + 1 or 1/0",
@@ -103,6 +125,7 @@ async def escapes(folder: Path, landlock: int | None = None, *, card: bool = Fal
     for place in (inside, outside):
         place.mkdir()
     (outside / "kept").write_text("kept")
+    os.environ.update(dict.fromkeys(SECRETS, SECRET))
     root = str(Path(__file__).resolve().parents[3])
     host = await Host.start(
         "marker",
@@ -115,13 +138,15 @@ async def escapes(folder: Path, landlock: int | None = None, *, card: bool = Fal
     try:
         assert host.confined is not None and set(msgspec.structs.astuple(host.confined)) == {"held"}
         with services() as addresses:
-            places = {"inside": str(inside), "outside": str(outside)} | addresses
+            places = {"inside": str(inside), "outside": str(outside), "secret": SECRET} | addresses
             asked = {what: text.format(**places) for what, text in attempts().items()}
             said = {what: (await host.call(Answer(text), 20)).said for what, text in asked.items()}
         held = await host.call(Answer(f"open({str(inside)!r} + '/made', 'w').close()"), 20)
         assert held.said == "done", f"it may write where it works: {held.said}"
     finally:
         await host.stop()
+        for name in SECRETS:
+            del os.environ[name]
     assert [file.name for file in outside.iterdir()] == ["kept"] and (outside / "kept").read_text() == "kept"
     return said
 
@@ -141,9 +166,8 @@ def services() -> Iterator[dict[str, str]]:
 
 def attempts() -> dict[str, str]:
     """All of them."""
-    return {f"writes {what}": text for what, text in WRITING.items()} | {
-        f"reaches {what}": text for what, text in REACHING.items()
-    }
+    kinds = {"reads": READING, "writes": WRITING, "reaches": REACHING}
+    return {f"{does} {what}": text for does, tried in kinds.items() for what, text in tried.items()}
 
 
 def main() -> None:

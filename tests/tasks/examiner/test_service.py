@@ -1,5 +1,6 @@
 """The examiner behind its host, as the worker talks to it: real process, real limits."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,12 @@ from sapo_desktop.worker.hosts.hosting import Host
 GCD = "gcd/easy"
 
 
-async def ask(folder: Path, *requests: msgspec.Struct) -> list[Any]:
+async def ask(folder: Path, *requests: msgspec.Struct, env: Mapping[str, str] | None = None) -> list[Any]:
     """The replies to requests, one after the other, by one examiner; an error in place of a reply is given
     back."""
 
     async def run() -> list[Any]:
-        host = await Host.start("examiner", log=folder / "examiner.log")
+        host = await Host.start("examiner", log=folder / "examiner.log", env=env or {})
         replies: list[Any] = []
         try:
             for request in requests:
@@ -67,11 +68,10 @@ async def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
     assert isinstance(unknown, TaskError)
 
 
-async def test_own_tasks_that_are_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_own_tasks_that_are_handed_over(tmp_path: Path) -> None:
     rows = [f"Say {n} in words.,Word {n}" for n in range(100)]
     family = parse_file("words.csv", "\n".join(["question,answer", *rows]).encode(), ()).family
-    for name, value in hand_over(Catalogue(families=(family,)), tmp_path / "catalogue.json").items():
-        monkeypatch.setenv(name, value)
+    handed_over = hand_over(Catalogue(families=(family,)), tmp_path / "catalogue.json")
     words = "words/easy"
     first = family.levels[0].rows[0].question
     number = first.split()[1]
@@ -81,6 +81,7 @@ async def test_own_tasks_that_are_handed_over(tmp_path: Path, monkeypatch: pytes
         MarkAnswers(items=[AnswersToMark(task=words, seed=99, texts=[f"word  {number}", "<answer>No</answer>", ""])]),
         TaskIds(tasks=[words]),
         HeldOut(which="validation", secret=bytes(32)),
+        env=handed_over,
     )
     assert question.questions[0].text == first
     assert [mark.verdict for mark in marked.marks[0]] == ["solved", "wrong", "no_answer"]
