@@ -71,9 +71,8 @@ SYSTEM = (
 )
 """What every program may read that no user wrote, where it is there."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-_CARD_SYSTEM = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems")
-_CARD_DEVICES = ("nvidia*", "dri", "dxg", "shm")
-"""Beneath /dev."""
+_OF_CARDS = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems", "/etc/nvidia")
+"""What NVIDIA's driver may read as well. Never tried on a card."""
 
 
 class Calls(NamedTuple):
@@ -185,11 +184,9 @@ def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], reads: Sequence[Path], v
         return _refused()
     try:
         both = reading | writing & (_WRITE_FILE | _TRUNCATE)
-        devices = [Path(device) for device in _DEVICES]
-        if card:
-            devices += [device for name in _CARD_DEVICES for device in Path("/dev").glob(name)]
-            devices.append(Path("/proc/self/task"))  # names of threads: this process's alone
-        system = [Path(place) for place in (*SYSTEM, *(_CARD_SYSTEM if card else ()))]
+        # Names of threads, for a card: this process's alone.
+        devices = [Path(device) for device in (("/dev", "/proc/self/task") if card else _DEVICES)]
+        system = [Path(place) for place in (*SYSTEM, *(_OF_CARDS if card else ()))]
         for places, allowed in ((writes, reading | writing), (devices, both), ([*reads, *system], reading)):
             if not all(_allow(libc, rules, place, allowed) for place in places if place.exists()):
                 return _refused()
