@@ -276,17 +276,20 @@ def pack_body(message: msgspec.Struct) -> msgspec.Raw:
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-PASSED_ON = (
-    *("PATH", "HOME", "LANG", "LC_", "TZ", "TMP", "TEMP", "LD_LIBRARY_PATH", "DYLD_", "PYTHON", "MALLOC_", "GLIBC_"),
-    *("SYSTEMROOT", "WINDIR", "USERPROFILE", "NUMBER_OF_PROCESSORS", "PROCESSOR_"),
-    *("CUDA_", "NVIDIA_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GGML_", "TORCH_", "PYTORCH_"),
-)
-"""How the variables begin that a host gets of the worker's: nobody else's settings are in them, and no secrets."""
-PASSED_ON_FOR_NETWORK = (
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
-    *("HF_ENDPOINT", "HF_HOME", "HF_HUB_", "XDG_CACHE_HOME"),
-)
-"""Those that a host gets as well that works with the network."""
+PASSED_ON = {
+    *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "LD_LIBRARY_PATH", "PYTHONPATH"),
+    *("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONHASHSEED", "PYTHONWARNINGS"),
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS"),
+    *("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"),
+}
+PASSED_ON_KINDS = ("LC_", "CUDA_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GGML_", "MALLOC_")
+"""Variables of the worker's that each host gets, and how others begin. No secret is in them."""
+FOR_NETWORK = {
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "HF_ENDPOINT", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE"),
+    *("HF_HUB_DOWNLOAD_TIMEOUT", "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME"),
+}
+"""What a host gets as well that works with the network."""
 
 
 class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -327,8 +330,12 @@ def _places(options: HostOptions) -> list[str]:
 def environment(options: HostOptions) -> dict[str, str]:
     """The environment of a host: of the worker's what it needs and no secret is in, then the kind's, the number of
     threads, `options.env`."""
-    names = PASSED_ON + (PASSED_ON_FOR_NETWORK if options.kind.network else ())
-    passed = {name: value for name, value in os.environ.items() if name.upper().startswith(names)}
+    names = PASSED_ON | FOR_NETWORK if options.kind.network else PASSED_ON
+    passed = {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in names or name.upper().startswith(PASSED_ON_KINDS)
+    }
     values = dict(options.kind.environment)
     if options.threads is not None:
         values |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))

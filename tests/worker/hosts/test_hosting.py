@@ -460,6 +460,23 @@ def test_the_kinds_environments(tmp_path: Path) -> None:
     assert "examiner" in command(HostOptions(kind=KINDS["examiner"], log=tmp_path))
 
 
+SECRETS = (
+    "SAPO_PASSPHRASE SAPO_REMOTE_KEY HF_TOKEN HUGGING_FACE_HUB_TOKEN LANGCHAIN_API_KEY NVIDIA_API_KEY TEMPORAL_KEY"
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_host_gets_no_secret_of_the_environment(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "1", "https_proxy": "http://user:secret@proxy:1"}
+    for name, value in {**dict.fromkeys(SECRETS.split(), "secret"), **given}.items():
+        monkeypatch.setenv(name, value)
+    passed = environment(HostOptions(kind=KINDS[kind], log=tmp_path))
+    assert [name for name, value in passed.items() if "secret" in value] == (
+        ["https_proxy"] if KINDS[kind].network else []
+    )
+    assert passed["LC_ALL"] == "C.UTF-8" and passed["CUDA_VISIBLE_DEVICES"] == "1" and "PATH" in passed
+
+
 async def test_what_is_asked_aside_is_answered_while_other_work_goes_on(host: Host) -> None:
     working = await until_working(host, tiny().Work())
     said = await asyncio.gather(*(host.call_aside(tiny().Say(str(n)), timeout=30) for n in range(3)))
