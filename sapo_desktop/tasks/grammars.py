@@ -43,7 +43,7 @@ _PLAIN_FRACTION = re.compile(r"([0-9]{1,20}) ?/ ?([0-9]{1,20})")
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac ?\{ ?([0-9]{1,20}) ?\} ?\{ ?([0-9]{1,20}) ?\}")
 _SIGNED = re.compile(r"([+-]?) ?(\\[dt]?frac ?\{ ?)?([+-]?)(.*)")
 _COMMA = re.compile(
-    r"([+-]?(?:[0-9]{1,40}|[1-9][0-9]{0,2}(?:\.[0-9]{3}){1,12}))(?:,([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?"
+    r"([+-]?(?:[0-9]{0,40}(?=,)|[0-9]{1,40}|[1-9][0-9]{0,2}(?:\.[0-9]{3}){1,12}))(?:,([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?"
 )
 _CELL = re.compile(r"[0-9]{1,3}")
 _FACTOR = re.compile(r"[0-9]{1,12}")
@@ -74,7 +74,7 @@ def decimal_comma(text: str) -> str | None:
     a decimal point: `0.125` is `0,125`."""
     match = _COMMA.fullmatch(text)
     plain = match[1].replace(".", "") + "." + (match[2] or "0") + (match[3] or "") if match else text
-    canonical = decimal(plain)
+    canonical = decimal(re.sub(r"^([+-]?)(?=\.)", r"\g<1>0", plain))
     return canonical.replace(".", ",") if canonical else None
 
 

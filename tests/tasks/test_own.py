@@ -85,6 +85,24 @@ def test_answers_are_read_by_the_strictest_grammar_that_takes_them_all(answer: s
     assert not made.levels[0].shared, "one answer is always right"
 
 
+@pytest.mark.parametrize(
+    ("row", "right", "wrong"),
+    [
+        (
+            "Lisbon",
+            ["lisbon", "Lisbon.", "**Lisbon**", '"Lisbon."', "`Lisbon`."],
+            ["Lis.bon", "*Lisbon", "Lisbon, Porto"],
+        ),
+        ("A*", ["A*", "a*.", "`A*`"], ["A", "*A*"]),
+        ("U.S.A.", ["U.S.A.", "u.s.a."], ["USA"]),
+    ],
+)
+def test_words_are_right_as_they_are_usually_set(row: str, right: list[str], wrong: list[str]) -> None:
+    rows = Rows(family(*ROWS).levels[0])
+    assert all(rows.score_answer(answer, {"answer": row}) == 1.0 for answer in right)
+    assert not any(rows.score_answer(answer, {"answer": row}) for answer in wrong)
+
+
 def test_levels_are_played_from_easy_to_hard() -> None:
     rows = [f"{row},{level}" for row, level in zip(ROWS, ["hard", "easy"] * 50, strict=True)]
     assert [level.name for level in family(*rows, header="question,answer,level").levels] == ["easy", "hard"]

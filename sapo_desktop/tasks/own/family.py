@@ -22,6 +22,7 @@ from sapo_desktop.tasks.grammars import MAX_TEXT
 from sapo_desktop.tasks.heldout import part_of
 from sapo_desktop.tasks.own.answers import Reading, read_answers
 from sapo_desktop.tasks.own.table import PLAYED, Row, Table, read_table, unfit
+from sapo_desktop.tasks.spellings import undressed
 from sapo_desktop.tasks.split import canonical, held_out_side
 
 OWN_ROWS = "rows"
@@ -65,8 +66,9 @@ class Rows:
         return {"question": question, "answer": answer, "metadata": {}}
 
     def score_answer(self, answer: str, entry: Mapping[str, Any]) -> float:
-        """1 for the answer of the row, capitals or not; both in canonical form."""
-        return float(answer.casefold() == str(entry["answer"]).casefold())
+        """1 for the answer of the row, capitals or not, in bold or with a period; both in canonical form."""
+        given, right = (undressed("text", text).casefold() for text in (answer, str(entry["answer"])))
+        return float(given == right)
 
 
 def parse_file(file: str, content: bytes, taken: Collection[str], how: How | None = None) -> OwnFile:
