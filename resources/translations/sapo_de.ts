@@ -5625,6 +5625,10 @@
         <translation>Andere Programme nutzen {share} % des Prozessors: Das hier wartet, bis es an der Reihe ist.</translation>
     </message>
     <message>
+        <source>Other relays changed their bans; banned keys: {count}.</source>
+        <translation>Andere Relays haben ihre Sperren geändert; gesperrte Schlüssel: {count}.</translation>
+    </message>
+    <message>
         <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
         <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
     </message>

@@ -78,6 +78,8 @@ def _options(args: Namespace) -> RelayOptions:
         raise UsageError("--admission admits to a private swarm: name it with --swarm.")
     if not args.backbone and (args.backbone_credentials or args.backbone_ca or args.backbone_shards is not None):
         raise UsageError("Options that begin with --backbone- say how: where is said with --backbone URL.")
+    if args.bans_from and not args.backbone:
+        raise UsageError("--bans-from follows relays of the backbone: name it with --backbone URL.")
     for key, text in (("swarm", swarm), ("admission", admission)):
         settings_file.parse_value(key, text)
     return RelayOptions(
@@ -90,6 +92,7 @@ def _options(args: Namespace) -> RelayOptions:
         admission=admission,
         backbone=",".join(nats_servers(args.backbone)) if args.backbone else "",
         backbone_shards=args.backbone_shards,
+        bans_from=args.bans_from,
         metrics=args.metrics,
         log_json=args.log_json,
         log_addresses=args.log_addresses,

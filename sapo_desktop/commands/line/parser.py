@@ -287,6 +287,7 @@ def _swarm(commands: Commands[Parser]) -> None:
         ("backbone-credentials", "FILE", "file with nkey seed, USER:PASSWORD or token"),
         ("backbone-ca", "FILE", "certificates (PEM) that vouch for tls:// servers"),
         ("bans", "FILE", "keys to take nothing from, one a line; read anew on SIGHUP"),
+        ("bans-from", "KEY[,KEY...]", "with --backbone: also ban whom these relays ban"),
         ("metrics", "HOST:PORT", "/metrics for Prometheus, /healthz, /readyz; a PORT alone: at 127.0.0.1"),
     ):
         relay.add_argument(f"--{name}", metavar=metavar, default="", help=text)

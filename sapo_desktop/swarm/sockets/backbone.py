@@ -23,6 +23,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import AuthorizationError, Error, SlowConsumerError
 
+from sapo_desktop.swarm.backbone.bans import SharedBans
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.backbone.shards import SHARDS, heard_by, shard_of
 from sapo_desktop.swarm.sockets.network import Network, now
@@ -45,6 +46,8 @@ _DIALLING = 0.5
 to is gone."""
 _LASTING = 30.0
 _PING_SECONDS = 5
+_BANS = "bans"
+"""Stands in a subject where else the shard does."""
 _KEY = re.compile(r"[0-9a-f]{64}")
 _AWAY = (OSError, Error, ssl.SSLError, TimeoutError, ValueError)
 
@@ -120,6 +123,9 @@ class Backbone:
         self._shards = shards
         self._arrived = asyncio.Event()
         self._client: _Client | None = None
+        self.bans: SharedBans | None = None
+        self.on_bans: Callable[[], None] = lambda: None
+        """Called when others' bans changed."""
 
     async def run(self) -> None:
         """Keep a connection until cancelled."""
@@ -211,6 +217,8 @@ class Backbone:
         return None
 
     async def _send(self, client: Client) -> None:
+        if self.bans is not None and client.is_connected and (message := self.bans.due(now())):
+            await client.publish(f"{self._subject}.{_BANS}.{self.federation.key.hex()}", message)
         while client.is_connected and client.pending_data_size < _MOST_UNSENT:
             messages = self.federation.due(now())
             if not messages:
@@ -223,13 +231,18 @@ class Backbone:
         """Names of the shards to listen to now, as parts of subjects."""
         if self._shards >= SHARDS:
             return frozenset({"*"})
-        return frozenset(str(shard) for shard in heard_by(self.federation.key, self._shards, now().unix))
+        shards = heard_by(self.federation.key, self._shards, now().unix)
+        return frozenset({_BANS, *(str(shard) for shard in shards)})
 
     # -- receiving ---------------------------------------------------------------------------------------------
 
     async def _on_message(self, message: Msg) -> None:
-        name = message.subject.rpartition(".")[2]
+        *_, kind, name = message.subject.split(".")
         key = bytes.fromhex(name) if _KEY.fullmatch(name) else b""
+        if kind == _BANS:
+            if self.bans is not None and self.bans.heard(key, message.data, now()):
+                self.on_bans()
+            return
         self.federation.arrived(key, message.data, now())
         self._arrived.set()
 

@@ -57,7 +57,7 @@ from sapo_desktop.worker.membership.entering import announcement, ban, check_por
 from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
 from sapo_desktop.worker.membership.private import members_of
-from sapo_desktop.worker.membership.settings import addresses, host_and_port
+from sapo_desktop.worker.membership.settings import addresses, host_and_port, keys_of
 from sapo_desktop.worker.membership.view import linked_info
 from sapo_desktop.worker.relaying.joined import (
     INSTALL,
@@ -123,6 +123,7 @@ def _check(options: RelayOptions) -> None:
     if options.cert:
         server_context(*_tls(options))
     read_bans(options.bans)
+    keys_of(options.bans_from)
     check_backbone(options)
 
 
@@ -163,6 +164,8 @@ class Relay:
         self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
         self._backbone: Backbone | None = None
+        self._banned: frozenset[bytes] = frozenset()
+        """Whom our own list bans."""
         self._manager = ServiceManager()
         self._notices: frozenset[str] = frozenset()
         """What was said of the links last."""
@@ -227,7 +230,8 @@ class Relay:
         )
         check_environment()
         linked = link_up(identified, most_links=SESSIONS, found_links=0, share=SHARE, relays=True)
-        ban(linked, read_bans(options.bans))
+        self._banned = read_bans(options.bans)
+        ban(linked, self._banned)
         try:
             tls = _tls(options) if options.cert else None
             address = await listen_at(linked, options.listen, tls, self._folder.control)
@@ -246,7 +250,8 @@ class Relay:
             self._manager.ready("Relaying.")
             further = []
             if options.backbone:
-                self._backbone = join_backbone(options, linked)
+                self._backbone = join_backbone(options, linked, self._banned)
+                self._backbone.on_bans = functools.partial(self._follow_bans, linked)
                 further.append(self._backbone.run())
             if metrics is not None:
                 further.append(metrics.run(linked, self._backbone))
@@ -279,10 +284,23 @@ class Relay:
             what = error.text if isinstance(error, SapoError) else str(error)
             self._say("warning", sentence("Not read again: {error}", error=str(what)))
             return
-        ban(linked, banned)
+        self._banned = banned
+        if self._backbone is not None and self._backbone.bans is not None:
+            self._backbone.bans.say(banned)
+        self._ban(linked)
         self._say(
             "info", sentence("Bans and certificate were read again; banned keys: {count}.", count=f"{len(banned):,}")
         )
+
+    def _ban(self, linked: Linked) -> None:
+        """Ban whom our list names, and whom the relays name that are followed."""
+        shared = self._backbone.bans if self._backbone is not None else None
+        ban(linked, self._banned | (shared.followed if shared is not None else frozenset()))
+
+    def _follow_bans(self, linked: Linked) -> None:
+        self._ban(linked)
+        count = len(linked.network.exchange.blocked)
+        self._say("info", sentence("Other relays changed their bans; banned keys: {count}.", count=f"{count:,}"))
 
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
         """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""

@@ -14,6 +14,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.network.nats_url import is_guarded, nats_servers
 from sapo_desktop.core.records import Check
+from sapo_desktop.swarm.backbone.bans import SharedBans
 from sapo_desktop.swarm.backbone.federation import Federation
 from sapo_desktop.swarm.backbone.shards import SHARDS
 from sapo_desktop.swarm.clock import Now
@@ -49,8 +50,11 @@ def check_backbone(options: RelayOptions) -> None:
     _tls(options.backbone_ca)
 
 
-def join_backbone(options: RelayOptions, linked: Linked) -> Backbone:
-    """The relay's connection, not begun yet. Raises UsageError as `check_backbone` does."""
+def join_backbone(options: RelayOptions, linked: Linked, banned: frozenset[bytes] = frozenset()) -> Backbone:
+    """The relay's connection, not begun yet. `banned`: what others hear, where there is a list.
+
+    Raises UsageError as `check_backbone` does.
+    """
     from sapo_desktop.swarm.sockets.backbone import Backbone
 
     federation = Federation(
@@ -61,7 +65,16 @@ def join_backbone(options: RelayOptions, linked: Linked) -> Backbone:
         members=linked.members,
         admission=linked.admission,
     )
-    return Backbone(
+    bans = SharedBans(
+        linked.signer,
+        linked.network_id,
+        keys_of(options.bans_from),
+        members=linked.members,
+        admission=linked.admission,
+    )
+    if options.bans:
+        bans.say(banned)
+    joined = Backbone(
         nats_servers(options.backbone),
         federation,
         linked.network,
@@ -70,6 +83,8 @@ def join_backbone(options: RelayOptions, linked: Linked) -> Backbone:
         tls=_tls(options.backbone_ca),
         shards=SHARDS if options.backbone_shards is None else options.backbone_shards,
     )
+    joined.bans = bans
+    return joined
 
 
 def read_credentials(path: str) -> Credentials | None:

@@ -124,6 +124,8 @@ class RelayOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """How many shards to listen to; None: all."""
     bans: str = ""
     """File with keys that nothing is taken from."""
+    bans_from: str = ""
+    """Keys of relays of the backbone whose bans hold here too, by comma."""
     metrics: str = ""
     """HOST:PORT, or PORT, of figures for Prometheus, and health."""
     log_json: bool = False
