@@ -5984,7 +5984,7 @@
     </message>
     <message>
         <source>This could not be found out within {seconds} s. A disk that does not answer may be the reason: look at the folders in the settings.</source>
-        <translation>Das ließ sich in {seconds} s nicht herausfinden. Ein Datenträger, der nicht antwortet, kann der Grund sein: sieh nach den Ordnern in den Einstellungen.</translation>
+        <translation>Das ließ sich in {seconds} s nicht herausfinden. Eine Platte, die nicht antwortet, kann der Grund sein: sieh nach den Ordnern in den Einstellungen.</translation>
     </message>
     <message>
         <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` and `quit`.</source>
