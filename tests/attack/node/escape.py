@@ -126,6 +126,8 @@ async def escapes(folder: Path, landlock: int | None = None, *, card: bool = Fal
         place.mkdir()
     (outside / "kept").write_text("kept")
     os.environ.update(dict.fromkeys(SECRETS, SECRET))
+    left_open = os.open(outside / "kept", os.O_RDONLY)
+    os.set_inheritable(left_open, True)
     root = str(Path(__file__).resolve().parents[3])
     host = await Host.start(
         "marker",
@@ -147,6 +149,7 @@ async def escapes(folder: Path, landlock: int | None = None, *, card: bool = Fal
         await host.stop()
         for name in SECRETS:
             del os.environ[name]
+        os.close(left_open)
     assert [file.name for file in outside.iterdir()] == ["kept"] and (outside / "kept").read_text() == "kept"
     return said
 
