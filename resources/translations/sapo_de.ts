@@ -5649,6 +5649,10 @@
         <translation>Relays verbindet nats-py, das nicht installiert ist: {command}</translation>
     </message>
     <message>
+        <source>Several models lie in {path}. Name one file: {names}.</source>
+        <translation>In {path} liegen mehrere Modelle. Nenne eine Datei: {names}.</translation>
+    </message>
+    <message>
         <source>Share of the threads&apos; time while nobody uses the computer, in percent; 0: the same as otherwise.</source>
         <translation>Anteil der Zeit der Threads, während niemand den Computer benutzt, in Prozent; 0: dasselbe wie sonst.</translation>
     </message>
@@ -5715,6 +5719,10 @@
     <message>
         <source>The model has no {name}. Get the folder again, whole.</source>
         <translation>Das Modell hat kein {name}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The model in {folder} computes with values that are no numbers ({name}). Get it again, or choose another model.</source>
+        <translation>Das Modell in {folder} rechnet mit Werten, die keine Zahlen sind ({name}). Hole es noch einmal, oder wähle ein anderes.</translation>
     </message>
     <message>
         <source>The model stops at {count} tokens, and llama.cpp cannot stop at {name}; export as `merged`.</source>
@@ -5799,6 +5807,22 @@
     <message>
         <source>The swarm is joined once the keyring is open. {reason}</source>
         <translation>Der Schwarm wird betreten, sobald der Schlüsselbund offen ist. {reason}</translation>
+    </message>
+    <message>
+        <source>The tokenizer in {path} has token {token}, and the weights end at {last}: they do not belong together. Get the folder again, whole.</source>
+        <translation>Der Tokenizer in {path} hat das Token {token}, und die Gewichte enden bei {last}: Sie gehören nicht zusammen. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The weights in {path} have names of another kind ({found} in place of {name}): they are a part of a larger model, or an unfinished conversion. Choose another version of the model.</source>
+        <translation>Die Gewichte in {path} haben Namen einer anderen Art ({found} statt {name}): Sie sind ein Teil eines größeren Modells oder unfertig umgewandelt. Wähle eine andere Fassung des Modells.</translation>
+    </message>
+    <message>
+        <source>The weights in {path} have no {name}, and config.json does not say that the embedding takes its place (tie_word_embeddings). Get the folder again, whole.</source>
+        <translation>Die Gewichte in {path} haben kein {name}, und config.json sagt nicht, dass die Einbettung an seine Stelle tritt (tie_word_embeddings). Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The weights in {path} have no {name}. Get the folder again, whole.</source>
+        <translation>Die Gewichte in {path} haben kein {name}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
         <source>The window of {folder} is open already and does not answer. End it (process {pid}), then start again.</source>
@@ -7147,6 +7171,10 @@
         <translation>{path} hat seine Gewichte nur als {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Suche die safetensors- oder GGUF-Fassung des Modells.</translation>
     </message>
     <message>
+        <source>{path} holds no finished download. Name another folder.</source>
+        <translation>{path} enthält keinen fertigen Download. Nenne einen anderen Ordner.</translation>
+    </message>
+    <message>
         <source>{path} holds no weights in safetensors or GGUF. Name a folder or file that does.</source>
         <translation>{path} enthält keine Gewichte in safetensors oder GGUF. Nenne einen Ordner oder eine Datei, wo es welche gibt.</translation>
     </message>
@@ -7805,6 +7833,10 @@
     <message>
         <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
         <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
+    </message>
+    <message>
+        <source>{file} begins with an invisible character (a BOM, U+FEFF), which no reader of models takes. Save the file as UTF-8 without BOM.</source>
+        <translation>{file} beginnt mit einem unsichtbaren Zeichen (BOM, U+FEFF), das kein Leser von Modellen nimmt. Speichere die Datei als UTF-8 ohne BOM.</translation>
     </message>
     <message>
         <source>{file} cannot be added: own tasks are one of {kinds}.</source>

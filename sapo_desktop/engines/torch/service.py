@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import threading
 import time
 import traceback
@@ -22,7 +23,7 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
+from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
@@ -68,6 +69,25 @@ class TorchEngine:
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
         most = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
         self._batch = min(request.batch, most or request.batch) if request.batch else most
+
+    def check_numbers(self) -> None:
+        """Refuse weights, or what they predict after one token, that are no numbers: it would go on answering by them.
+
+        Raises:
+            ModelError: there are some.
+        """
+        spoilt = (name for name, p in self.lm.model.named_parameters() if not bool(p.isfinite().all()))
+        job = self.job([[self.lm.words.end_token]], 1, Sampling(max_tokens=1, greedy=True))
+        what = next(spoilt, "")
+        if not what and not all(map(math.isfinite, self._answer(job, False, GenerationMonitor()).logprobs[0])):
+            what = "logits"
+        if what:
+            raise ModelError(
+                "The model in {folder} computes with values that are no numbers ({name}). Get it again, or choose "
+                "another model.",
+                folder=str(self.lm.folder),
+                name=what,
+            )
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""
@@ -281,7 +301,9 @@ class Service:
 
 def _load(request: p.Load) -> TorchEngine:
     try:
-        return TorchEngine(request)
+        engine = TorchEngine(request)
+        engine.check_numbers()
+        return engine
     except (MemoryError, RuntimeError, OSError, SafetensorError) as error:
         if not is_out_of_memory(error):
             raise

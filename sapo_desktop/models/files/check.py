@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sapo_desktop.core.errors import NoRoom
+import msgspec
+
+from sapo_desktop.core.errors import ModelError, NoRoom
 from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Size, Text
 from sapo_desktop.models.files.folder import check_folder
@@ -24,6 +27,22 @@ def check_model(folder: Path, kind: ModelKind) -> list[Text]:
         return [why] if why else []
     check_folder(folder)
     return []
+
+
+@contextlib.contextmanager
+def naming(staged: Path, own: Path | str) -> Iterator[None]:
+    """Inside, a refusal names a file where the person has it, not where it is looked at."""
+    try:
+        yield
+    except ModelError as error:
+        text = error.text
+        if isinstance(text, str):
+            raise
+        values = {
+            name: value.replace(str(staged), str(own)) if isinstance(value, str) else value
+            for name, value in text.values.items()
+        }
+        raise ModelError(msgspec.structs.replace(text, values=values)) from error
 
 
 def gguf_files(folder: Path) -> list[Path]:

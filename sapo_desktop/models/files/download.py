@@ -21,7 +21,7 @@ from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.models import Access, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space
+from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space, naming
 from sapo_desktop.models.files.choice import choose, kind_of_files
 from sapo_desktop.models.files.folder import check_before_weights
 from sapo_desktop.models.files.hub import COMMIT, Hub, Listed, Remote, check_reference
@@ -117,7 +117,7 @@ class _Download:
 
     def run(self) -> Kept:
         """From the first question to the installed model."""
-        with self._reporter:
+        with self._reporter, naming(self._files, self._spec.repository):
             return self._run()
 
     def _run(self) -> Kept:

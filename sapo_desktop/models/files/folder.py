@@ -14,7 +14,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from sapo_desktop.core.files.reading import open_regular, read_bytes
 from sapo_desktop.core.models import ROPE_TYPES
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.names import kind_of
-from sapo_desktop.models.files.safetensors_file import count_numbers
+from sapo_desktop.models.files.safetensors_file import read_shapes
 from sapo_desktop.models.fit.shape import shape_of
 
 ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM")
@@ -38,6 +38,9 @@ _LONGEST_TEMPLATE = 1_000_000
 _MOST_GROWTH = 64
 """Published tokenizers replace one character by another one."""
 LONGEST_CONTEXT = 1 << 31
+_TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
+_MARK = b"\xef\xbb\xbf"
+"""With which some editors begin a text in UTF-8."""
 _NAMED_IN_HASH = (
     "config.json",
     "generation_config.json",
@@ -105,8 +108,11 @@ def check_folder(path: Path) -> Checked:
     """All checks but of the sizes that only `read_folder` needs; weights are not read. Raises ModelError."""
     check_before_weights(path, [])
     weights = _weight_files(path, [entry.name for entry in path.iterdir()])
-    config, numbers = read_json(path / "config.json"), sum(map(count_numbers, weights))
+    config = read_json(path / "config.json")
+    read = list(map(read_shapes, weights))
+    numbers = sum(math.prod(shape) for shapes in read for shape in shapes.values())
     _check_size(config, _architecture(config), numbers)
+    _check_ends(path, config, {name: shape for shapes in read for name, shape in shapes.items()})
     return Checked(config, weights, numbers)
 
 
@@ -162,6 +168,70 @@ def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None
             described=least,
             found=numbers,
         )
+
+
+def _check_ends(path: Path, config: dict[str, Any], shapes: Mapping[str, list[int]]) -> None:
+    """Whether the weights have what a model begins and ends with, under the names that its class knows."""
+    if "num_hidden_layers" not in config:
+        return
+    names = [name for name in (_TABLE, _TABLE.removeprefix("model.")) if name in shapes]
+    if not names:
+        named = next((name for name in shapes if name.endswith(_TABLE.removeprefix("model."))), "")
+        if not named:
+            raise ModelError(
+                "The weights in {path} have no {name}. Get the folder again, whole.", path=str(path), name=_TABLE
+            )
+        raise ModelError(
+            "The weights in {path} have names of another kind ({found} in place of {name}): they are a part of a "
+            "larger model, or an unfinished conversion. Choose another version of the model.",
+            path=str(path),
+            found=named,
+            name=_TABLE,
+        )
+    tied = config.get("tie_word_embeddings", config["architectures"][0] == "SmolLM3ForCausalLM")
+    if not tied and _HEAD not in shapes:
+        raise ModelError(
+            "The weights in {path} have no {name}, and config.json does not say that the embedding takes its place "
+            "(tie_word_embeddings). Get the folder again, whole.",
+            path=str(path),
+            name=_HEAD,
+        )
+    rows, highest = next(iter(shapes[names[0]]), 0), _highest_token(path / "tokenizer.json")
+    if highest >= rows:
+        raise ModelError(
+            "The tokenizer in {path} has token {token}, and the weights end at {last}: they do not belong together. "
+            "Get the folder again, whole.",
+            path=str(path),
+            token=str(highest),
+            last=str(rows - 1),
+        )
+
+
+class _Added(msgspec.Struct, frozen=True):
+    id: int
+
+
+class _Vocabulary(msgspec.Struct, frozen=True):
+    """Of a tokenizer's model: ids by text; other kinds than BPE have a list."""
+
+    vocab: dict[str, int] | list[Any] = msgspec.field(default_factory=dict)
+
+
+class _Tokens(msgspec.Struct, frozen=True):
+    """What tokenizer.json says of its tokens."""
+
+    added_tokens: list[_Added] = []
+    model: _Vocabulary = _Vocabulary()
+
+
+def _highest_token(tokenizer: Path) -> int:
+    """-1: it names none."""
+    raw = _read(tokenizer, _LONGEST_JSON)
+    with _damage_of(tokenizer):
+        tokens = msgspec.json.decode(raw, type=_Tokens)
+    vocabulary = tokens.model.vocab
+    highest = max(vocabulary.values(), default=-1) if isinstance(vocabulary, dict) else len(vocabulary) - 1
+    return max([highest, *(token.id for token in tokens.added_tokens)])
 
 
 def _architecture(config: dict[str, Any]) -> str:
@@ -307,7 +377,14 @@ def _read(file: Path, longest: int) -> bytes:
     if not file.exists():
         raise ModelError("{path} has no {name}. Get the folder again, whole.", path=str(file.parent), name=file.name)
     try:
-        return read_bytes(real_file(file, weights=False), longest)
+        raw = read_bytes(real_file(file, weights=False), longest)
+        if raw.startswith(_MARK):
+            raise ModelError(
+                "{file} begins with an invisible character (a BOM, U+FEFF), which no reader of models takes. Save the "
+                "file as UTF-8 without BOM.",
+                file=str(file),
+            )
+        return raw
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise _too_large(file) from error

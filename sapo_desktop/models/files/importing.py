@@ -24,7 +24,7 @@ from sapo_desktop.core.files.model_links import real_file
 from sapo_desktop.core.files.reading import create_like, open_regular
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space
+from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space, naming
 from sapo_desktop.models.files.folder import check_before_weights
 from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.files.meter import Meter
@@ -35,6 +35,10 @@ from sapo_desktop.models.files.store import MANIFEST, Store
 Report = Callable[[Transfer], None]
 _PIECE = 1 << 20
 _WEIGHTS = ("weights", "gguf")
+_OF_A_HUB, _SNAPSHOTS = "models--", "snapshots"
+"""How the hub's own library names the folders of its cache."""
+_FOR_PICTURES = "mmproj"
+"""A file for a model's eyes, which other programs keep beside it."""
 _FICLONE = 0x40049409
 """Linux: let this file share the blocks of that one."""
 
@@ -62,7 +66,7 @@ def take_in(
         ModelError: there is none at that path, it is damaged, unsafe, of an unknown kind, or its name is taken.
         NoRoom: the disk has too little room.
     """
-    path = Path(request.path).expanduser().absolute()
+    path = _snapshot(Path(request.path).expanduser().absolute())
     store = Store(Path(request.folder))
     name = request.name or _name_of(path)
     staged = store.import_staging(name)
@@ -78,8 +82,9 @@ def take_in(
         staged.mkdir(parents=True)
         try:
             count = _meter(source, report, clock)
-            kept = _bring(source, staged, count, lambda size: check_room(store.root, size, name, free))
-            notes = check_model(staged, source.kind)
+            with naming(staged, path if path.is_dir() else path.parent):
+                kept = _bring(source, staged, count, lambda size: check_room(store.root, size, name, free))
+                notes = check_model(staged, source.kind)
             model = Installed(name=name, kind=source.kind, source=str(path), installed=time.time(), files=kept)
             target = store.install(staged, model)
         finally:
@@ -91,9 +96,21 @@ def take_in(
     return Kept(model=model, path=str(target), notes=notes)
 
 
+def _snapshot(path: Path) -> Path:
+    """The model in a folder of a hub's cache, which keeps it some folders further down; any other path as it is."""
+    if not path.name.startswith(_OF_A_HUB) or not (path / _SNAPSHOTS).is_dir():
+        return path
+    found = sorted((path / _SNAPSHOTS).iterdir(), key=lambda folder: folder.stat().st_mtime)
+    if not found:
+        raise ModelError("{path} holds no finished download. Name another folder.", path=str(path))
+    return found[-1]
+
+
 def _name_of(path: Path) -> str:
     """A name for the model, after the folder or file."""
     stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
+    if path.parent.name == _SNAPSHOTS and path.parent.parent.name.startswith(_OF_A_HUB):
+        stem = path.parent.parent.name.removeprefix(_OF_A_HUB)  # its own name is a hash
     name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
     if not name:
         raise ModelError(
@@ -144,7 +161,8 @@ def _folder(path: Path) -> _Source:
     if "weights" in kinds:
         taken = [name for name in taken if kind_of(name) != "gguf"]
     elif "gguf" in kinds:
-        taken = [name for name in taken if kind_of(name) in ("gguf", "text")]
+        taken = [name for name in taken if kind_of(name) in ("gguf", "text") and not name.startswith(_FOR_PICTURES)]
+        _refuse_several(path, [name for name in taken if kind_of(name) == "gguf"])
     else:
         raise ModelError(_no_weights(path, names))
     return _Source(
@@ -152,6 +170,18 @@ def _folder(path: Path) -> _Source:
         files={name: real_file(path / name, weights=kind_of(name) in _WEIGHTS) for name in taken},
         left_out=[name for name in names if name not in taken and name != MANIFEST],
     )
+
+
+def _refuse_several(path: Path, names: Sequence[str]) -> None:
+    """One model, in however many parts, is taken in."""
+    models = {tuple(parts_of(path / name)) for name in names}
+    if len(models) > 1:
+        raise ModelError(
+            "Several models lie in {path}. Name one file: {names}.",
+            in_terminal="sapo-desktop models import FILE",
+            path=str(path),
+            names=", ".join(sorted(parts[0].name for parts in models)),
+        )
 
 
 def _no_weights(path: Path, names: Sequence[str]) -> Text:

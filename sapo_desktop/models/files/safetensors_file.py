@@ -53,7 +53,16 @@ class _Tensor(msgspec.Struct, frozen=True):
 
 
 def count_numbers(file: Path) -> int:
-    """Numbers in a safetensors file whose header describes exactly the bytes that are there. Raises ModelError."""
+    """Numbers in a safetensors file. Raises ModelError as `read_shapes`."""
+    return sum(map(math.prod, read_shapes(file).values()))
+
+
+def read_shapes(file: Path) -> dict[str, list[int]]:
+    """Shape of each tensor in a safetensors file whose header describes exactly the bytes that are there.
+
+    Raises:
+        ModelError: it does not, or the file cannot be read.
+    """
     try:
         with open_regular(file) as stream:
             size = os.fstat(stream.fileno()).st_size
@@ -68,7 +77,7 @@ def count_numbers(file: Path) -> int:
             path=str(file),
             reason=error.strerror or str(error),
         ) from error
-    whole = 8 + length + _end(tensors, file)
+    whole = 8 + length + _end(list(tensors.values()), file)
     if not tensors or whole != size:
         raise ModelError(
             "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
@@ -76,7 +85,7 @@ def count_numbers(file: Path) -> int:
             expected=whole,
             found=size,
         )
-    return sum(tensor.numbers for tensor in tensors)
+    return {name: tensor.shape for name, tensor in tensors.items()}
 
 
 def _end(tensors: Sequence[_Tensor], file: Path) -> int:
@@ -89,14 +98,14 @@ def _end(tensors: Sequence[_Tensor], file: Path) -> int:
     return end
 
 
-def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
+def _tensors(raw: bytes, file: Path) -> dict[str, _Tensor]:
     """What a safetensors header tells of each tensor."""
     try:
         header = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         header.pop("__metadata__", None)
         if len(header) > _MOST_TENSORS:
             raise ValueError("more than any model has")
-        return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
+        return {name: msgspec.json.decode(entry, type=_Tensor) for name, entry in header.items()}
     except (ValueError, RecursionError) as error:
         raise ModelError(
             "{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.", file=str(file)

@@ -261,3 +261,43 @@ def test_a_tokenizer_takes_64_mb_at_most(folder: Path) -> None:
         file.truncate(64_000_001)
     with pytest.raises(ModelError, match=r"tokenizer.json is too large"):
         read_folder(folder)
+
+
+ONE_LAYER = CONFIG | {
+    "hidden_size": 4,
+    "num_attention_heads": 1,
+    "num_hidden_layers": 1,
+    "intermediate_size": 4,
+    "vocab_size": 5,
+    "tie_word_embeddings": True,
+}
+TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+
+
+@pytest.mark.parametrize(
+    ("tensors", "config", "tokens", "said"),
+    [
+        ({TABLE: 5}, {}, 5, ""),
+        ({"embed_tokens.weight": 5}, {}, 5, ""),
+        ({TABLE: 5, HEAD: 5}, {"tie_word_embeddings": False}, 5, ""),
+        ({TABLE: 5}, {}, 6, "token 5, and the weights end at 4"),
+        ({TABLE: 5}, {"tie_word_embeddings": False}, 5, f"no {HEAD}"),
+        ({f"language_model.{TABLE}": 5}, {}, 5, "names of another kind"),
+        ({HEAD: 5}, {}, 5, f"no {TABLE}"),
+    ],
+)
+def test_weights_have_what_a_model_begins_and_ends_with(
+    folder: Path, tensors: dict[str, int], config: dict[str, Any], tokens: int, said: str
+) -> None:
+    write(folder, "config.json", ONE_LAYER | config)
+    write(folder, "tokenizer.json", {"model": {"vocab": {"a": 0}}, "added_tokens": [{"id": tokens - 1}]})
+    header, end = {}, 0
+    for name, rows in {"rest": 100, **tensors}.items():
+        header[name] = {"dtype": "F32", "shape": [rows, 4], "data_offsets": [end, end + 16 * rows]}
+        end += 16 * rows
+    (folder / "model.safetensors").write_bytes(headed(header, bytes(end)))
+    if not said:
+        assert read_folder(folder).parameters == end // 4
+    else:
+        with pytest.raises(ModelError, match=said):
+            read_folder(folder)

@@ -69,7 +69,7 @@ def test_all_parts_of_a_gguf_model_come_along(imports: Imports) -> None:
     paths[0].unlink()
     with pytest.raises(ModelError, match=r"missing beside it: tiny-00001-of-00002\.gguf"):
         imports(paths[1], "again")
-    with pytest.raises(ModelError, match="in 1 GGUF files, and these are 2"):
+    with pytest.raises(ModelError, match="Several models lie in"):
         imports(imports.folder({"a.gguf": gguf(), "b.gguf": gguf()}))
     assert not list((imports.models / ".partial").glob("*"))
 
@@ -255,3 +255,35 @@ def test_the_first_kill_leaves_nothing_behind_for_long(imports: Imports) -> None
     (left / "model.safetensors").write_bytes(b"half")
     imports(imports.folder(transformers_files()))
     assert not left.exists()
+
+
+def test_several_gguf_models_in_a_folder_are_not_copied_but_named(imports: Imports) -> None:
+    path = imports.folder({"m.Q8_0.gguf": gguf(), "m.Q4_0.gguf": gguf(rows=32), "mmproj-m.gguf": gguf()})
+    with pytest.raises(ModelError, match=r"Several models lie in .*m\.Q4_0\.gguf, m\.Q8_0\.gguf"):
+        imports(path)
+    assert imports.reports == [] and not imports.models.joinpath("My-model").exists()
+    (path / "m.Q4_0.gguf").unlink()
+    assert list(imports(path).model.files) == ["m.Q8_0.gguf"]
+
+
+def test_a_refusal_names_the_file_where_the_person_has_it(imports: Imports) -> None:
+    path = imports.folder(transformers_files() | {"config.json": b"{"})
+    with pytest.raises(ModelError) as caught:
+        imports(path)
+    assert str(path / "config.json") in str(caught.value) and ".partial" not in str(caught.value)
+    (path / "config.json").write_bytes(b"\xef\xbb\xbf" + transformers_files()["config.json"])
+    with pytest.raises(ModelError, match="a BOM"):
+        imports(path)
+
+
+def test_a_folder_of_a_hubs_cache_keeps_the_models_name(imports: Imports) -> None:
+    cache = imports.root / "models--owner--small"
+    snapshot = cache / "snapshots" / "0123456789abcdef"
+    snapshot.mkdir(parents=True)
+    for file, content in transformers_files().items():
+        (snapshot / file).write_bytes(content)
+    assert imports(snapshot).model.name == "owner--small"
+    assert imports(cache, "again").model.source == str(snapshot)
+    (imports.root / "models--empty" / "snapshots").mkdir(parents=True)
+    with pytest.raises(ModelError, match="no finished download"):
+        imports(imports.root / "models--empty")
