@@ -5590,11 +5590,11 @@
     </message>
     <message>
         <source>No peer is linked: nobody answers at {address} and {count} other addresses. Training goes on alone.</source>
-        <translation>Kein Knoten ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
+        <translation>Kein Peer ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
     </message>
     <message>
         <source>No peer is linked: nobody answers at {address}. Training goes on alone.</source>
-        <translation>Kein Knoten ist verbunden: Niemand antwortet unter {address}. Das Training geht allein weiter.</translation>
+        <translation>Kein Peer ist verbunden: Niemand antwortet unter {address}. Das Training geht allein weiter.</translation>
     </message>
     <message>
         <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
@@ -5778,7 +5778,7 @@
     </message>
     <message>
         <source>The proxy {proxy} ({source}) wants a user name and a password (HTTP 407). Write them into {source} as http://USER:PASSWORD@HOST:PORT.</source>
-        <translation>Der Proxy {proxy} ({source}) verlangt Benutzernamen und Passwort (HTTP 407). Schreiben Sie sie als http://USER:PASSWORD@HOST:PORT in seine Adresse.</translation>
+        <translation>Der Proxy {proxy} ({source}) verlangt Benutzernamen und Passwort (HTTP 407). Schreib sie als http://USER:PASSWORD@HOST:PORT in {source}.</translation>
     </message>
     <message>
         <source>The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at once. Shorten it, or choose a model that reads more.</source>
