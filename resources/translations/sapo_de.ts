@@ -4998,7 +4998,7 @@
     </message>
     <message>
         <source>Nobody answers at {address}{through}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
-        <translation>Niemand antwortet unter {address}{through}: Prüfen Sie, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
+        <translation>Niemand antwortet unter {address}{through}: Prüfe, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
     </message>
     <message>
         <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
@@ -5770,11 +5770,11 @@
     </message>
     <message>
         <source>The proxy {proxy} ({source}) cannot be reached: {reason}. Check whether it runs, or correct {source}.</source>
-        <translation>Der Proxy {proxy} ({source}) ist nicht zu erreichen: {reason}. Prüfen Sie, ob er läuft, oder berichtigen Sie seine Adresse ({source}).</translation>
+        <translation>Der Proxy {proxy} ({source}) ist nicht zu erreichen: {reason}. Prüfe, ob er läuft, oder berichtige seine Adresse ({source}).</translation>
     </message>
     <message>
         <source>The proxy {proxy} ({source}) does not connect to {target}: {reason}. Ask the proxy&apos;s administrator, or list the host in NO_PROXY.</source>
-        <translation>Der Proxy {proxy} ({source}) verbindet nicht mit {target}: {reason}. Fragen Sie, wer den Proxy verwaltet, oder nennen Sie den Host in NO_PROXY.</translation>
+        <translation>Der Proxy {proxy} ({source}) verbindet nicht mit {target}: {reason}. Frage, wer den Proxy verwaltet, oder nenne den Host in NO_PROXY.</translation>
     </message>
     <message>
         <source>The proxy {proxy} ({source}) wants a user name and a password (HTTP 407). Write them into {source} as http://USER:PASSWORD@HOST:PORT.</source>
@@ -5786,7 +5786,7 @@
     </message>
     <message>
         <source>The relay&apos;s key is in a file with a passphrase: set {variable}.</source>
-        <translation>Der Schlüssel des Relays liegt in einer Datei mit Passphrase: Setzen Sie {variable}.</translation>
+        <translation>Der Schlüssel des Relays liegt in einer Datei mit Passphrase: Setze {variable}.</translation>
     </message>
     <message>
         <source>The secret of the held-out questions must have 32 bytes, not {count}.</source>
