@@ -196,12 +196,13 @@ def _gguf_seeds() -> Sequence[bytes]:
         return head + bytes(-len(head) % 32) + bytes(256)
 
     name = entry("general.architecture", 8, text("llama"))
+    tokenizer = entry("tokenizer.ggml.model", 8, text("gpt2"))
     tokens = entry("tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, 2) + text("a") + text("b"))
     scores = entry("tokenizer.ggml.scores", 9, struct.pack("<IQ2f", 6, 2, 0.0, 1.0))
     sizes = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count", "context_length")
     numbers = [entry(f"llama.{key}", 4, struct.pack("<I", 4)) for key in sizes]
     template = entry("tokenizer.chat_template", 8, text(_CHATML[:40]))
-    return [file([name]), file([name, tokens, scores, template, *numbers])]
+    return [file([name, tokenizer]), file([name, tokenizer, tokens, scores, template, *numbers])]
 
 
 def _safetensors_seeds() -> Sequence[bytes]:
