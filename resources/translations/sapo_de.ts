@@ -6523,6 +6523,10 @@
         <translation>Zeile {first} fragt dasselbe und hat „{answer}“ ({level}): Korrigiere oder entferne eine der beiden</translation>
     </message>
     <message>
+        <source>llama.cpp answers otherwise than PyTorch with {model}, so it is not used. Set generator to torch, and please report this.</source>
+        <translation>llama.cpp antwortet mit {model} anders als PyTorch, wird also nicht verwendet. Setze generator auf torch, und melde das bitte.</translation>
+    </message>
+    <message>
         <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
         <translation>llama.cpp antwortet mit einem LoRA-Adapter. Setze method auf lora oder generator auf torch.</translation>
     </message>

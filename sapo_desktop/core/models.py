@@ -78,6 +78,8 @@ class Installed(Record, frozen=True):
     """Commit; empty for imports."""
     endpoint: str = ""
     """Where it was downloaded from; empty for imports."""
+    only_answers: bool = False
+    """Whether its kind cannot learn here."""
 
     @property
     def bytes(self) -> int:

@@ -207,7 +207,7 @@ class ModelDetails(Card):
             chips.append(chip(tr("Chosen for this computer"), "accent"))
         if shown.needs_account:
             chips.append(chip(tr("Needs an account"), "warning"))
-        if shown.installed is not None and shown.installed.kind == "gguf":
+        if shown.installed is not None and shown.installed.only_answers:
             chips.append(chip(tr("Answers only"), "warning"))
         old, self._chips = self._chips, holding(Flow(*chips))
         self._middle.replaceWidget(old, self._chips)

@@ -16,17 +16,16 @@ from sapo_desktop.models.files.folder import check_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
 
 
-def check_model(folder: Path, kind: ModelKind) -> list[Text]:
-    """Check all files; returns what a person should know, a sentence each.
+def check_model(folder: Path, kind: ModelKind) -> Text:
+    """Check all files; returns why the model only answers, empty where it can learn.
 
     Raises:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if kind == "gguf":
-        why = check_gguf(gguf_files(folder)).only_answers
-        return [why] if why else []
+        return check_gguf(gguf_files(folder)).only_answers
     check_folder(folder)
-    return []
+    return ""
 
 
 @contextlib.contextmanager

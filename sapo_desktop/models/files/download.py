@@ -133,7 +133,7 @@ class _Download:
                 check_before_weights(self._files, [one.name for one in listed])
             kept[file.name] = FileTransfer(self._files / file.name, file, around).run()
         self._reporter("finishing", "", "")
-        notes = check_model(self._files, kind)
+        why = check_model(self._files, kind)
         self._fix(kept)
         model = Installed(
             name=self._spec.name,
@@ -143,10 +143,11 @@ class _Download:
             endpoint=self._hub.endpoint,
             installed=self._surface.now(),
             files=kept,
+            only_answers=bool(why),
         )
         path = self._store.install(self._files, model)
         self._store.discard_staging(self._spec.name)
-        return Kept(model=model, path=str(path), notes=notes)
+        return Kept(model=model, path=str(path), notes=[why] if why else [])
 
     # -- what to fetch ---------------------------------------------------------------------------------------------
 

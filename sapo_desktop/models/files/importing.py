@@ -84,11 +84,19 @@ def take_in(
             count = _meter(source, report, clock)
             with naming(staged, path if path.is_dir() else path.parent):
                 kept = _bring(source, staged, count, lambda size: check_room(store.root, size, name, free))
-                notes = check_model(staged, source.kind)
-            model = Installed(name=name, kind=source.kind, source=str(path), installed=time.time(), files=kept)
+                why = check_model(staged, source.kind)
+            model = Installed(
+                name=name,
+                kind=source.kind,
+                source=str(path),
+                installed=time.time(),
+                files=kept,
+                only_answers=bool(why),
+            )
             target = store.install(staged, model)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
+    notes = [why] if why else []
     if source.left_out:
         left_out = ", ".join(source.left_out)
         said = sentence("Left out, as no part of a model or able to carry programs: {names}.", names=left_out)

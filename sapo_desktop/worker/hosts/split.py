@@ -24,7 +24,7 @@ import msgspec
 
 from sapo_desktop.core.errors import AdapterRefused, HostError, ModelError, NotWritten, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as
-from sapo_desktop.core.records import Generated, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Done,
@@ -46,6 +46,15 @@ from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 from sapo_desktop.worker.store.checkpoints import STATE
 from sapo_desktop.worker.store.sealed import MANIFEST
+
+_ASKED = [
+    "What is 17 + 25?",
+    "What is the capital of Italy?",
+    "Spell the word 'stone' backwards.",
+    "How many legs do three cats have?",
+    "Which is larger, 9 or 12?",
+    "Name a color of the rainbow.",
+]
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,8 @@ class SplitEngine(Engine):
         self._base = base
         self._find_base = find_base
         self._folder = folder
+        self._compared: Path | None = None
+        """The base that was seen to answer as the trainer does."""
         self._stale = True
         """Whether the generator's adapter is not the trainer's newest."""
         self._averaged = False
@@ -175,7 +186,30 @@ class SplitEngine(Engine):
         loaded = await super()._load(checkpoint)
         self.generator.bound(self.plan.cache_bytes)
         await self.generator.start()
+        if self._base is not None and self._compared != self._base.file:
+            await self._compare(self._base)
+            self._compared = self._base.file
         return loaded
+
+    async def _compare(self, base: GgufBase) -> None:
+        """Look whether llama.cpp predicts from its file what the trainer does. Few bits a weight change a close
+        decision; another model changes all.
+
+        Raises:
+            ModelError: it does not; then a file that was written here is gone.
+        """
+        request = Generate(prompts=_ASKED, answers=1, sampling=Sampling(max_tokens=1, greedy=True), base=True)
+        expected = expect(await self.host.call(request, WORK_SECONDS), Generated).completions
+        found = expect(await self.generator.ask(request), Generated).completions
+        same = sum(mine[0].tokens == theirs[0].tokens for mine, theirs in zip(expected, found, strict=True))
+        if same < len(_ASKED) / 2:
+            if base.written_here:
+                base.file.unlink(missing_ok=True)
+            raise ModelError(
+                "llama.cpp answers otherwise than PyTorch with {model}, so it is not used. Set generator to torch, and "
+                "please report this.",
+                model=base.model.name,
+            )
 
     async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         self._stale = True

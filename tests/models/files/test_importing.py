@@ -58,7 +58,7 @@ def test_a_gguf_file_is_taken_in(imports: Imports) -> None:
     path.write_bytes(gguf())
     kept = imports(path)
     assert (kept.model.name, kept.model.kind) == ("tiny.Q8_0", "gguf")
-    assert "can answer but not learn" in str(kept.notes[0])
+    assert "can answer but not learn" in str(kept.notes[0]) and kept.model.only_answers
 
 
 def test_all_parts_of_a_gguf_model_come_along(imports: Imports) -> None:

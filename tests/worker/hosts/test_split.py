@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.errors import HostDied, HostError, NotWritten, UsageError
+from sapo_desktop.core.errors import HostDied, HostError, ModelError, NotWritten, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
@@ -33,6 +33,8 @@ class Recorder:
         self.is_closed = False
         self.restarts = 0
         self.deaths: list[HostDied] = []
+        self.right = 1
+        """Right answers to each question."""
 
     async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
         if self.pid is None:
@@ -45,7 +47,7 @@ class Recorder:
                 if self.deaths:
                     self.pid = None
                     raise self.deaths.pop()
-                return generated(request.prompts, request.answers, 1)
+                return generated(request.prompts, request.answers, self.right)
             case p.Step():
                 return p.Stepped(report=step_report())
             case p.Encode():
@@ -78,8 +80,10 @@ class Recorder:
 class Split:
     """A split engine over two recorders, loaded."""
 
-    def __init__(self, folder: Path, weights: str = "f16") -> None:
+    def __init__(self, folder: Path, weights: str = "f16", right: int = 1) -> None:
+        """`right`: of what the generator answers."""
         self.trainer, self.generator = Recorder(), Recorder()
+        self.generator.right = right
         self.base = GgufBase(Path("model"), folder / "gguf" / f"base-{weights}.gguf", weights)
         plan = engine_plan(threads=2, cache_bytes=2**30)
         host: Any = GeneratorHost(self.generator, generator_load(self.base, plan))  # type: ignore[arg-type]
@@ -121,8 +125,14 @@ def split(tmp_path: Path) -> Split:
 
 
 def test_the_base_is_written_once_and_kept(tmp_path: Path) -> None:
-    assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load"]
-    assert Split(tmp_path).trainer.kinds() == ["Load"]
+    assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load", "Generate"]
+    assert Split(tmp_path).trainer.kinds() == ["Load", "Generate"]
+
+
+def test_llama_cpp_is_not_used_where_it_answers_otherwise_than_the_trainer(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="answers otherwise than PyTorch"):
+        Split(tmp_path, right=0)
+    assert not list((tmp_path / "gguf").iterdir()), "the next start writes it again"
 
 
 def test_what_a_power_cut_left_of_the_base_is_written_anew(tmp_path: Path) -> None:
@@ -130,7 +140,7 @@ def test_what_a_power_cut_left_of_the_base_is_written_anew(tmp_path: Path) -> No
     whole = file.read_bytes()
     for left in (b"", bytes(len(whole)), whole[:-1]):
         file.write_bytes(left)
-        assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load"]
+        assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load", "Generate"]
         assert file.read_bytes() == whole
 
 
@@ -145,7 +155,8 @@ async def test_a_file_that_came_as_it_is_is_never_written_nor_are_others_beside_
 def test_fewer_bits_are_made_from_plain_weights_and_files_of_other_models_go(tmp_path: Path) -> None:
     Split(tmp_path)
     made = Split(tmp_path, "q4_k_m")
-    assert made.trainer.kinds() == ["WriteGguf", "Load"] and made.generator.kinds() == ["Quantise", "LoadGguf"]
+    assert made.trainer.kinds() == ["WriteGguf", "Load", "Generate"]
+    assert made.generator.kinds() == ["Quantise", "LoadGguf", "Generate"]
     assert [path.name for path in (tmp_path / "gguf").iterdir()] == ["base-q4_k_m.gguf"]
 
 
@@ -161,7 +172,7 @@ def test_the_adapter_goes_over_after_each_step_and_only_then(split: Split) -> No
     split.step()
     split.answer()
     assert split.adapters() == ["adapter-00000001.gguf", "adapter-00000002.gguf"]
-    assert split.trainer.kinds(since=2) == ["WriteAdapter", "Step", "WriteAdapter"]
+    assert split.trainer.kinds(since=3) == ["WriteAdapter", "Step", "WriteAdapter"]
     assert [path.name for path in split.engine._folder.iterdir()] == ["adapter-00000002.gguf"]
 
 
