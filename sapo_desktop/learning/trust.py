@@ -35,6 +35,9 @@ _GROUPS, _GROUP_DECAY = 2.0, 0.95
 """Groups that a newcomer's good form counts for, and what an older group counts for once another was looked at."""
 _LEAST = 0.2
 """An answer that would weigh less weighs nothing, so that its group takes no place in a step."""
+_FORGIVEN, _MOSTLY, _KNOWN_GROUPS = 0.3, 0.8, 3.0
+"""Least worth of an answer whose author mostly reasons: with such a mean worth over so many groups. Everybody guesses
+now and then."""
 _EXPOSURE_DECAY = 0.8
 """A round: an own answer comes of the last few steps."""
 _CHANGE_DECAY, _NOISE_DECAY = 0.95, 0.97
@@ -78,8 +81,10 @@ class Evidence:
 
 
 def reasons_enough(evidence: Evidence, group: Group, answer: Completion) -> float:
-    """Whether own answers with as little reasoning succeed."""
-    return worth(evidence.reasoned, group.question.task, max(0, answer.text.find(OPEN)))
+    """Whether own answers with as little reasoning succeed; an author that mostly reasons is forgiven where not."""
+    account = evidence.account(group)
+    mostly = account.looked >= _KNOWN_GROUPS and account.worth >= _MOSTLY * account.looked
+    return max(_worth(evidence.reasoned, group, answer), _FORGIVEN if mostly else 0.0)
 
 
 def has_good_form(evidence: Evidence, group: Group, answer: Completion) -> float:
@@ -105,6 +110,10 @@ def trusted(evidence: Evidence, group: Group) -> list[float]:
         for answer, mark in zip(group.completions, group.marks, strict=True)
     ]
     return [weight if weight >= _LEAST else 0.0 for weight in weights]
+
+
+def _worth(reasoned: Kept, group: Group, answer: Completion) -> float:
+    return worth(reasoned, group.question.task, max(0, answer.text.find(OPEN)))
 
 
 def held_shares(masses: Sequence[float], owners: Sequence[str], ordinary: float) -> list[float]:
@@ -157,8 +166,8 @@ def with_round(
     for group in looked:
         right = [answer for answer, mark in zip(group.completions, group.marks, strict=True) if mark.solved]
         if group.author and right:
-            evidence, account = Evidence(reasoned), after[group.author]
-            mean = math.fsum(reasons_enough(evidence, group, answer) for answer in right) / len(right)
+            account = after[group.author]
+            mean = math.fsum(_worth(reasoned, group, answer) for answer in right) / len(right)
             after[group.author] = msgspec.structs.replace(
                 account, looked=_GROUP_DECAY * account.looked + 1, worth=_GROUP_DECAY * account.worth + mean
             )

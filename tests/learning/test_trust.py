@@ -82,6 +82,16 @@ def test_a_peer_that_guessed_at_first_is_welcome_once_it_reasons() -> None:
     assert weight(accounts["ab"]) > 0.75
 
 
+def test_an_author_that_mostly_reasons_is_forgiven_a_bare_answer() -> None:
+    honest = after(10, success=0.5)
+    assert 0.2 < weight(honest, BARE) < 0.5
+    assert weight(after(2, success=0.5), BARE) == 0.0, "a new identity is not"
+    accounts = {"ab": honest}
+    for _ in range(4):
+        accounts = with_round(accounts, REASONED, [peers(BARE)], {}, [], RATES)
+    assert weight(accounts["ab"], BARE) == 0.0, "nor is one that goes on like that"
+
+
 def test_an_author_weighs_less_where_own_success_falls_while_it_teaches() -> None:
     assert weight(after(30, success=0.3)) < 0.5
     assert weight(after(30, success=0.5)) == weight(after(30, success=0.7)) == pytest.approx(1.0)
