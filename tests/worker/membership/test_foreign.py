@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.extraction import extract_answer
@@ -18,7 +19,7 @@ from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue
 from sapo_desktop.tasks.grammars import fraction, integer
 from sapo_desktop.tasks.questions import question_hash, question_seed
 from sapo_desktop.tasks.service import QuestionRef
@@ -29,7 +30,20 @@ from tests.swarm.peers import ALICE, NETWORK, group, group_body
 GCD = b"g" * 32
 OURS = Yardstick(max_tokens=500, context=1000, lengths={"gcd/easy": 200.0})
 TASKS = {GCD: "gcd/easy"}
-CATALOGUE = load_catalogue(resource("tasks.toml"))
+
+
+def gcd_shared(catalogue: Catalogue) -> Catalogue:
+    """Which levels travel is the catalogue's own matter; those that these tests play with do."""
+    families = (
+        replace(family, levels=tuple(replace(level, shared=True) for level in family.levels))
+        if family.name == "gcd"
+        else family
+        for family in catalogue.families
+    )
+    return Catalogue(families=tuple(families))
+
+
+CATALOGUE = gcd_shared(load_catalogue(resource("tasks.toml")))
 BOB = Signer(b"b" * 32)
 
 

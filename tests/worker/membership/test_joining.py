@@ -160,7 +160,7 @@ async def test_own_tasks_are_told_to_members_of_a_private_swarm_alone(
 ) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     family = CATALOGUE.family("gcd")
-    own = msgspec.structs.replace(family, name="sums", own=True, levels=family.levels[:1])
+    own = msgspec.structs.replace(family, name="sums", own=True, levels=family.levels[1:2])
     catalogue = msgspec.structs.replace(CATALOGUE, families=(*CATALOGUE.families, own))
     ids = {**IDS, "sums/easy": b"o" * 32}
     seat = Seat(tmp_path / "own", 1, 1, catalogue=catalogue.in_swarm(private=False), ids=ids)
