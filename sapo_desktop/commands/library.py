@@ -162,7 +162,7 @@ def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) 
     context.out.say(f"{model.name} is installed ({size(model.bytes)}) in {path}")
     for note in notes:
         context.out.say(str(note))
-    if model.kind == "transformers":
+    if not model.only_answers:
         context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {quoted(model.name)}")
 
 

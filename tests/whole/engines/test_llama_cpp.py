@@ -111,12 +111,28 @@ async def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path
         wait_gone(one.pid)
 
 
-async def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
+@pytest.mark.parametrize("generator", ["torch", "llama.cpp"])
+async def test_a_gguf_file_learns_and_exports_an_adapter(tmp_path: Path, generator: str) -> None:
     model = tmp_path / "starter.gguf"
     write_base(starter_folder(), model, "F16")
     data = tmp_path / "node"
     data.mkdir()
-    (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\n")
+    (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\ngenerator = {generator!r}\n")
+    client = await worker(data, 2, **HARD)
+    await until(client, is_state("idle"))
+    await ended(client)
+    assert any(report.step is not None for report in reports(data))
+    assert not list((data / "cache").glob("gguf/*")), "the file itself answers"
+    sapo(data, "export", "--format", "gguf", "--to", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "starter-adapter.gguf").exists()
+
+
+async def test_a_gguf_file_answers_where_nothing_is_to_be_trained(tmp_path: Path) -> None:
+    model = tmp_path / "starter.gguf"
+    write_base(starter_folder(), model, "F16")
+    data = tmp_path / "node"
+    data.mkdir()
+    (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\ntrainer = 'none'\n")
     client = await worker(data, 2, **HARD)
     await until(client, finished(1))
     status = await client.call(GetStatus())
