@@ -145,9 +145,10 @@ def test_silo_switched_on_meanwhile_ends_the_download(alone: Words, hub: FakeHub
 def test_a_file_is_imported(alone: Words, tmp_path: Path, hub: FakeHub) -> None:
     keep(alone.folder, hub, silo=True)  # no network is needed
     path = tmp_path / "tiny.gguf"
-    path.write_bytes(gguf())
+    path.write_bytes(gguf({"general.architecture": "gemma3"}))
     assert alone("models", "import", str(path), "--name", "mine") == 0
-    assert "mine is installed" in alone.stdout and "not be trained" in alone.stdout
+    assert "mine is installed" in alone.stdout and "a model of the kind 'gemma3'" in alone.stdout
+    assert "Let it learn" not in alone.stdout
     assert alone("models", "import", str(path), "--name", "mine") == 1 and "installed already" in alone.stderr
 
 
