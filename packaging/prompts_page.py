@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from sapo_desktop.core.records import Prompt
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -54,11 +56,13 @@ def page() -> str:
 
 def _rendered(template: str, special: dict[str, str]) -> str:
     made = Prompter(ChatTemplate(template, special), list(special.values()), has_tag=False)
-    return "".join(piece.text for piece in made.pieces(QUESTION)).replace(INSTRUCTIONS, THESE_WORDS)
+    return "".join(piece.text for piece in made.pieces(Prompt(question=QUESTION))).replace(INSTRUCTIONS, THESE_WORDS)
 
 
 def _starter() -> str:
-    return "".join(piece.text for piece in load_tokenizer(resource("starter")).prompter.pieces(QUESTION))
+    return "".join(
+        piece.text for piece in load_tokenizer(resource("starter")).prompter.pieces(Prompt(question=QUESTION))
+    )
 
 
 def _part(title: str, prompt: str) -> str:

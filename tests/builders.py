@@ -10,6 +10,7 @@ from sapo_desktop.core.records import (
     Group,
     Mark,
     Origin,
+    Prompt,
     Question,
     RoundReport,
     StepReport,
@@ -135,3 +136,12 @@ def run_manifest(threads: int = 1, torch: str = "2.13.0", **settings: object) ->
         device="cpu",
         dtype="float32",
     )
+
+
+def as_prompt(text: str) -> Prompt:
+    """A question that is asked without examples."""
+    return Prompt(question=text)
+
+
+def as_prompts(texts: Sequence[str]) -> list[Prompt]:
+    return [as_prompt(text) for text in texts]

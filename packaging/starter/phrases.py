@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import calendar
 
-from steps.sums import LEGS
+from sapo_desktop.tasks.worked.sums import LEGS
 
 MONTHS = list(calendar.month_name)[1:]
 WEEKDAYS = list(calendar.day_name)

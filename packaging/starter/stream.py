@@ -15,7 +15,6 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from steps import WRITERS
 from transformers import PreTrainedTokenizerFast
 
 from sapo_desktop.core.errors import TaskError
@@ -23,6 +22,7 @@ from sapo_desktop.core.records import Question
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.examiner import Examiner
 from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.tasks.worked import WRITERS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHUNK = 640  # examples that are sorted by length together

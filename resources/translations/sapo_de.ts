@@ -1760,10 +1760,6 @@
         <translation>Antworten je Frage (L).</translation>
     </message>
     <message>
-        <source>Longest answer in tokens; 0: the model&apos;s recommended number.</source>
-        <translation>Längste Antwort in Tokens; 0: die empfohlene Zahl des Modells.</translation>
-    </message>
-    <message>
         <source>Steps until the learning rate is half; a tenth is the least. 0: the model&apos;s recommended.</source>
         <translation>Schritte, bis die Lernrate auf die Hälfte gefallen ist; ein Zehntel ist das Mindeste. 0: die Empfehlung für das Modell.</translation>
     </message>
@@ -1852,6 +1848,10 @@
         <translation>Punkte der Bewertung</translation>
     </message>
     <message>
+        <source>Right, or readable at first</source>
+        <translation>Richtig, anfangs auch lesbar</translation>
+    </message>
+    <message>
         <source>LoRA adapter</source>
         <translation>LoRA-Adapter</translation>
     </message>
@@ -1902,6 +1902,10 @@
     <message>
         <source>what is free</source>
         <translation>was frei ist</translation>
+    </message>
+    <message>
+        <source>as the model needs</source>
+        <translation>wie das Modell es braucht</translation>
     </message>
     <message>
         <source>Now: {value}</source>
@@ -4777,6 +4781,10 @@
         <translation>Alle auf diesem Computer können in {folder} schreiben; gib `chmod o-w` dafür ein, oder nutze --data.</translation>
     </message>
     <message>
+        <source>Examples shown to the model before each question. Auto: as many as helped it most at the start.</source>
+        <translation>Beispiele, die dem Modell vor jeder Frage gezeigt werden. Automatisch: so viele, wie ihm am Anfang am meisten halfen.</translation>
+    </message>
+    <message>
         <source>Finishing round {round}, then ending.</source>
         <translation>Beendet Runde {round}, dann sich selbst.</translation>
     </message>
@@ -4951,6 +4959,10 @@
     <message>
         <source>Listening. Others reach this node by this computer&apos;s name or address in place of {host}: {address}</source>
         <translation>Verbindungen werden angenommen. Andere erreichen diesen Knoten mit dem Namen oder der Adresse dieses Computers anstelle von {host}: {address}</translation>
+    </message>
+    <message>
+        <source>Longest answer in tokens; 0: it follows the lengths that the model needs.</source>
+        <translation>Längste Antwort in Tokens; 0: Sie richtet sich nach den Längen, die das Modell braucht.</translation>
     </message>
     <message>
         <source>Meta&apos;s licence has to be accepted on the hub first.</source>
@@ -5419,6 +5431,10 @@
     <message>
         <source>The worker (process {process}) does not answer; if it hangs, end that process and start it again.</source>
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>What an answer earns. Strict: 1 if it is right, else 0. Auto: the same, and 0.1 for a readable answer until nine in ten can be read. Partial: the examiner&apos;s own score.</source>
+        <translation>Was eine Antwort einbringt. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: dasselbe, und 0,1 für eine lesbare Antwort, bis neun von zehn lesbar sind. Teilweise: die Bewertung des Prüfers.</translation>
     </message>
     <message>
         <source>it must be a JSON object with `question` and `answer`</source>
@@ -6147,10 +6163,6 @@
         <translation>Was ein arbeitender Knoten tut, während jemand Tastatur oder Maus des Computers benutzt.</translation>
     </message>
     <message>
-        <source>What an answer earns: 1 if solved, else 0; or the marker&apos;s own score.</source>
-        <translation>Was eine Antwort einbringt: 1, wenn sie richtig ist, sonst 0; oder was das Bewertungsprogramm selbst gibt.</translation>
-    </message>
-    <message>
         <source>What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server elsewhere is the one at remote_url.</source>
         <translation>Was antwortet. Dem Programm überlassen: PyTorch, wo es lernt, sonst llama.cpp. Ein Server anderswo ist der unter remote_url.</translation>
     </message>
@@ -6217,6 +6229,10 @@
     <message>
         <source>Windows keeps this name for a device: give the file another one</source>
         <translation>Windows behält diesen Namen einem Gerät vor: Gib der Datei einen anderen</translation>
+    </message>
+    <message>
+        <source>Worked examples</source>
+        <translation>Beispielaufgaben</translation>
     </message>
     <message>
         <source>YaRN with an attention factor or a range of its own</source>

@@ -18,6 +18,12 @@ def extract_answer(completion: str) -> str | None:
     return None if span is None else completion[span].strip()
 
 
+def has_tags(completion: str) -> bool:
+    """Whether the answer stands between its tags."""
+    span = answer_span(completion)
+    return span is not None and completion.startswith(CLOSE, span.stop) and completion.endswith(OPEN, 0, span.start)
+
+
 def answer_span(completion: str) -> slice | None:
     """Where in the text the answer stands; None where it has none.
 

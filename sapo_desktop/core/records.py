@@ -17,7 +17,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Verdict = Literal["solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"]
-FinishReason = Literal["stop", "length", "cancelled"]
+FinishReason = Literal["stop", "closed", "length", "cancelled"]
+"""`stop`: the model ended its turn; `closed`: the engine ended it behind the closing tag."""
 Origin = Literal["own", "peer", "human"]
 """`human`: one of the group's answers was given by a person, here or at the author's node."""
 AnswerKind = Literal["model", "human"]
@@ -54,6 +55,21 @@ class Question(Record, frozen=True):
     index: int | None = None
 
 
+class Exchange(Record, frozen=True):
+    """A question with a good answer to it, shown to a model before it is asked."""
+
+    question: str
+    answer: str
+    """Steps, then the answer in its tags."""
+
+
+class Prompt(Record, frozen=True):
+    """What a model is asked: a question, behind the exchanges that show it how to answer (few-shot prompting)."""
+
+    question: str
+    shown: tuple[Exchange, ...] = ()
+
+
 class Mark(Record, frozen=True):
     """What the examiner says about one completion."""
 
@@ -66,6 +82,8 @@ class Mark(Record, frozen=True):
     answer: str | None
     """The answer in its canonical form, None where there was none or it did not parse."""
     verdict: Verdict
+    readable: bool = False
+    """Whether an answer in its tags has the form that the question wants, right or wrong."""
 
 
 class Sampling(Record, frozen=True):
@@ -81,10 +99,12 @@ class Completion(Record, frozen=True):
     """One sampled answer to one question."""
 
     tokens: list[int]
-    """Exactly the sampled ids, end-of-sequence included where it was sampled; never re-encoded text."""
+    """Exactly the sampled ids, and the end of the turn, sampled or put behind the closing tag; never re-encoded
+    text."""
     logprobs: list[float]
-    """log p of each token under the sampler, at the sampling temperature; as long as `tokens`. None of a foreign
-    answer, as what its sender claims is not used, and where a server does not tell them."""
+    """log p of each sampled token under the sampler, at the sampling temperature: as long as `tokens`, one less where
+    `finish` is `closed`. Empty for a foreign answer, as what its sender claims is not used, and where a server does
+    not give them."""
     text: str
     """Decoded, special tokens left out."""
     finish: FinishReason
@@ -131,7 +151,8 @@ class TrainingSequence(Record, frozen=True):
     tokens: list[int]
     advantage: float
     sampler_logprobs: list[float] | None = None
-    """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight."""
+    """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight. One less
+    than `tokens` where the end of the turn was put there."""
     external: bool = False
     least: float = 0.0
     """Of a peer's answer: it counts if our own policy gives each of its tokens this probability or more."""
@@ -235,6 +256,8 @@ class RoundReport(Record, frozen=True):
     """Own and external groups that were asked for, such as `24/8`."""
     weighting: str = msgspec.field(default="", name="treatment")  # as histories before had it
     """How external groups were weighed."""
+    readable: float | None = None
+    """Share of own answers that the examiner could read; None: from before this was written down."""
     external_dropped: int = 0
     """Groups of peers that were fit but had nothing to teach: others were drawn in their place."""
 
@@ -281,6 +304,8 @@ class EvalReport(Record, frozen=True):
     """That they were drawn at; 0: the training temperature."""
     gain: Gain | None = None
     """Over the untrained model's answers to the same questions, where these are at hand."""
+    line: str = ""
+    """Names the model, the questions and how they are asked: only scores of one line may be compared."""
     learned: Learned | None = None
     """One of the questions that are answered rightly now and were not at the look before, if there are any."""
     too_long: int = 0

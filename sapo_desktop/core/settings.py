@@ -120,16 +120,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_tokens: Annotated[
         int,
         Meta(ge=0, le=8192),
-        in_learning("Longest answer", "Longest answer in tokens; 0: the model's recommended number."),
+        in_learning("Longest answer", "Longest answer in tokens; 0: it follows the lengths that the model needs."),
     ] = 0
     # It waits with the trainer's other settings, for sampling and training must use one temperature.
     temperature: Annotated[
         float, Meta(gt=0, le=5), in_learning("Temperature", "Sampling temperature while training."), RENEWS
     ] = 1.0
     reward: Annotated[
-        Literal["strict", "partial"],
-        in_learning("Reward", "What an answer earns: 1 if solved, else 0; or the marker's own score."),
-    ] = "strict"
+        Literal["auto", "strict", "partial"],
+        in_learning(
+            "Reward",
+            "What an answer earns. Strict: 1 if it is right, else 0. Auto: the same, and 0.1 for a readable answer "
+            "until nine in ten can be read. Partial: the examiner's own score.",
+        ),
+    ] = "auto"
+    shots: Annotated[
+        Literal["auto", "0", "1", "2"],
+        in_learning(
+            "Worked examples",
+            "Examples shown to the model before each question. Auto: as many as helped it most at the start.",
+        ),
+    ] = "auto"
     validate_every: Annotated[
         int,
         Meta(ge=0, le=100000),

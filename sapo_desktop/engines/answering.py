@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sapo_desktop.core.errors import HostCancelled
 from sapo_desktop.core.records import Completion, FinishReason, Sampling
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.closing import NEVER, ClosingTag
 from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress, Progress, TokenText
 
 PROGRESS_SECONDS = 0.25
@@ -35,6 +36,7 @@ class GenerationJob:
     sampling: Sampling
     stop_tokens: frozenset[int]
     context: int
+    closes: ClosingTag = NEVER
     batch: int = 0
     """Most sequences at once; 0: all."""
     prompt_tokens: int = 0
@@ -63,10 +65,10 @@ class Answers:
     batch: int
     """Sequences decoded at once, after any halving."""
 
-    def completions(self, answers: int, text: Callable[[list[int]], str]) -> list[list[Completion]]:
-        """Return the answers grouped by prompt."""
+    def completions(self, answers: int, text: Callable[[list[int]], str], end: int) -> list[list[Completion]]:
+        """Return the answers grouped by prompt; `end`, the token that ends a turn, follows those that were closed."""
         made = [
-            Completion(tokens=t, logprobs=p, text=text(t), finish=f)
+            Completion(tokens=[*t, end] if f == "closed" else t, logprobs=p, text=text(t), finish=f)
             for t, p, f in zip(self.tokens, self.logprobs, self.finish, strict=True)
         ]
         return [made[i : i + answers] for i in range(0, len(made), answers)]

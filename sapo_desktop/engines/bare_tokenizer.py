@@ -60,6 +60,10 @@ class BareTokenizer:
         found: dict[int, Any] = self._tokenizer.get_added_tokens_decoder()
         return found
 
+    def get_vocab(self) -> dict[str, int]:
+        """Id by token."""
+        return dict(self._tokenizer.get_vocab())
+
     def get_chat_template(self) -> str | None:
         return self.chat_template
 

@@ -14,7 +14,7 @@ import msgspec
 
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import Generated as Generated
-from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Prompt, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text
 
 Progress = Callable[[msgspec.Struct], None]
@@ -70,14 +70,16 @@ class Loaded(EngineMessage, frozen=True):
     """What the user should know of it, in sentences."""
     learns: bool = True
     """Whether it can answer with what is learned; a generator that cannot is for answers alone."""
+    learns_from_examples: bool = True
+    """Whether showing it worked examples can help: not a model that was made to answer these questions in tags."""
 
 
 class Generate(EngineMessage, frozen=True):
     """Answer each question `answers` times with the current adapter, or with the base where `base` is set. `averaged`:
     with the average of its recent selves, which is what a learner has to show."""
 
-    prompts: list[str]
-    """Question texts; the engine applies the model's chat template."""
+    prompts: list[Prompt]
+    """The engine applies the model's chat template."""
     answers: int
     sampling: Sampling
     base: bool = False
@@ -90,7 +92,7 @@ class Encode(EngineMessage, frozen=True):
 
     texts: list[str]
     end: bool
-    questions: list[str] = []
+    questions: list[Prompt] = []
 
 
 class Encoded(EngineMessage, frozen=True):

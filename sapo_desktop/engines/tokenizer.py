@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.extraction import CLOSE
+from sapo_desktop.core.records import Prompt
 from sapo_desktop.engines.bare_tokenizer import load_bare_tokenizer
 from sapo_desktop.engines.chat_template import ChatTemplate
+from sapo_desktop.engines.closing import ClosingTag
 from sapo_desktop.engines.prompts import TAG, Prompter
 
 
@@ -34,10 +37,10 @@ class ModelTokenizer:
     def end_token(self) -> int:
         return int(self.backend.eos_token_id)
 
-    def prompt_tokens(self, question: str) -> list[int]:
+    def prompt_tokens(self, prompt: Prompt) -> list[int]:
         """Return the question as this model is asked it (prompts.py), ready to be answered."""
         ids: list[int] = []
-        for text, is_template in self.prompter.pieces(question):
+        for text, is_template in self.prompter.pieces(prompt):
             bare = not self.prompter.is_chat
             ids += self.backend(text, add_special_tokens=bare, split_special_tokens=not is_template)["input_ids"]
         return ids
@@ -46,6 +49,11 @@ class ModelTokenizer:
     def prompter(self) -> Prompter:
         tag = self.backend(TAG, add_special_tokens=False)["input_ids"]
         return Prompter(self.template, self.special_texts(), has_tag=len(tag) == 1)
+
+    @cached_property
+    def closes(self) -> ClosingTag:
+        """Tells where an answer is closed."""
+        return ClosingTag([i for token, i in self.backend.get_vocab().items() if CLOSE[-1] in token], self.text)
 
     def prompt_text(self, prompt: list[int]) -> str:
         """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:

@@ -26,9 +26,18 @@ Budget = Literal["rounds", "tokens", "samples", "cpu"]
 QUARTERS = 4
 """Specialists each train on one of so many parts of the families."""
 _MIX = re.compile(r"([1-9][0-9]{0,2}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
-_BASE = Settings(silo=False, curriculum=False, questions=8, validate_every=0, threads=1, device="cpu", share=True)
-"""The product's settings but for these: eight groups a step and all levels equal as in the paper, no guard, one
-thread."""
+_BASE = Settings(
+    silo=False,
+    curriculum=False,
+    questions=8,
+    validate_every=0,
+    threads=1,
+    device="cpu",
+    share=True,
+    reward="strict",
+)
+"""The product's settings but for these: eight groups a step, all levels equal and no reward for form as in the paper,
+no guard, one thread."""
 
 
 class Arm(Record, frozen=True, forbid_unknown_fields=True):

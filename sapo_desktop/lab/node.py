@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.records import Generated, Group, Phase, Question, Record, Sampling
+from sapo_desktop.core.records import Generated, Group, Phase, Prompt, Question, Record, Sampling
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.lab.arm import QUARTERS, Arm, Budget
 from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat
@@ -25,9 +25,11 @@ from sapo_desktop.learning.plan import (
     after_round,
     answer_tokens,
     choose_questions,
+    evaluation_tokens,
     group_levels,
     next_learning_rate,
     plan_round,
+    shots_shown,
     tasks_in_training,
     tasks_of_interest,
     trainer_settings,
@@ -83,13 +85,13 @@ class LyingEngine(Engine):
 
     async def generate(
         self,
-        questions: Sequence[str],
+        prompts: Sequence[Prompt],
         answers: int,
         sampling: Sampling,
         progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
-        made = await super().generate(questions, answers, sampling, progress, ended)
+        made = await super().generate(prompts, answers, sampling, progress, ended)
         return msgspec.structs.replace(made, completions=[*made.completions[1:], *made.completions[:1]])
 
 
@@ -206,13 +208,23 @@ class Node:
             await self.engine.configure(learning_rate=rate)
         self._member.want(self._interest(), plan.share.external)
         result = await run_round(plan, ground.examiner, self.engine, Watcher(), self._member)
-        self.counters = after_round(self.counters, result, self._levels)
+        self.counters = after_round(self.counters, result, self._levels, self.max_tokens)
         return self._played(result, time.process_time() - began)
 
     @property
     def max_tokens(self) -> int:
         """Of an answer."""
         return answer_tokens(self._ground.settings, self._model.parameters)
+
+    @property
+    def evaluation_tokens(self) -> int:
+        """Of an answer to a held-out question."""
+        return evaluation_tokens(self._ground.settings, self.counters, self._model.parameters)
+
+    @property
+    def shots(self) -> int:
+        """Worked examples before each question."""
+        return shots_shown(self._ground.settings, self.counters)
 
     def refused(self) -> int:
         """Groups of others that were not taken since this was asked last."""
@@ -253,7 +265,8 @@ class Node:
 
     def _yardstick(self) -> Yardstick:
         loaded = self.engine.loaded
-        return Yardstick(self.max_tokens, loaded.context if loaded else 0, medians(self.counters.reasoned))
+        context = loaded.context if loaded else 0
+        return Yardstick(self.max_tokens, context, medians(self.counters.reasoned), self.shots)
 
     def _played(self, result: RoundResult, seconds: float) -> Played:
         report = result.report

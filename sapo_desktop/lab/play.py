@@ -171,7 +171,8 @@ class Lab:
         """Of the models, once for all arms that begin with them and ask the same."""
         settings, arm = ground.settings, ground.arm
         models = [model.hash for model in ground.models]
-        key = msgspec.json.encode([models, ground.levels, arm.held_out, settings.temperature, settings.max_tokens])
+        asked = (settings.temperature, settings.max_tokens, settings.shots)
+        key = msgspec.json.encode([models, ground.levels, arm.held_out, asked])
         if key not in self._base:
             self._base[key] = [score for node in nodes[: len(models)] for score in await scorer.base(node)]
         return self._base[key]
@@ -187,21 +188,21 @@ class _Scorer:
         """Its model before any round, which is the same in every node that has it."""
         trained_at = self._ground.settings.temperature
         temperatures = (trained_at, *(other for other in BASE_TEMPERATURES if other != trained_at))
-        found = await self._score(node, Subject("base", 0, None), temperatures)
+        found = await self._score(node, Subject("base", 0, None, shots=node.shots), temperatures)
         return [msgspec.structs.replace(score, node=-1 - node.number) for score in found]
 
     async def node(self, node: Node) -> Score:
         """As it is now."""
-        subject = Subject("last", node.counters.round, None, live=True)
+        subject = Subject("last", node.counters.round, None, live=True, shots=node.shots)
         return (await self._score(node, subject, [self._ground.settings.temperature]))[0]
 
     async def _score(self, node: Node, subject: Subject, temperatures: Sequence[float]) -> list[Score]:
         evaluator = Evaluator(node.engine, self._ground.examiner, b"")
-        sampling = Sampling(max_tokens=node.max_tokens)
+        sampling = Sampling(max_tokens=node.evaluation_tokens)
         greedy = await evaluator.evaluate(subject, self._few, sampling, unwatched)
         scores = []
         for temperature in temperatures:
-            sampling = Sampling(max_tokens=node.max_tokens, temperature=temperature)
+            sampling = Sampling(max_tokens=node.evaluation_tokens, temperature=temperature)
             drawn = await evaluator.evaluate(subject, self._few, sampling, unwatched, SAMPLES)
             scores.append(
                 Score(

@@ -6,11 +6,12 @@ A group whose answers are all solved, or none of them, has no advantage anywhere
 *Chances.* Of each task how many of its groups were mixed, some answers solved and some not, and how many alike; old
 ones count less, for the model changes. Families are drawn alike, as in the paper: what is mixed most of all is often
 what is guessed, and teaches nothing. Of a family the level is asked whose draw from its Beta posterior is the highest
-(Thompson sampling): what is likely is asked most, what is uncertain is tried, what was in vain is left. One level in
-ten is drawn from all alike, so that none is left for good. Levels two or more below the likeliest are not asked: a
-model that is past a level is past those below it. Before anything is known `middle` is taken for the likely level, as
-it is for the starter, by the weight of eight groups. A family of which no level is mixed any more, or not yet, is
-asked less, and never not at all.
+(Thompson sampling): what is likely is asked most, what is uncertain is tried, what never taught is left. One level in
+ten is drawn from all alike, so that none is left for good. Levels two or more from the likeliest are not asked: a model
+goes up and down in small steps. A task that was hardly asked is expected to do as its level did in
+the other families so far (an empirical prior): a model finds within a few rounds where it can begin, and a small chat
+model begins elsewhere than the starter. A family of which no level is mixed any more, or not yet, is asked less, and
+never not at all.
 
 *Questions asked again.* One whose answers were mixed is mixed again far more often than a fresh one of its task; it is
 asked again some rounds later, with fresh answers, until they are alike. Such groups are this node's own business: they
@@ -27,16 +28,18 @@ from random import Random
 import msgspec
 
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.task_list import FIRST
+from sapo_desktop.core.task_list import FIRST, LEVELS
 
 Levels = Mapping[str, Sequence[str]]
 """Per family its levels, from easy to hard."""
 
 MEMORY = 30.0
 """Groups of a task that its chance looks back on."""
-_LIKELY, _UNLIKELY = (3.0, 5.0), (0.0, 8.0)
-"""Mixed and alike groups that stand for the level that a family starts at, and for the others, before any was seen."""
-_WORTH, _LEAST = 0.1, 0.1
+_PRIOR = 4.0
+"""Groups that what other families showed at the same level counts for, at most."""
+_LIKELY, _UNLIKELY = (1.5, 2.5), (0.0, 7.0)
+"""Mixed and alike groups that stand for the level where a family begins, and for the others, before any was seen."""
+_WORTH, _LEAST = 0.25, 0.1
 """A family whose best chance is below the first is asked in proportion less, down to the second part of its share."""
 EXPLORED = 0.1
 """Share of fresh questions whose level is drawn from all alike."""
@@ -60,6 +63,12 @@ class Chance(Record, frozen=True):
 
     mixed: float = 0.0
     alike: float = 0.0
+
+    def behind(self, prior: Chance) -> Chance:
+        """With these groups of others before it, which count for `_PRIOR` groups at most."""
+        seen = prior.mixed + prior.alike
+        part = min(1.0, _PRIOR / seen) if seen else 0.0
+        return Chance(mixed=self.mixed + part * prior.mixed, alike=self.alike + part * prior.alike)
 
     @property
     def mean(self) -> float:
@@ -89,6 +98,8 @@ class Again(Record, frozen=True):
 class Asking(Record, frozen=True):
     """What is remembered of questions; part of every checkpoint."""
 
+    begin: str = ""
+    """The level where training begins; empty: `middle`, or what stands in its place."""
     chances: dict[str, Chance] = msgspec.field(default_factory=dict)
     again: list[Again] = msgspec.field(default_factory=list)
 
@@ -108,32 +119,45 @@ class Outcome(Record, frozen=True):
 
 def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> list[str]:
     """The tasks of `count` fresh questions. `levels`: of each family."""
-    families = sorted(levels)
-    weights = [max(_LEAST, min(1.0, max(_means(asking, name, levels[name]).values()) / _WORTH)) for name in families]
-    drawn = random.choices(families, weights=weights, k=count)
-    return [_choose_level(asking, name, levels[name], random) for name in drawn]
+    families, chances = sorted(levels), expected(asking, levels)
+    best = [max(chances[f"{name}/{level}"].mean for level in levels[name]) for name in families]
+    drawn = random.choices(families, weights=[max(_LEAST, min(1.0, mean / _WORTH)) for mean in best], k=count)
+    return [_choose_level([f"{name}/{level}" for level in levels[name]], chances, random) for name in drawn]
 
 
-def _choose_level(asking: Asking, family: str, levels: Sequence[str], random: Random) -> str:
-    tasks = _in_reach(asking, family, levels)
+def _choose_level(tasks: Sequence[str], chances: Mapping[str, Chance], random: Random) -> str:
+    tasks = _in_reach(tasks, chances)
     if random.random() < EXPLORED:
         return random.choice(tasks)
-    draws = {task: chance_of(asking, task, levels).draw(random) for task in tasks}
+    draws = {task: chances[task].draw(random) for task in tasks}
     return max(draws, key=draws.__getitem__)
 
 
-def _in_reach(asking: Asking, family: str, levels: Sequence[str]) -> list[str]:
-    """The tasks of a family from the level below its likeliest upward."""
-    means = _means(asking, family, levels)
-    tasks = list(means)
-    return tasks[max(0, tasks.index(max(means, key=means.__getitem__)) - 1) :]
+def _in_reach(tasks: Sequence[str], chances: Mapping[str, Chance]) -> Sequence[str]:
+    """The levels of a family next to its likeliest, and that one."""
+    likeliest = tasks.index(max(tasks, key=lambda task: chances[task].mean))
+    return tasks[max(0, likeliest - 1) : likeliest + 2]
 
 
-def chance_of(asking: Asking, task: str, levels: Sequence[str]) -> Chance:
-    """What is known of a task, or expected of it. `levels`: of its family."""
-    likely = task.endswith(f"/{start_of(levels)}")
-    mixed, alike = _LIKELY if likely else _UNLIKELY
-    return asking.chances.get(task, Chance(mixed=mixed, alike=alike))
+def expected(asking: Asking, levels: Levels) -> dict[str, Chance]:
+    """What is known of every task, behind what its level showed in all families, and what was expected at first."""
+    pooled: dict[str, Chance] = {}
+    for task, chance in asking.chances.items():
+        level, so_far = task.partition("/")[2], pooled.get(task.partition("/")[2], Chance())
+        pooled[level] = Chance(mixed=so_far.mixed + chance.mixed, alike=so_far.alike + chance.alike)
+    found = {}
+    for family, order in levels.items():
+        begin = _begin(order, asking.begin)
+        for level in order:
+            mixed, alike = _LIKELY if level == begin else _UNLIKELY
+            own = asking.chances.get(f"{family}/{level}", Chance()).behind(pooled.get(level, Chance()))
+            found[f"{family}/{level}"] = Chance(mixed=mixed + own.mixed, alike=alike + own.alike)
+    return found
+
+
+def _begin(order: Sequence[str], begin: str) -> str:
+    """Where a family begins; a level that it has not where all of its levels are too hard or too easy so far."""
+    return begin if begin in LEVELS else start_of(order)
 
 
 def start_of(levels: Sequence[str]) -> str:
@@ -153,7 +177,7 @@ def choose_again(asking: Asking, tasks: Sequence[str], number: int, count: int) 
 
 def observe(asking: Asking, number: int, outcomes: Sequence[Outcome], levels: Levels) -> Asking:
     """Take in how the own questions of round `number` went. What is remembered of other than these levels goes."""
-    known = {f"{family}/{level}": order for family, order in levels.items() for level in order}
+    known = {f"{family}/{level}" for family, order in levels.items() for level in order}
     chances = {task: chance for task, chance in asking.chances.items() if task in known}
     again = {(one.task, one.seed): one for one in asking.again if one.task in known}
     for outcome in outcomes:
@@ -161,23 +185,18 @@ def observe(asking: Asking, number: int, outcomes: Sequence[Outcome], levels: Le
         before = again.pop(key, None)
         times = before.times + 1 if before else 1
         if before is None and outcome.task in known:
-            before_it = chance_of(asking, outcome.task, known[outcome.task])
-            chances[outcome.task] = chances.get(outcome.task, before_it).with_group(outcome.mixed)
+            chances[outcome.task] = chances.get(outcome.task, Chance()).with_group(outcome.mixed)
         if outcome.mixed and times < TIMES and outcome.task in known:
             again[key] = Again(task=outcome.task, seed=outcome.seed, round=number, times=times, solved=outcome.solved)
-    return Asking(chances=chances, again=[*again.values()][-KEPT:])
+    return Asking(begin=asking.begin, chances=chances, again=[*again.values()][-KEPT:])
 
 
 def practised(asking: Asking, levels: Levels) -> frozenset[str]:
     """The tasks that are asked often: of each family that is worth it the levels nearly as likely to teach as the
     likeliest."""
-    found = set()
+    found, chances = set(), expected(asking, levels)
     for family, order in levels.items():
-        means = _means(asking, family, order)
+        means = {task: chances[task].mean for task in (f"{family}/{level}" for level in order)}
         best = max(means.values())
         found |= {task for task, mean in means.items() if mean >= _DEAD * max(best, _WORTH)}
     return frozenset(found)
-
-
-def _means(asking: Asking, family: str, levels: Sequence[str]) -> dict[str, float]:
-    return {task: chance_of(asking, task, levels).mean for task in (f"{family}/{level}" for level in levels)}

@@ -34,6 +34,12 @@ class Counters(Record, frozen=True):
     guard: GuardState = GuardState()
     micro_batch: int = 0
     """What fitted so far; 0: as the settings say."""
+    shots: int | None = None
+    """Worked examples that this model is shown before a question (learning/first_look.py); None: not looked at yet."""
+    readable: float | None = None
+    """Smoothed share of own answers that could be read; None: nothing was answered yet."""
+    limit: int = 0
+    """Tokens that an answer may have now (learning/limit.py); 0: as many as at the start."""
     reasoned: dict[str, list[Reasoned]] = msgspec.field(default_factory=dict)
     """The last own answers by task: how long they reason, and whether they are right (learning/reasoning.py)."""
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)

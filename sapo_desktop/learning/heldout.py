@@ -15,7 +15,18 @@ from typing import Protocol
 
 import msgspec
 
-from sapo_desktop.core.records import EvalReport, Gain, Generated, Learned, Mark, Question, Record, Sampling, TaskMark
+from sapo_desktop.core.records import (
+    EvalReport,
+    Gain,
+    Generated,
+    Learned,
+    Mark,
+    Prompt,
+    Question,
+    Record,
+    Sampling,
+    TaskMark,
+)
 from sapo_desktop.core.statistics import mean_with_error, paired_difference, wilson
 from sapo_desktop.learning.round import Progress, unwatched
 from sapo_desktop.tasks.heldout import SetName
@@ -47,6 +58,8 @@ class Subject:
     round: int
     folder: Path | None
     live: bool = False
+    shots: int = 0
+    """Worked examples shown before each question."""
 
 
 class Result(Record, frozen=True, array_like=True):
@@ -56,26 +69,34 @@ class Result(Record, frozen=True, array_like=True):
     partial: float
 
 
+_UNSOLVED = Result(solved=False, partial=0.0)
+
+
 class Standing(Record, frozen=True):
     """The newest greedy answer to every validation question, of which a part is asked anew at a time: what a node can
     do, measured all along at the price of a score now and then. Part of every checkpoint."""
 
     questions: str = ""
     """Names the set, and how it is answered."""
-    results: list[Result] = msgspec.field(default_factory=list)
-    base: list[bool] = msgspec.field(default_factory=list)
-    """Whether the untrained model solves each."""
+    results: list[Result | None] = msgspec.field(default_factory=list)
+    """None: not asked yet."""
+    base: list[bool | None] = msgspec.field(default_factory=list)
+    """Whether the untrained model solves each; None: not asked yet."""
     part: int = 0
     """Which part is asked next."""
-    unasked: int = 0
-    """Parts whose answers are still the untrained model's, which say nothing of what was learned since."""
+
+    def of(self, count: int) -> Standing:
+        """The same for a set of so many questions; empty where it stands for another number of them."""
+        unknown: list[None] = [None] * count
+        results, base = (row if len(row) == count else [*unknown] for row in (self.results, self.base))
+        return msgspec.structs.replace(self, results=results, base=base)
 
 
 class Engine(Protocol):
     """Answers with any state of the adapter; worker/hosts/engine.py is the one with a process behind it."""
 
     async def generate_with(
-        self, checkpoint: Path | None, questions: Sequence[str], sampling: Sampling, progress: Progress, *, live: bool
+        self, checkpoint: Path | None, prompts: Sequence[Prompt], sampling: Sampling, progress: Progress, *, live: bool
     ) -> Generated: ...
 
 
@@ -83,6 +104,8 @@ class Examiner(Protocol):
     """Knows the sets and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
 
     async def held_out(self, which: SetName, secret: bytes) -> list[Question]: ...
+
+    async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]: ...
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
@@ -114,66 +137,80 @@ class Evaluator:
         # One seed for all: two checkpoints are compared under the same chance.
         sampling = msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED)
         results, _, too_long = await self._results(subject, held_out.questions, sampling, progress, max(samples, 1))
-        report = _report(held_out, subject, results, samples, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        report = _report(held_out.which, held_out.questions, subject, results, samples, seconds)
         return msgspec.structs.replace(report, too_long=too_long)
 
     async def refresh(
         self, subject: Subject, standing: Standing, parts: int, sampling: Sampling, progress: Progress
     ) -> tuple[EvalReport, Standing]:
-        """Answer one of `parts` parts of the validation set anew, greedily: the score that all newest answers make, and
-        how the set stands now. All of it where nothing is known yet.
-
-        While some parts were asked of the untrained model alone, the gain is that over the others, and the score is
-        the untrained model's with this gain: a new node learns faster than all questions come round.
+        """Answer one of `parts` parts of the validation set again, greedily: the score that the newest answers to all
+        questions make, and how the set stands now. Questions that were never asked before are put to the untrained
+        model too, so that score and gain are over the same ones; until all were asked they are over those that were.
         """
         began = time.perf_counter()
         held_out = await self.held_out("validation")
         count = len(held_out.questions)
-        known = len(standing.results) == count
-        asked = range(standing.part % parts, count, parts) if known else range(count)
-        questions = [held_out.questions[place] for place in asked]
+        known = standing.of(count)
+        asked = range(standing.part % parts, count, parts)
         sampling = msgspec.structs.replace(sampling, greedy=True, seed=_SEED)
-        results = dict(enumerate(standing.results)) if known else {}
+        base = await self._base(subject, held_out, [place for place in asked if known.base[place] is None], sampling)
+        solved_first = [base.get(place, solved) for place, solved in enumerate(known.base)]
+        questions = [held_out.questions[place] for place in asked]
         fresh, texts, _ = await self._results(subject, questions, sampling, progress, 1)
+        before = known.results
         new = [
             (question, text)
             for place, question, row, text in zip(asked, questions, fresh, texts, strict=True)
-            if row[0].solved and len(standing.base) == count and not standing.base[place]
-            if not (known and standing.results[place].solved)
+            if row[0].solved and not solved_first[place] and not (before[place] or _UNSOLVED).solved
         ]
-        learned = await self._learned(new, subject.round, sampling)
-        results.update((place, row[0]) for place, row in zip(asked, fresh, strict=True))
-        newest = [results[place] for place in range(count)]
-        unasked = max(standing.unasked - 1, 0) if known else standing.unasked
-        next_part = (standing.part + 1) % parts if known else 0
-        after = msgspec.structs.replace(standing, results=newest, part=next_part, unasked=unasked)
-        report = _report(held_out, subject, [[result] for result in newest], 0, time.perf_counter() - began)
-        report = msgspec.structs.replace(report, gain=_gain(report.solved, standing.base), learned=learned)
-        if not 0 < unasked < parts or len(standing.base) != count:
-            return report, after
-        looked = [place for place in range(count) if (standing.part - place) % parts < parts - unasked]
-        return _of_those(report, looked, standing.base), after
+        learned = await self._learned(new, subject, sampling)
+        newest = dict(enumerate(before)) | {place: row[0] for place, row in zip(asked, fresh, strict=True)}
+        results = [newest[place] for place in range(count)]
+        after = msgspec.structs.replace(standing, results=results, base=solved_first, part=(standing.part + 1) % parts)
+        report = _standing_report(held_out, subject, after, time.perf_counter() - began)
+        return msgspec.structs.replace(report, learned=learned), after
 
-    async def _learned(self, new: Sequence[tuple[Question, str]], number: int, sampling: Sampling) -> Learned | None:
+    async def base_report(self, subject: Subject, standing: Standing) -> EvalReport:
+        """The score of the untrained model, all of whose answers are known."""
+        held_out = await self.held_out("validation")
+        results = [Result(solved=bool(solved), partial=float(bool(solved))) for solved in standing.base]
+        return _report(held_out.which, held_out.questions, subject, [[result] for result in results], 0, 0.0)
+
+    async def _base(
+        self, subject: Subject, held_out: HeldOutSet, places: Sequence[int], sampling: Sampling
+    ) -> dict[int, bool]:
+        """Whether the untrained model solves these questions of the set, by place."""
+        if not places:
+            return {}
+        untrained = Subject("", 0, None, shots=subject.shots)
+        questions = [held_out.questions[place] for place in places]
+        rows, _, _ = await self._results(untrained, questions, sampling, unwatched, 1)
+        return {place: row[0].solved for place, row in zip(places, rows, strict=True)}
+
+    async def _learned(
+        self, new: Sequence[tuple[Question, str]], subject: Subject, sampling: Sampling
+    ) -> Learned | None:
         """Of the questions that were not solved before, with their answers, the shortest: that is the one to show. What
         the untrained model says to it is asked again, since its answers are not kept."""
         short = [(question, text) for question, text in new if len(question.text) + len(text) <= _MOST_SHOWN]
         if not short:
             return None
         question, now = min(short, key=lambda one: (len(one[0].text) + len(one[1]), one[0].text))
-        base = Subject("", 0, None)
+        base = Subject("", 0, None, shots=subject.shots)
         results, texts, _ = await self._results(base, [question], sampling, unwatched, 1)
         if results[0][0].solved or len(texts[0]) > _MOST_SHOWN:
             return None
-        return Learned(round=number, task=question.task, question=question.text, before=texts[0], now=now)
+        return Learned(round=subject.round, task=question.task, question=question.text, before=texts[0], now=now)
 
     async def _results(
         self, subject: Subject, questions: Sequence[Question], sampling: Sampling, progress: Progress, answers: int
     ) -> tuple[list[list[Result]], list[str], int]:
         """Of each question the results of so many answers; all the texts; how many questions fill the context."""
+        prompts = await self._examiner.prompts(questions, subject.shots)
         answered = await self._engine.generate_with(
             subject.folder,
-            [question.text for question in questions for _ in range(answers)],
+            [prompt for prompt in prompts for _ in range(answers)],
             sampling,
             progress,
             live=subject.live,
@@ -185,35 +222,27 @@ class Evaluator:
         return results, texts, sum(row[0].had_no_room for row in answered.completions) // answers
 
 
-def _of_those(report: EvalReport, places: Sequence[int], base: Sequence[bool]) -> EvalReport:
-    """The report with score and gain by these questions alone. The untrained model's score is that of all: it is
-    known, and what differs from question to question cancels in the pairs."""
-    found = paired_difference([report.solved[place] for place in places], [base[place] for place in places])
-    first = sum(base) / len(base)
-    # Of few questions, more may be gained than all have room for.
-    value, low, high = (min(max(end, -first), 1 - first) for end in (found.value, found.low, found.high))
-    return msgspec.structs.replace(
-        report,
-        score=first + value,
-        low=first + low,
-        high=first + high,
-        questions=len(places),
-        gain=Gain(value=value, low=low, high=high),
-    )
-
-
-def _gain(solved: Sequence[bool], base: Sequence[bool]) -> Gain | None:
-    if len(base) != len(solved):
-        return None
-    found = paired_difference(solved, base)
-    return Gain(value=found.value, low=found.low, high=found.high)
+def _standing_report(held_out: HeldOutSet, subject: Subject, standing: Standing, seconds: float) -> EvalReport:
+    """Score and gain over the questions that were asked so far."""
+    known = [place for place, result in enumerate(standing.results) if result is not None]
+    questions = [held_out.questions[place] for place in known]
+    rows = [[result] for result in standing.results if result is not None]
+    report = _report(held_out.which, questions, subject, rows, 0, seconds)
+    base = [bool(standing.base[place]) for place in known]
+    found = paired_difference(report.solved, base)
+    return msgspec.structs.replace(report, gain=Gain(value=found.value, low=found.low, high=found.high))
 
 
 def _report(
-    held_out: HeldOutSet, subject: Subject, results: Sequence[Sequence[Result]], samples: int, seconds: float
+    which: SetName,
+    questions: Sequence[Question],
+    subject: Subject,
+    results: Sequence[Sequence[Result]],
+    samples: int,
+    seconds: float,
 ) -> EvalReport:
     by_task: dict[str, list[Result]] = {}
-    for question, row in zip(held_out.questions, results, strict=True):
+    for question, row in zip(questions, results, strict=True):
         by_task.setdefault(question.task, []).extend(row)
     marks = [_task_mark(task, found) for task, found in by_task.items()]
     every = _task_mark("", [result for row in results for result in row])
@@ -223,7 +252,7 @@ def _report(
     return EvalReport(
         checkpoint=subject.checkpoint,
         round=subject.round,
-        which=held_out.which,
+        which=which,
         score=every.solved,
         partial=every.partial,
         questions=len(results),

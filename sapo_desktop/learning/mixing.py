@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.records import Group, TrainingSequence, WeightingName
+from sapo_desktop.core.records import Completion, Group, TrainingSequence, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.learning.external import WEIGHTINGS, external_advantages, least_probability
 from sapo_desktop.learning.trust import Evidence, held_shares, trusted
@@ -167,14 +167,16 @@ def training_sequences(
     Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
     but the loss is normalised by the token count of the whole batch. Foreign ones of advantage 0 do not: else who sends
     long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
-    sampled by the trainer's model, so the sampler's log-probabilities go along where they are known.
+    sampled by the trainer's model, so the sampler's log-probabilities go along where they are known. An end of turn
+    that the engine put behind the closing tag was no choice of the model's: it is learned from good answers, and no
+    bad answer is blamed on it.
     """
     own = [completion for group in groups if group.origin == "own" for completion in group.completions]
     least = 0.0 if weighting == "paper" else least_probability(own)
     return [
         TrainingSequence(
             prompt=prompt,
-            tokens=completion.tokens,
+            tokens=completion.tokens[:-1] if advantage < 0 and _end_was_put(completion) else completion.tokens,
             advantage=advantage,
             external=group.origin != "own",
             least=least if group.author else 0.0,
@@ -184,3 +186,7 @@ def training_sequences(
         for completion, advantage in zip(group.completions, row, strict=True)
         if completion.tokens and (advantage or group.origin == "own")
     ]
+
+
+def _end_was_put(completion: Completion) -> bool:
+    return 0 < len(completion.logprobs) < len(completion.tokens)

@@ -19,6 +19,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import asking, guard
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
+from sapo_desktop.learning.form import form_reward, smoothed
+from sapo_desktop.learning.limit import first_limit, next_limit
 from sapo_desktop.learning.mixing import MixShare, author_shares, mix_share
 from sapo_desktop.learning.reasoning import with_new
 from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed
@@ -30,6 +32,8 @@ _MASTERED = 0.95
 """Share solved from which on others' answers to a task are not asked for."""
 _LEAST_SHARE = 0.1
 """Of the learning rate, after all decay."""
+_MEASURED_RATE, _MEASURED_PARAMETERS = 3e-4, 134.5e6
+_AT_START = Counters(round=0, instance="", seed=0)
 
 
 def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
@@ -58,10 +62,12 @@ def plan_round(
         answers=settings.answers,
         sampling=Sampling(
             temperature=settings.temperature,
-            max_tokens=answer_tokens(settings, parameters),
+            max_tokens=answer_limit(settings, counters, parameters),
             seed=round_seed(counters.seed, number, "sampling"),
         ),
-        strict=settings.reward == "strict",
+        strict=settings.reward != "partial",
+        shots=shots_shown(settings, counters),
+        form=form_reward(settings.reward, counters.readable or 0.0),
         weighting=settings.weighting,
         solve_rates=counters.solve_rates,
         evidence=Evidence(counters.reasoned, counters.accounts),
@@ -135,8 +141,8 @@ def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) ->
     return frozenset(f"{family}/{asking.start_of(order)}" for family, order in levels.items())
 
 
-def after_round(counters: Counters, result: RoundResult, levels: Levels) -> Counters:
-    """The counters once a round is done."""
+def after_round(counters: Counters, result: RoundResult, levels: Levels, most: int) -> Counters:
+    """The counters once a round is done. `most`: tokens that an answer of this model may ever have."""
     report = result.report
     rates = dict(counters.solve_rates)
     for mark in report.tasks:
@@ -157,6 +163,8 @@ def after_round(counters: Counters, result: RoundResult, levels: Levels) -> Coun
             report.tasks,
             counters.solve_rates,
         ),
+        readable=smoothed(counters.readable, report.readable),
+        limit=next_limit(result.limit, result.lengths, most),
     )
 
 
@@ -190,18 +198,37 @@ def next_learning_rate(settings: Settings, parameters: int, counters: Counters, 
 
 
 def answer_tokens(settings: Settings, parameters: int) -> int:
-    """The most tokens of an answer."""
+    """The most tokens that an answer may ever have: memory is planned for them, others' answers are held to them."""
     return settings.max_tokens or recommended_tokens(parameters)
+
+
+def answer_limit(settings: Settings, counters: Counters, parameters: int) -> int:
+    """The most tokens of an answer in the next round."""
+    first = first_limit(recommended_tokens(parameters), parameters <= TINY_PARAMETERS)
+    return settings.max_tokens or counters.limit or first
+
+
+def evaluation_tokens(settings: Settings, counters: Counters, parameters: int) -> int:
+    """The most tokens of an answer to a held-out question: never fewer than at the start, for scores are compared."""
+    return max(answer_limit(settings, counters, parameters), answer_limit(settings, _AT_START, parameters))
+
+
+def shots_shown(settings: Settings, counters: Counters) -> int:
+    """How many worked examples stand before each question."""
+    return (counters.shots or 0) if settings.shots == "auto" else int(settings.shots)
 
 
 def recommended_learning_rate(method: str, parameters: int) -> float:
     """Adam's learning rate where the user names none.
 
-    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more
-    (docs/learning.md).
+    3e-4 with LoRA at 135M parameters and 4e-3 for tiny models are measured (docs/learning.md). Larger models take less:
+    with the fourth root of their size, between the exponents that LoRA Without Regret fitted to Llama's and to Qwen's
+    hidden sizes (0.39 and 0.04 of the parameters'). Its factor of ten between LoRA and full training holds too. What
+    follows for larger models is a lead.
     """
     if parameters > TINY_PARAMETERS:
-        return 2e-5 if method == "lora" else 2e-6
+        lora = _MEASURED_RATE * math.pow(_MEASURED_PARAMETERS / parameters, 0.25)
+        return lora if method == "lora" else lora / 10
     return 4e-3 if method == "lora" else 4e-4
 
 

@@ -22,6 +22,7 @@ from sapo_desktop.core.records import (
     Group,
     Mark,
     Phase,
+    Prompt,
     Question,
     RoundReport,
     Sampling,
@@ -32,6 +33,8 @@ from sapo_desktop.core.records import (
     WeightingName,
 )
 from sapo_desktop.learning.asking import Outcome
+from sapo_desktop.learning.form import rewarded, share_readable
+from sapo_desktop.learning.limit import Lengths, lengths_of
 from sapo_desktop.learning.mixing import (
     NOTHING_KNOWN,
     MixedBatch,
@@ -69,6 +72,10 @@ class RoundPlan:
     sampling: Sampling
     strict: bool
     """Whether the reward is 1 or 0, or the marker's own score."""
+    shots: int = 0
+    """Worked examples shown before each question."""
+    form: float = 0.0
+    """What a readable answer earns at least."""
     weighting: WeightingName = "guarded"
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
@@ -96,6 +103,10 @@ class RoundResult:
     """Each own answer that could be read, by task."""
     looked: Sequence[Group] = ()
     """Peers' groups that were judged, whether they teach or not."""
+    lengths: Lengths = field(default_factory=Lengths)
+    """How many tokens own answers took."""
+    limit: int = 0
+    """How many they might have."""
 
 
 Progress = Callable[[int, int], None]
@@ -115,6 +126,8 @@ class Examiner(Protocol):
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]: ...
 
+    async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]: ...
+
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
     ) -> list[list[Mark]]: ...
@@ -124,7 +137,7 @@ class Engine(Protocol):
     """Answers and learns; worker/hosts/engine.py is the one with a process behind it."""
 
     async def generate(
-        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended
+        self, prompts: Sequence[Prompt], answers: int, sampling: Sampling, progress: Progress, ended: Ended
     ) -> Generated: ...
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport: ...
@@ -189,7 +202,8 @@ async def run_round(
     questions = await sample_batch(plan, examiner, swarm)  # 1.
 
     await course.enter("generate")
-    answered = await _generate(plan, engine, watcher, questions)  # 2. L answers to each
+    prompts = await examiner.prompts(questions, plan.shots)
+    answered = await _generate(plan, engine, watcher, questions, prompts)  # 2. L answers to each
 
     await course.enter("mark")
     questions, answered, too_long = _that_fit(questions, answered)
@@ -225,6 +239,7 @@ async def run_round(
             checkpoint=None,
             note=_note(mixed, len(plan.human), step, any(map(any, weights)), len(too_long)),
             external_dropped=sieve.dropped,
+            readable=share_readable(own),
         )
         return RoundResult(
             report=report,
@@ -233,6 +248,8 @@ async def run_round(
             outcomes=[*map(_outcome, own), *(Outcome(task=one.task, seed=one.seed, solved=0.0) for one in too_long)],
             reasoned=reasoned_in(own),
             looked=sieve.looked,
+            lengths=lengths_of(own),
+            limit=plan.sampling.max_tokens,
         )
 
     step = None
@@ -240,8 +257,8 @@ async def run_round(
         await ahead(result(None, None))
     if plan.trains:
         await course.enter("train")
-        prompts = _prompts(plan, mixed, answered, foreign)
-        batch = training_sequences(mixed.groups, prompts, weights, plan.weighting, off_policy=answered.off_policy)
+        ids = _prompt_ids(plan, mixed, answered, foreign)
+        batch = training_sequences(mixed.groups, ids, weights, plan.weighting, off_policy=answered.off_policy)
         step = await engine.step(batch)  # 5b. Update the policy.
         course.leave()
 
@@ -269,9 +286,11 @@ async def sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None)
     return [*again, *await swarm.questions(plan.tasks)]
 
 
-async def _generate(plan: RoundPlan, engine: Engine, watcher: Watcher, questions: Sequence[Question]) -> Generated:
+async def _generate(
+    plan: RoundPlan, engine: Engine, watcher: Watcher, questions: Sequence[Question], prompts: Sequence[Prompt]
+) -> Generated:
     return await engine.generate(
-        [question.text for question in questions],
+        prompts,
         plan.answers,
         plan.sampling,
         lambda done, total: watcher.progress("generate", done, total),
@@ -299,7 +318,7 @@ async def _score(
     texts = [[completion.text for completion in row] for row in answered.completions]
     marks = await examiner.mark(questions, texts, strict=plan.strict)
     return [
-        Group(question=question, completions=completions, marks=row)
+        Group(question=question, completions=completions, marks=[rewarded(mark, plan.form) for mark in row])
         for question, completions, row in zip(questions, answered.completions, marks, strict=True)
     ]
 
@@ -315,7 +334,7 @@ def _advantages(plan: RoundPlan, mixed: MixedBatch) -> list[list[float]]:
     return found if plan.trains else [[0.0] * len(row) for row in found]
 
 
-def _prompts(
+def _prompt_ids(
     plan: RoundPlan, mixed: MixedBatch, answered: Generated, foreign: Sequence[EncodedGroup]
 ) -> list[list[int]]:
     """The ids of each group's question, in the order of the mixed batch."""

@@ -18,8 +18,10 @@ from collections.abc import Mapping, Sequence
 from decimal import localcontext
 from typing import Any, Literal, TypeAlias
 
+import msgspec
+
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.core.extraction import extract_answer
+from sapo_desktop.core.extraction import extract_answer, has_tags
 from sapo_desktop.core.records import Mark, Question, Verdict
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
@@ -95,7 +97,8 @@ class Examiner:
         answer = parse_answer(family.grammar, written)
         if answer is None:
             return _mark("unparsed" if written else "no_answer", 0.0, None, rule)
-        return self._score(family, level, entry, answer, rule)
+        mark = self._score(family, level, entry, answer, rule)
+        return msgspec.structs.replace(mark, readable=has_tags(completion))
 
     def task_id(self, task: TaskKey) -> bytes:
         """The 32 bytes by which every node knows this task; made on first use (200 questions, up to about a

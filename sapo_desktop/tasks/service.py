@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.core.records import Exchange, Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.examiner import (
@@ -26,6 +26,7 @@ from sapo_desktop.tasks.examiner import (
 from sapo_desktop.tasks.heldout import SetName, held_out_set
 from sapo_desktop.tasks.limits import Limits, apply_limits
 from sapo_desktop.tasks.own.folder import handed_over
+from sapo_desktop.tasks.worked.examples import worked_examples
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
@@ -74,12 +75,18 @@ class HeldOut(Message, frozen=True):
     """32 bytes for `validation`."""
 
 
+class GetExamples(Message, frozen=True):
+    """Worked examples of these families."""
+
+    families: list[str]
+
+
 class Truth(Message, frozen=True):
     task: TaskKey
     seed: int
 
 
-ExaminerRequest = SetQuestions | MarkAnswers | GetLimits | TaskIds | HeldOut | Truth
+ExaminerRequest = SetQuestions | MarkAnswers | GetLimits | TaskIds | HeldOut | GetExamples | Truth
 
 
 class QuestionsSet(Message, frozen=True):
@@ -106,11 +113,15 @@ class HeldOutQuestions(Message, frozen=True):
     questions: list[Question]
 
 
+class Examples(Message, frozen=True):
+    by_family: dict[str, list[Exchange]]
+
+
 class TruthIs(Message, frozen=True):
     text: str
 
 
-ExaminerReply = QuestionsSet | Marked | LimitsAre | TaskIdsAre | HeldOutQuestions | TruthIs
+ExaminerReply = QuestionsSet | Marked | LimitsAre | TaskIdsAre | HeldOutQuestions | Examples | TruthIs
 
 
 class Service:
@@ -142,6 +153,9 @@ class Service:
             case HeldOut(which=which, secret=secret):
                 ask, catalogue = self._examiner.question, self._examiner.catalogue
                 return HeldOutQuestions(questions=held_out_set(which, secret, catalogue, ask))
+            case GetExamples(families=families):
+                find = self._examiner.catalogue.family
+                return Examples(by_family={name: worked_examples(self._examiner, find(name)) for name in families})
             case Truth(task=task, seed=seed):
                 return TruthIs(text=self._examiner.truth(task, seed))
 

@@ -48,6 +48,7 @@ def round_fields(report: RoundReport) -> Fields:
         "external_groups": report.external_groups,
         "seconds": round(report.seconds, 3),
         "tasks": {mark.task: share(mark.solved) for mark in report.tasks},
+        "readable": share(report.readable),
         "step": report.step is not None and not report.step.skipped,
         "external_left_out": report.step.left_out if report.step else 0,
         "checkpoint": report.checkpoint,

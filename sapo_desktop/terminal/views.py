@@ -18,10 +18,11 @@ from sapo_desktop.worker.control.messages.facts import Notice
 
 
 def round_line(report: RoundReport) -> str:
-    """`round 12    reward 0.13  solved 13%  partial 0.19  8 own + 0 external groups  2.9s`, and the round's note."""
+    """`round 12    reward 0.13  solved 13%  readable 52%  8 own + 0 external groups  2.9s`, and the round's note."""
+    readable = "" if report.readable is None else f"readable {percent(report.readable):>4}  "
     line = (
         f"round {report.round:<5} reward {report.reward:.2f}  solved {percent(report.solved):>4}  "
-        f"partial {report.partial:.2f}  {report.local_groups} own + {report.external_groups} external groups  "
+        f"{readable}{report.local_groups} own + {report.external_groups} external groups  "
         f"{duration(report.seconds)}"
     )
     if report.swarm_reward is not None:
@@ -34,9 +35,7 @@ def eval_line(report: EvalReport) -> str:
     `after round 60`."""
     of = f"of {one_line(report.checkpoint)}" if report.checkpoint else f"after round {report.round}"
     asked = amount(report.questions, "question")
-    # A new node's score is estimated from those that its adapter was asked.
-    whole = report.checkpoint or report.questions == len(report.solved)
-    solved = f"{percent(report.score)} of {asked} solved" if whole else f"{percent(report.score)} solved, by {asked}"
+    solved = f"{percent(report.score)} of {asked} solved"
     return f"held-out ({report.which}) {of}: {solved}, 95% interval {percent(report.low)} to {percent(report.high)}"
 
 

@@ -109,6 +109,7 @@ class Curves:
                 low=report.low,
                 high=report.high,
                 gain=report.gain,
+                line=report.line,
             )
         )
 
@@ -140,25 +141,35 @@ class Curves:
 
 
 def _held_out(points: Iterable[EvalPoint]) -> HeldOut:
-    """Of these, in the order in which they were taken. Models are told apart by their bases' scores, and so are other
-    questions or ways to answer: a new base is scored then, and each gain is one over the own base. One that comes out
-    hardly different may be the same, scored by hand: the line stays until a gain is over it. Of a checkpoint the newest
-    score counts, and one that was taken by hand keeps the gain that is known."""
-    base: float | None = None
-    lines: dict[float | None, dict[tuple[int, str], tuple[float, Gain | None]]] = {base: {}}
+    """Of these, in the order in which they were taken, the scores of the line that the newest one belongs to: of one
+    model, one set of questions and one way of asking. Of a checkpoint the newest score counts, and one that was taken
+    by hand keeps the gain that is known. A line without a score of its base begins with the one that its newest gain
+    implies."""
+    lines: dict[str | float, dict[tuple[int, str], tuple[float, Gain | None]]] = {}
+    bases: dict[str | float, float] = {}
+    current: str | float = ""
     for point in points:
-        own = base
-        if not point.round:
-            own = round(point.score, 9)
-            if base is None or abs(own - base) > _HARDLY:
-                base = own
-        elif point.gain is not None:
-            base = own = round(point.score - point.gain.value, 9)
+        implied = point.score if not point.round else None if point.gain is None else point.score - point.gain.value
+        own = point.line or current
+        if not point.line and implied is not None:
+            # From before lines had names: another base is another model, or other questions. One that was scored by
+            # hand and comes out hardly different may be the same: the line stays until a gain is over it.
+            own = round(implied, 9)
+        hardly = (
+            not point.line and not point.round and current in bases and abs(point.score - bases[current]) <= _HARDLY
+        )
+        if not hardly:
+            current = own
+        if implied is not None:
+            bases[own] = implied
         line = lines.setdefault(own, {})
         at = (point.round, point.checkpoint)
         _, known = line.pop(at, (0.0, None))
         line[at] = (point.score, point.gain or known)
-    found = sorted(lines[base].items(), key=lambda item: item[0][0])
+    base = bases.get(current)
+    found = sorted(lines.get(current, {}).items(), key=lambda item: item[0][0])
+    if found and base is not None and found[0][0][0]:
+        found.insert(0, ((0, ""), (base, None)))
     gains = [gain for _, (_, gain) in found]
     return HeldOut(
         rounds=_numbers([number for (number, _), _ in found]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sapo_desktop.core.records import Question
+from sapo_desktop.core.records import Prompt, Question
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.answering import LEAST_ROOM
 from sapo_desktop.engines.protocols import Encoded, Loaded
@@ -30,7 +30,7 @@ class Engine(Protocol):
 
     loaded: Loaded | None
 
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded: ...
+    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded: ...
 
 
 class Examiner(Protocol):
@@ -47,13 +47,16 @@ async def own_too_long(engine: Engine, family: Family) -> list[Text]:
     questions = [row.question for level in family.levels for row in level.rows]
     lengths = {question: len(question.encode()) for question in questions}
     shortest = min(questions, key=lengths.__getitem__)
-    (around,) = (await engine.encode([shortest], [])).prompts  # the template, and some more
+    (around,) = (await engine.encode([Prompt(question=shortest)], [])).prompts  # the template, and some more
     # No tokenizer makes more tokens than there are bytes.
     doubtful = [question for question in questions if lengths[question] + len(around) > context - LEAST_ROOM]
     doubtful = sorted(doubtful, key=lengths.__getitem__, reverse=True)[:CHECKED]
     if not doubtful:
         return []
-    found = [len(prompt) for prompt in (await engine.encode(doubtful, [])).prompts]
+    found = [
+        len(prompt)
+        for prompt in (await engine.encode([Prompt(question=question) for question in doubtful], [])).prompts
+    ]
     count = sum(tokens > context - LEAST_ROOM for tokens in found)
     if not count:
         return []
@@ -84,7 +87,7 @@ async def too_long(engine: Engine, examiner: Examiner, catalogue: Catalogue, lev
     tasks = [f"{name}/{level}" for name in levels if not catalogue.family(name).own for level in levels[name]]
     asked = await examiner.set_questions([QuestionRef(task=task, seed=seed) for task in tasks for seed in _SEEDS])
     questions = [question for question in asked if question is not None]
-    prompts = (await engine.encode([question.text for question in questions], [])).prompts
+    prompts = (await engine.encode([Prompt(question=question.text) for question in questions], [])).prompts
     most = engine.loaded.context - LEAST_ROOM
     found = {question.task for question, prompt in zip(questions, prompts, strict=True) if len(prompt) > most}
     if found:

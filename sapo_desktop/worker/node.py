@@ -19,24 +19,28 @@ import contextvars
 import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, NotWritten, TaskError, UsageError
-from sapo_desktop.core.records import EvalReport, Group, Sampling
+from sapo_desktop.core.records import EvalReport, Group, Prompt, Question, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, NotKept
 from sapo_desktop.learning import guard
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
+from sapo_desktop.learning.first_look import first_look
 from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
 from sapo_desktop.learning.plan import (
     after_round,
     answer_tokens,
+    evaluation_tokens,
     next_learning_rate,
     plan_round,
+    shots_shown,
     tasks_of_interest,
     trainer_settings,
 )
@@ -138,7 +142,7 @@ class Node:
         self.round_seconds: list[float] = []
         self.last_reward: float | None = None
         """Of the last round that ended in this process."""
-        self._validation = Validation(self._refresh, evaluator, engine, keeper, self.show.notice)
+        self._validation = Validation(self._refresh, self._scored, evaluator, engine, keeper, self.show.notice)
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
         self._scoring: tuple[asyncio.Task[tuple[EvalReport, Standing]], contextvars.Context] | None = None
@@ -190,13 +194,18 @@ class Node:
 
     @property
     def max_tokens(self) -> int:
-        """The most tokens of an answer now."""
+        """The most tokens that an answer may ever have."""
         return answer_tokens(self.settings, self.engine.parameters)
 
     def yardstick(self) -> Yardstick:
-        """How long own answers are and may be now."""
+        """How long own answers are and may be, and how this node asks its questions."""
         context = self.engine.loaded.context if self.engine.loaded else 0
-        return Yardstick(self.max_tokens, context, medians(self.counters.reasoned))
+        shots = shots_shown(self.settings, self.counters)
+        return Yardstick(self.max_tokens, context, medians(self.counters.reasoned), shots)
+
+    async def prompts(self, questions: Sequence[Question]) -> list[Prompt]:
+        """What this node's model is asked for each question."""
+        return await self.examiner.prompts(questions, shots_shown(self.settings, self.counters))
 
     def progress(self) -> tuple[int, float | None]:
         """The last finished round and its reward; None where that round did not end in this process."""
@@ -205,12 +214,14 @@ class Node:
     async def evaluate(self, name: str, which: SetName, samples: int = 0, temperature: float = 0.0) -> EvalReport:
         """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`, `temperature`: see
         EvalReport."""
+        shots = shots_shown(self.settings, self.counters)
         if name == "last":
             reached = self.counters.round if self._settled else self.show.round
-            subject = Subject(name, reached, None, live=True)
+            subject = Subject(name, reached, None, live=True, shots=shots)
         else:
             checkpoint = await self.find_checkpoint(name)
-            subject = Subject(name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None)
+            folder = checkpoint.folder if checkpoint else None
+            subject = Subject(name, checkpoint.round if checkpoint else 0, folder, shots=shots)
         before = self.show.phase
         async with self.awake():
             try:
@@ -417,6 +428,8 @@ class Node:
     async def _prepared_round(self) -> RoundResult:
         if self._unkept:  # what the engine holds is to be kept, however late it looks whether to give this round up
             grace_of_caller.set(PATIENCE)
+        if self.counters.shots is None:
+            self.counters = await self._looked_at(self.counters)
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
         plan = dataclasses.replace(plan, human=self.human_groups.next())
         self.show.round = plan.number
@@ -436,19 +449,33 @@ class Node:
         finally:
             watcher.leave()
 
+    async def _looked_at(self, counters: Counters) -> Counters:
+        """With what a first look at the model says of how to ask it and where to begin; a setting decides first."""
+        self.show.enter("evaluate")
+        held_out = await self.evaluator.held_out("validation")
+        named = self.settings.shots
+        tries = named == "auto" and self.engine.loaded is not None and self.engine.loaded.learns_from_examples
+        ways = [0, 1, 2] if tries else [0 if named == "auto" else int(named)]
+        tell = partial(self.show.progress, "evaluate")
+        look = await first_look(self.engine, self.examiner, held_out.questions, ways, tell)
+        log.info("This model is shown %d worked examples and begins at level %s.", look.shots, look.level)
+        asking = msgspec.structs.replace(counters.asking, begin=look.level)
+        return msgspec.structs.replace(counters, shots=look.shots, asking=asking)
+
     async def _answer_ahead(self, result: RoundResult) -> None:
         """Have the questions of the round after this one answered beside its step. Should they be others in the end, as
         after a rollback, they are answered in their turn; where they cannot be set, the next round says why."""
-        counters = after_round(self.counters, result, self.levels)
+        counters = after_round(self.counters, result, self.levels, self.max_tokens)
         plan = plan_round(self.settings, counters, self.levels, self.engine.parameters)
         try:
             questions = await sample_batch(plan, self.examiner, None)
+            prompts = await self.examiner.prompts(questions, plan.shots)
         except HostCancelled:
             raise
         except (TaskError, HostError) as error:
             log.warning("The next round's questions could not be set beside this one's step: %s", error)
             return
-        self.engine.answer_ahead([question.text for question in questions], plan.answers, plan.sampling)
+        self.engine.answer_ahead(prompts, plan.answers, plan.sampling)
 
     async def _follow_threads(self) -> None:
         """Compute with as many threads as was decided, under a new run: their number is part of what repeats one."""
@@ -477,7 +504,7 @@ class Node:
 
     async def _conclude(self, result: RoundResult) -> None:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""
-        self.counters = after_round(self.counters, result, self.levels)
+        self.counters = after_round(self.counters, result, self.levels, self.max_tokens)
         self.last_reward = result.report.reward
         if result.report.step is not None:
             self.remember_micro_batch(result.report.step.micro_batch)
@@ -503,7 +530,9 @@ class Node:
         if not self.engine.trains:
             return False
         try:
-            self.counters, judged = await self._validation.after_round(self.settings, self.counters)
+            self.counters, judged = await self._validation.after_round(
+                self.settings, self.counters, await self._answered()
+            )
             return judged
         except asyncio.CancelledError:
             own = asyncio.current_task()
@@ -549,7 +578,7 @@ class Node:
         report = await self.evaluator.evaluate(
             subject,
             await self.evaluator.held_out(which),
-            Sampling(temperature=temperature or self.settings.temperature, max_tokens=self.max_tokens),
+            Sampling(temperature=temperature or self.settings.temperature, max_tokens=self._evaluation_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,
         )
@@ -559,7 +588,7 @@ class Node:
 
     async def _refresh(self, subject: Subject, standing: Standing, parts: int) -> tuple[EvalReport, Standing]:
         self.show.enter("evaluate")
-        sampling = Sampling(max_tokens=self.max_tokens)
+        sampling = Sampling(max_tokens=self._evaluation_tokens)
         answering = self.evaluator.refresh(
             subject, standing, parts, sampling, lambda done, total: self.show.progress("evaluate", done, total)
         )
@@ -570,13 +599,24 @@ class Node:
         if self._unscored:
             scoring.cancel()
         try:
-            report, after = await scoring
+            return await scoring
         finally:
             self._scoring = None
-        await self._scored(report)
-        return report, after
+
+    @property
+    def _evaluation_tokens(self) -> int:
+        return evaluation_tokens(self.settings, self.counters, self.engine.parameters)
+
+    async def _answered(self) -> str:
+        """Names the questions and how they are answered: another answerer, a lower limit or another number of examples
+        moves a score without any learning."""
+        held_out = await self.evaluator.held_out("validation")
+        shots = shots_shown(self.settings, self.counters)
+        return f"{held_out.fingerprint} {self.engine.plan.choice.generator} {self.settings.max_tokens} {shots}"
 
     async def _scored(self, report: EvalReport) -> None:
+        asked = f"{self.counters.model[:16]} {await self._answered()}"
+        report = msgspec.structs.replace(report, line=asked)
         await self.keeper.record_eval(self.counters.run, report)
         self.keeper.latest = self.keeper.latest.after_eval(report)
         self.show.publish(EvalFinished(report=report))
@@ -608,7 +648,14 @@ class Node:
         if model is None:
             return False
         self.counters = msgspec.structs.replace(
-            self.counters, model=model.hash, micro_batch=0, reasoned={}, accounts={}
+            self.counters,
+            model=model.hash,
+            micro_batch=0,
+            reasoned={},
+            accounts={},
+            shots=None,
+            limit=0,
+            readable=None,
         )
         engine.use_model(model, trainer_settings(self.settings, model.parameters, self.counters))
         self.show.notice(

@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.fitting import TINY_PARAMETERS
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
-from sapo_desktop.learning.plan import share_of
+from sapo_desktop.learning.plan import share_of, shots_shown
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Notify
 from sapo_desktop.worker.store.checkpoints import Checkpoint
@@ -27,68 +28,67 @@ BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
-PARTS = 8
+PARTS, PARTS_OF_TINY = 25, 8
 """Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do. A look
-takes at least as long as its longest answer, so that larger parts cost less a question."""
+takes at least as long as its longest answer, so that larger parts cost less a question; models that take seconds for
+an answer are asked fewer at a time."""
 
 Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
-"""Evaluator.refresh, which the history and all front ends hear of."""
+"""Evaluator.refresh, which all front ends see at work."""
 
 
 class Validation:
     """Scores the adapter, a part of the questions at a time, and goes back to the best checkpoint where the guard says
     so."""
 
-    def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, notify: Notify) -> None:
+    def __init__(
+        self,
+        score: Score,
+        scored: Callable[[EvalReport], Awaitable[None]],
+        evaluator: Evaluator,
+        engine: Engine,
+        keeper: Keeper,
+        notify: Notify,
+    ) -> None:
+        """`scored`: has a report kept and shown."""
         self._score = score
+        self._scored = scored
         self._evaluator = evaluator
         self._engine = engine
         self._keeper = keeper
         self._notify = notify
 
-    async def after_round(self, settings: Settings, counters: Counters) -> tuple[Counters, bool]:
-        """Score what the round left, if that is due, and act on it once all questions were asked anew. The counters
-        after that, and whether a verdict was given."""
+    async def after_round(self, settings: Settings, counters: Counters, answered: str) -> tuple[Counters, bool]:
+        """Score what the round left, if that is due, and act on it once all questions were asked again. The counters
+        after that, and whether a verdict was given. `answered`: names the questions and how they are answered."""
         every = settings.validate_every
         if not every:
             return counters, False
-        answered = await self._answered(settings)
-        begins = counters.standing.questions != answered
-        if begins:
-            counters = await self._begin(settings, counters, answered)
-        parts = min(PARTS, every)
-        if not _due(counters.round, every, parts):
-            return counters, begins
+        if counters.standing.questions != answered:
+            # It had learned before the questions, or the way to ask them, were others: all are asked again.
+            counters = msgspec.structs.replace(counters, standing=Standing(questions=answered))
+        tiny = self._engine.parameters <= TINY_PARAMETERS
+        parts = min(PARTS_OF_TINY if tiny else PARTS, every)
+        if not _due(counters.round, every, parts, tiny):
+            return counters, False
         number = self._keeper.store.next_number(counters.round)
         last = counters.standing.part % parts == parts - 1
-        subject = Subject(str(number) if last else "", counters.round, None, live=True)
+        shots = shots_shown(settings, counters)
+        subject = Subject(str(number) if last else "", counters.round, None, live=True, shots=shots)
         report, standing = await self._score(subject, counters.standing, parts)
+        judged = last and len(report.solved) == len(standing.results)
         counters = msgspec.structs.replace(counters, standing=standing)
-        if not last:
-            return counters, begins
+        if judged and counters.guard.best_checkpoint is None:
+            base = await self._evaluator.base_report(Subject(BASE, 0, None, shots=shots), standing)
+            await self._scored(base)
+            counters, _ = self._judge(settings, counters, base, BASE_NUMBER)
+        await self._scored(report)
+        if not judged:
+            return counters, False
         counters, action = self._judge(settings, counters, report, number)
         if action is guard.Action.ROLL_BACK:
             await self._roll_back(counters)
         return counters, True
-
-    async def _begin(self, settings: Settings, counters: Counters, answered: str) -> Counters:
-        """The first score of all is the untrained model's: without it nobody could say what was learned."""
-        base, standing = await self._score(Subject(BASE, 0, None), Standing(questions=answered), 1)
-        parts = min(PARTS, settings.validate_every)
-        standing = msgspec.structs.replace(standing, base=base.solved, unasked=parts)
-        if counters.guard.best_checkpoint is not None:
-            # It had learned before the questions, or the way to answer them, were others: all are asked of it, too.
-            unknown = msgspec.structs.replace(standing, results=[], unasked=0)
-            _, standing = await self._score(Subject("", counters.round, None, live=True), unknown, 1)
-            return msgspec.structs.replace(counters, standing=standing)
-        counters = msgspec.structs.replace(counters, standing=standing)
-        return self._judge(settings, counters, base, BASE_NUMBER)[0]
-
-    async def _answered(self, settings: Settings) -> str:
-        """Names the questions and how they are answered: another answerer or a lower limit moves a score without any
-        learning."""
-        held_out = await self._evaluator.held_out("validation")
-        return f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
 
     def _judge(
         self, settings: Settings, counters: Counters, report: EvalReport, number: int
@@ -122,10 +122,10 @@ class Validation:
         return None
 
 
-def _due(reached: int, every: int, parts: int) -> bool:
-    """Whether a part is asked after that round. Until all were asked once they come twice as often: a new node learns
-    fastest, and the line that its owner sees would lag behind by as many rounds as it took to learn. The first look
-    comes after half of the rounds that lie between two."""
+def _due(reached: int, every: int, parts: int, tiny: bool) -> bool:
+    """Whether a part is asked after that round. Until all were asked once, tiny models are asked twice as often: they
+    learn fastest then, and the line that their owner sees would lag behind by as many rounds as it took to learn. The
+    first look comes after half of the rounds that lie between two."""
     usual = every // parts
-    between = max(1, usual // 2) if reached <= every // 2 else usual
+    between = max(1, usual // 2) if tiny and reached <= every // 2 else usual
     return reached % between == between // 2

@@ -55,7 +55,7 @@ class ScriptedService:
             case p.Encode():
                 return p.Encoded(
                     tokens=[_tokens(text, request.end) for text in request.texts],
-                    prompts=[list(question.encode()) for question in request.questions],
+                    prompts=[list(prompt.question.encode()) for prompt in request.questions],
                 )
             case p.Step():
                 return p.Stepped(report=self._step(request.batch, self._settings))
@@ -72,7 +72,7 @@ class ScriptedService:
         steps = 0 if request.base else self.steps
         total = len(request.prompts) * request.answers
         completions = []
-        for place, question in enumerate(request.prompts):
+        for place, question in enumerate([prompt.question for prompt in request.prompts]):
             first = request.sampling.seed + place * request.answers
             texts = [self._script(question, first + i, steps) for i in range(request.answers)]
             completions.append([_completion(text, request.sampling) for text in texts])
@@ -81,7 +81,7 @@ class ScriptedService:
         if total == 1:
             _speak(completions[0][0], progress)
         return p.Generated(
-            prompt_tokens=[list(question.encode()) for question in request.prompts],
+            prompt_tokens=[list(prompt.question.encode()) for prompt in request.prompts],
             completions=completions,
             seconds=0.0,
             batch=total,

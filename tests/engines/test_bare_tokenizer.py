@@ -12,6 +12,7 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer, load_bare_tokenizer
 from sapo_desktop.engines.tokenizer import load_tokenizer
+from tests.builders import as_prompt
 
 STARTER = resource("starter")
 TEXTS = [
@@ -39,7 +40,7 @@ def test_ids_and_texts_are_those_of_transformers(folder: Path) -> None:
     assert bare.backend.special_tokens_map == plain.backend.special_tokens_map
     assert bare.backend.get_chat_template() == plain.backend.get_chat_template()
     for text in TEXTS:
-        assert bare.prompt_tokens(text) == plain.prompt_tokens(text)
+        assert bare.prompt_tokens(as_prompt(text)) == plain.prompt_tokens(as_prompt(text))
         for end in (True, False):
             assert bare.encode_foreign(text, end) == plain.encode_foreign(text, end)
         for split in (True, False):

@@ -1,6 +1,5 @@
 """What models are asked: the instructions in the system's or the user's turn, and the same ids whatever engine asks."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from sapo_desktop.engines.chat_template import ChatTemplate, Piece
 from sapo_desktop.engines.prompts import INSTRUCTIONS, TAG, Prompter
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from sapo_desktop.tasks.grammars import parse_answer
+from tests.builders import as_prompt
 from tests.engines.real_models import KINDS, TEMPLATES, save_real_model
 
 QUESTION = "What is 2 + 4?"
@@ -29,8 +29,8 @@ def prompter(template: str, special: tuple[str, ...] = ()) -> Prompter:
 
 def test_a_chat_model_is_told_how_to_answer_in_the_systems_turn() -> None:
     one = prompter(ENDS)
-    assert one.pieces(QUESTION) == [Piece(f"[system]{INSTRUCTIONS}[user]{QUESTION}[assistant]", True)]
-    assert one.messages(QUESTION) == [
+    assert one.pieces(as_prompt(QUESTION)) == [Piece(f"[system]{INSTRUCTIONS}[user]{QUESTION}[assistant]", True)]
+    assert one.messages(as_prompt(QUESTION)) == [
         {"role": "system", "content": INSTRUCTIONS},
         {"role": "user", "content": QUESTION},
     ]
@@ -39,37 +39,39 @@ def test_a_chat_model_is_told_how_to_answer_in_the_systems_turn() -> None:
 @pytest.mark.parametrize("template", [SILENT, STRICT, SHORTENING], ids=["dropped", "refused", "shortened"])
 def test_where_a_template_has_no_system_role_the_users_turn_says_it(template: str) -> None:
     one = prompter(template)
-    ((text, _),) = one.pieces(QUESTION)
+    ((text, _),) = one.pieces(as_prompt(QUESTION))
     assert text.startswith(f"[user]{INSTRUCTIONS}\n\n{QUESTION}") and "[system]" not in text
-    assert one.messages(QUESTION) == [{"role": "user", "content": f"{INSTRUCTIONS}\n\n{QUESTION}"}]
+    assert one.messages(as_prompt(QUESTION)) == [{"role": "user", "content": f"{INSTRUCTIONS}\n\n{QUESTION}"}]
 
 
 def test_a_model_without_a_template_goes_on_after_the_bare_question() -> None:
     bare = Prompter(None, ["<eos>"], has_tag=False)
-    assert bare.pieces(QUESTION) == [Piece(QUESTION, True)]
-    assert bare.pieces("Is <eos> a word?") == [Piece("Is <eos> a word?", False)]
-    assert bare.messages(QUESTION) == [{"role": "user", "content": QUESTION}]
+    assert bare.pieces(as_prompt(QUESTION)) == [Piece(QUESTION, True)]
+    assert bare.pieces(as_prompt("Is <eos> a word?")) == [Piece("Is <eos> a word?", False)]
+    assert bare.messages(as_prompt(QUESTION)) == [{"role": "user", "content": QUESTION}]
 
 
 def test_the_starter_and_what_is_made_of_it_get_the_bare_question_in_their_template() -> None:
     starter = load_tokenizer(resource("starter"))
-    ids = starter.prompt_tokens(QUESTION)
+    ids = starter.prompt_tokens(as_prompt(QUESTION))
     assert starter.backend.decode(ids, clean_up_tokenization_spaces=False) == f"<q>{QUESTION}<a>"
-    assert starter.prompter.messages(QUESTION) == [{"role": "user", "content": QUESTION}]
+    assert starter.prompter.messages(as_prompt(QUESTION)) == [{"role": "user", "content": QUESTION}]
     assert TAG == OPEN
 
 
 def test_what_a_question_spells_is_text_and_not_a_special_token() -> None:
-    before, asked, after = prompter(ENDS, ("[end]",)).pieces("Is [end] a word?")
+    before, asked, after = prompter(ENDS, ("[end]",)).pieces(as_prompt("Is [end] a word?"))
     assert (asked, after) == (Piece("Is [end] a word?", False), Piece("[assistant]", True))
     assert before == Piece(f"[system]{INSTRUCTIONS}[user]", True)
 
 
 def test_a_template_that_takes_no_question_at_all_is_refused() -> None:
     with pytest.raises(ModelError, match="does not take a question"):
-        prompter("{{ raise_exception('never') }}").pieces(QUESTION)
+        prompter("{{ raise_exception('never') }}").pieces(as_prompt(QUESTION))
     with pytest.raises(ModelError, match="does not show the question"):
-        prompter("{% for m in messages %}{{ m.content[:5] }}{% endfor %}", ("[end]",)).pieces("Is [end] a word?")
+        prompter("{% for m in messages %}{{ m.content[:5] }}{% endfor %}", ("[end]",)).pieces(
+            as_prompt("Is [end] a word?")
+        )
 
 
 @pytest.fixture(scope="module", params=[*sorted(KINDS), "no system role"])
@@ -82,7 +84,7 @@ def words(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_every_kind_is_told_it_once_before_the_question(words: ModelTokenizer) -> None:
-    text = words.backend.decode(words.prompt_tokens(QUESTION))
+    text = words.backend.decode(words.prompt_tokens(as_prompt(QUESTION)))
     assert text.count(INSTRUCTIONS) == 1 and text.count(QUESTION) == 1
     assert text.index(INSTRUCTIONS) < text.index(QUESTION)
 
@@ -90,7 +92,10 @@ def test_every_kind_is_told_it_once_before_the_question(words: ModelTokenizer) -
 def test_torch_reads_a_special_token_that_a_question_spells_as_text(words: ModelTokenizer) -> None:
     special = words.special_texts()[-1]
     number = words.backend.convert_tokens_to_ids(special)
-    plain, spelt = words.prompt_tokens("Is it a word?"), words.prompt_tokens(f"Is {special} a word?")
+    plain, spelt = (
+        words.prompt_tokens(as_prompt("Is it a word?")),
+        words.prompt_tokens(as_prompt(f"Is {special} a word?")),
+    )
     assert spelt.count(number) == plain.count(number)
     assert words.backend.decode(spelt).count(special) == plain.count(number) + 1
 
@@ -106,9 +111,9 @@ def test_llama_cpp_asks_with_the_same_ids(words: ModelTokenizer, tmp_path: Path)
     write_folder(folder, tmp_path / "m.gguf", "F32")
     model = GgufModel(tmp_path / "m.gguf", gpu=False)
     try:
-        theirs: Callable[[str], list[int]] = Vocabulary(model).prompt_tokens
+        theirs = Vocabulary(model).prompt_tokens
         for text in (QUESTION, f"Is {words.special_texts()[-1]} a word?"):
-            assert theirs(text) == words.prompt_tokens(text)
+            assert theirs(as_prompt(text)) == words.prompt_tokens(as_prompt(text))
     finally:
         model.close()
 

@@ -26,6 +26,7 @@ from sapo_desktop.engines.torch import service
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.files.folder import read_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
+from tests.builders import as_prompt, as_prompts
 from tests.engines.export_models import CORPUS, llama, torch_logits
 from tests.engines.real_models import KINDS, QUESTION, save_real_model, trained_tokenizer
 from tests.engines.tiny import loaded_engine
@@ -90,7 +91,9 @@ def test_the_folder_passes_the_checks_of_a_model(kind: str, folder: Path) -> Non
 
 def test_a_question_reads_as_the_template_has_it_without_thinking_on_any_day(kind: str, folder: Path) -> None:
     words = load_tokenizer(folder)
-    assert words.backend.decode(words.prompt_tokens(QUESTION)) == KINDS[kind].prompt.replace("SYSTEM", INSTRUCTIONS)
+    assert words.backend.decode(words.prompt_tokens(as_prompt(QUESTION))) == KINDS[kind].prompt.replace(
+        "SYSTEM", INSTRUCTIONS
+    )
 
 
 def test_text_is_cut_as_tokenizer_json_says_whatever_class_is_named(kind: str, folder: Path) -> None:
@@ -125,7 +128,7 @@ def test_a_round_answers_marks_learns_is_kept_and_goes_on(name: str, folder: Pat
     loaded = engine.handle(p.Load(model=str(folder), trainer=settings, threads=1), quiet)
     assert isinstance(loaded, p.Loaded) and loaded.context == 1024
 
-    ask = p.Generate(prompts=[QUESTION, "Spell cat"], answers=3, sampling=Sampling(max_tokens=24, seed=5))
+    ask = p.Generate(prompts=as_prompts([QUESTION, "Spell cat"]), answers=3, sampling=Sampling(max_tokens=24, seed=5))
     made = engine.handle(ask, quiet)
     assert isinstance(made, p.Generated)
     assert all(c.tokens and len(c.tokens) == len(c.logprobs) <= 24 for group in made.completions for c in group)
@@ -169,7 +172,7 @@ def learnable(engine: Any, made: p.Generated) -> list[TrainingSequence]:
 def trained_engine(folder: Path) -> Any:
     """A torch engine some steps away from its start, so that its adapter shows."""
     engine = loaded_engine(folder, lora_rank=4, learning_rate=2e-2)
-    prompts = [engine.lm.words.prompt_tokens(QUESTION)]
+    prompts = [engine.lm.words.prompt_tokens(as_prompt(QUESTION))]
     answers = [engine.lm.words.encode_foreign(text, end=True) for text in (RIGHT, "No idea.", "1 2 3")]
     batch = [
         TrainingSequence(prompt=prompts[0], tokens=tokens or [], advantage=advantage)
@@ -185,7 +188,7 @@ def test_exports_answer_as_the_engine_does(folder: Path, tmp_path: Path) -> None
     engine = trained_engine(folder)
     for format in ("peft", "merged", "gguf"):
         engine.export(p.Export(format=format, folder=str(tmp_path / format)))
-    tokens = engine.lm.words.prompt_tokens(QUESTION)
+    tokens = engine.lm.words.prompt_tokens(as_prompt(QUESTION))
     merged = AutoModelForCausalLM.from_pretrained(tmp_path / "merged", local_files_only=True).eval()
     expected = torch_logits(engine.policy.model, tokens)
     assert np.abs(torch_logits(merged, tokens) - expected).max() < 1e-4
@@ -241,7 +244,7 @@ def test_logits_in_llama_cpp_equal_transformers_with_base_merged_and_adapter(fol
     write_folder(folder, tmp_path / "base.gguf", "F32")
     files = written(engine, tmp_path)
     for text in CORPUS[1:6]:
-        tokens = [*engine.lm.words.prompt_tokens(text), *encode(engine, RIGHT)][:250]
+        tokens = [*engine.lm.words.prompt_tokens(as_prompt(text)), *encode(engine, RIGHT)][:250]
         with engine.policy.model.disable_adapter():
             base = torch_logits(engine.policy.model, tokens)
         trained = torch_logits(engine.policy.model, tokens)
@@ -270,7 +273,7 @@ def close(ours: Any, theirs: Any) -> None:
 
 def test_gradients_are_those_of_a_plain_pass_through_transformers(folder: Path) -> None:
     engine = trained_engine(folder)
-    prompt, tokens = engine.lm.words.prompt_tokens(QUESTION), engine.lm.words.encode_foreign(RIGHT, end=True)
+    prompt, tokens = engine.lm.words.prompt_tokens(as_prompt(QUESTION)), engine.lm.words.encode_foreign(RIGHT, end=True)
     parameters = engine.policy.trainable()
 
     engine.trainer.optimiser.zero_grad()

@@ -26,6 +26,7 @@ from sapo_desktop.core.records import Generated, Sampling, TrainerSettings, Trai
 from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch import lm as torch_lm
 from sapo_desktop.engines.torch.service import TorchEngine
+from tests.builders import as_prompts
 
 SPECIAL = ["<pad>", "<eos>", "<q>", "<a>"]
 PLAIN = ["<answer>", "</answer>", "greatest common divisor"]
@@ -100,7 +101,7 @@ def answer(
 ) -> Generated:
     """Answer the prompts; keywords are those of Sampling."""
     wanted = msgspec.convert(sampling, Sampling)
-    request = Generate(prompts=prompts, answers=answers, sampling=wanted, base=base)
+    request = Generate(prompts=as_prompts(prompts), answers=answers, sampling=wanted, base=base)
     return engine.generate(request, lambda _: None, threading.Event().is_set)
 
 

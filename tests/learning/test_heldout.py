@@ -1,6 +1,6 @@
 """The validation set asked a part at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -19,20 +19,25 @@ class Able(FakeEngine):
         super().__init__()
         self.asked: list[Sequence[str]] = []
 
-    async def generate_with(self, checkpoint, questions, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
-        self.asked.append(questions)
-        return await super().generate_with(checkpoint, questions, sampling, progress, live=live, spoken=spoken)
+    async def generate_with(self, checkpoint, prompts, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
+        if live:
+            self.asked.append([prompt.question for prompt in prompts])
+        return await super().generate_with(checkpoint, prompts, sampling, progress, live=live, spoken=spoken)
 
 
 def evaluator(engine: FakeEngine) -> Evaluator:
     return Evaluator(engine, FakeExaminer(), bytes(32))  # type: ignore[arg-type]
 
 
-async def test_nothing_known_means_all_is_asked() -> None:
+async def test_what_was_never_asked_is_put_to_the_untrained_model_too() -> None:
     engine = Able()
+    engine.skill = 8
     report, standing = await evaluator(engine).refresh(LIVE, Standing(questions="set"), 4, Sampling(), print)
-    assert len(engine.asked[0]) == report.questions == len(standing.results) == 8
-    assert (standing.part, standing.questions, report.gain) == (0, "set", None)
+    assert len(engine.asked[0]) == report.questions == 2, "a part"
+    assert [place for place, one in enumerate(standing.results) if one is not None] == [0, 4]
+    assert [standing.base[0], standing.base[4]] == [True, False], "it solves the first that it is asked"
+    assert (standing.part, standing.questions) == (1, "set")
+    assert report.gain is not None and report.gain.value == 0.5
 
 
 async def test_a_part_is_asked_and_the_rest_stands() -> None:
@@ -60,44 +65,48 @@ async def test_the_score_is_that_of_the_newest_answers_and_its_gain_is_paired() 
     assert (report.gain.value, report.gain.low) == (pytest.approx(expected.value), pytest.approx(expected.low))
 
 
-async def test_until_all_were_asked_the_gain_is_that_of_those_that_were() -> None:
-    """Of eight questions the base solves four. It stays so until each is asked; two parts of four were, all solved."""
+async def test_until_all_were_asked_score_and_gain_are_over_those_that_were() -> None:
+    """Of eight questions the base solves four; the trained model solves all."""
     questions = (await evaluator(FakeEngine()).held_out("validation")).questions
-    engine = Grown([question.text for question in questions])
+    engine = Grown([question.text for question in questions], base={0, 3, 4, 7})
     engine.skill = 8
-    base = [True, False, False, True, True, False, False, True]
-    known = Standing(
-        questions="set", results=[Result(solved=one, partial=float(one)) for one in base], base=base, unasked=4
-    )
+    known = Standing(questions="set")
     seen = []
     for _ in range(5):
         report, known = await evaluator(engine).refresh(LIVE, known, 4, Sampling(), print)
         assert report.gain is not None
         seen.append((report.questions, report.score, report.gain.value))
     assert seen == [
-        (2, 0.5, 0.0),  # places 0 and 4, which the base solves
-        (4, 1.0, 0.5),  # and 1 and 5, which it does not: half more of the four
-        (6, 1.0, 0.5),  # 4 of 6, for which all have no room
+        (2, 1.0, 0.0),  # places 0 and 4, which the base solves
+        (4, 1.0, 0.5),  # and 1 and 5, which it does not
+        (6, 1.0, pytest.approx(4 / 6)),
         (8, 1.0, 0.5),
         (8, 1.0, 0.5),
     ]
-    assert (known.unasked, known.part) == (0, 1)
+    assert known.part == 1
+    assert set(engine.asked_of_base) == {question.text for question in questions}
+    base = await evaluator(engine).base_report(Subject("base", 0, None), known)
+    assert (base.score, base.questions) == (0.5, 8)
 
 
 class Grown(FakeEngine):
-    """Answers the first `skill` questions of the set, whatever they are asked with; the base none."""
+    """Answers the first `skill` questions of the set, whatever they are asked with; the base those of `base`."""
 
-    def __init__(self, questions: Sequence[str]) -> None:
+    def __init__(self, questions: Sequence[str], base: Collection[int] = ()) -> None:
         super().__init__()
+        self._base = base
         self._set = list(questions)
         self.asked_of_base: list[str] = []
 
-    async def generate_with(self, checkpoint, questions, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
+    async def generate_with(self, checkpoint, prompts, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
+        questions = [prompt.question for prompt in prompts]
         if not live:
             self.asked_of_base += questions
-        made = [generated([text], 1, live and self._set.index(text) < self.skill) for text in questions]
-        prompts, answers = [one.prompt_tokens[0] for one in made], [one.completions[0] for one in made]
-        return Generated(prompt_tokens=prompts, completions=answers, seconds=0.1, batch=8)
+        places = [self._set.index(text) for text in questions]
+        solved = [place < self.skill if live else place in self._base for place in places]
+        made = [generated([text], 1, one) for text, one in zip(questions, solved, strict=True)]
+        ids, answers = [one.prompt_tokens[0] for one in made], [one.completions[0] for one in made]
+        return Generated(prompt_tokens=ids, completions=answers, seconds=0.1, batch=8)
 
 
 async def test_a_question_that_is_solved_for_the_first_time_is_told_with_both_answers() -> None:
@@ -116,18 +125,18 @@ async def test_a_question_that_is_solved_for_the_first_time_is_told_with_both_an
     assert again.learned is None, "it is no news"
 
 
-async def test_nothing_is_learned_of_what_the_base_solves_or_where_it_was_never_asked() -> None:
-    for base in ([True] * 8, []):
-        engine = FakeEngine()
-        report, _ = await evaluator(engine).refresh(LIVE, Standing(questions="set", base=base), 1, Sampling(), print)
-        assert any(report.solved) and report.learned is None
+async def test_nothing_is_learned_of_what_the_base_solves() -> None:
+    report, _ = await evaluator(FakeEngine()).refresh(
+        LIVE, Standing(questions="set", base=[True] * 8), 1, Sampling(), print
+    )
+    assert any(report.solved) and report.learned is None
 
 
 class Short(FakeEngine):
     """Has no room for an answer to every other question."""
 
-    async def generate_with(self, checkpoint, questions, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
-        made = await super().generate_with(checkpoint, questions, sampling, progress, live=live, spoken=spoken)
+    async def generate_with(self, checkpoint, prompts, sampling, progress, *, live=False, spoken=None):  # type: ignore[no-untyped-def]
+        made = await super().generate_with(checkpoint, prompts, sampling, progress, live=live, spoken=spoken)
         for row in made.completions[::2]:
             row[0] = Completion(tokens=[], logprobs=[], text="", finish="length")
         return made

@@ -85,7 +85,7 @@ def test_silo_means_own_groups_only() -> None:
 
 def test_a_round_moves_counters_on() -> None:
     result = play(FakeEngine(skill=4), number=5)
-    after = after_round(counters(), result, LEVELS)
+    after = after_round(counters(), result, LEVELS, most=512)
     assert after.round == 5
     assert after.solve_rates == {"gcd/easy": 1.0, "lcm/easy": 1.0}
     assert set(after.asking.chances) == {"gcd/easy", "lcm/easy"}
@@ -101,15 +101,16 @@ def test_the_learning_rate_falls_with_the_adapters_steps_to_a_tenth_at_last() ->
     rates = [next_learning_rate(settings, LARGE, counters(round=77), n) for n in (0, 100, 200, 900, 10**6)]
     assert rates == pytest.approx([1e-3, 5e-4, 1e-3 / 3, 1e-4, 1e-4])
     constant = [next_learning_rate(Settings(), LARGE, counters(), n) for n in (0, 1000)]
-    assert constant == pytest.approx([2e-5, 2e-5], rel=1e-5)
+    assert constant == pytest.approx([recommended_learning_rate("lora", LARGE)] * 2)
     tiny = [next_learning_rate(Settings(), 2_000_000, counters(), n) for n in (0, 50)]
     assert tiny == pytest.approx([4e-3, 2e-3])
 
 
-def test_recommended_rates_are_small_for_models_of_common_size() -> None:
-    assert recommended_learning_rate("lora", 500_000_000) == 2e-5
-    assert recommended_learning_rate("full", 500_000_000) < recommended_learning_rate("lora", 500_000_000)
-    assert recommended_learning_rate("lora", 2_000_000) > recommended_learning_rate("full", 2_000_000)
+def test_recommended_rates_fall_with_the_fourth_root_of_the_size() -> None:
+    assert recommended_learning_rate("lora", 134_500_000) == pytest.approx(3e-4)
+    assert recommended_learning_rate("lora", 16 * 134_500_000) == pytest.approx(1.5e-4)
+    for parameters in (2_000_000, 500_000_000):
+        assert recommended_learning_rate("full", parameters) < recommended_learning_rate("lora", parameters)
 
 
 def test_what_is_not_trained_any_more_is_not_asked() -> None:

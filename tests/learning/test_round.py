@@ -10,6 +10,7 @@ from sapo_desktop.core.records import (
     Completion,
     Generated,
     Group,
+    Prompt,
     Question,
     Sampling,
     StepReport,
@@ -105,10 +106,10 @@ class Short(FakeEngine):
         super().__init__()
         self.too_long = tasks
 
-    async def generate(self, questions: Sequence[str], answers: int, *more: Any) -> Generated:
-        made = await super().generate(questions, answers, *more)
+    async def generate(self, prompts: Sequence[Prompt], answers: int, *more: Any) -> Generated:
+        made = await super().generate(prompts, answers, *more)
         nothing = Completion(tokens=[], logprobs=[], text="", finish="length")
-        rows = zip(questions, made.completions, strict=True)
+        rows = zip((prompt.question for prompt in prompts), made.completions, strict=True)
         return msgspec.structs.replace(
             made, completions=[[nothing] * answers if text.startswith(self.too_long) else row for text, row in rows]
         )
@@ -211,11 +212,14 @@ def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> No
 class MixedEngine(FakeEngine):
     """Solves every second question throughout and one answer of the others."""
 
-    async def generate(self, questions: Sequence[str], answers: int, *_: Any, **__: Any) -> Generated:
-        made = [generated([text], answers, 1 if place % 2 else answers) for place, text in enumerate(questions)]
+    async def generate(self, prompts: Sequence[Prompt], answers: int, *_: Any, **__: Any) -> Generated:
+        made = [
+            generated([text], answers, 1 if place % 2 else answers)
+            for place, text in enumerate(prompt.question for prompt in prompts)
+        ]
         return msgspec.structs.replace(
             made[0],
-            prompt_tokens=[[100 + place] for place in range(len(questions))],
+            prompt_tokens=[[100 + place] for place in range(len(prompts))],
             completions=[one.completions[0] for one in made],
         )
 

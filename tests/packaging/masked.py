@@ -8,13 +8,14 @@ from pathlib import Path
 
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.llama_cpp.service import Service
+from tests.builders import as_prompts
 
 
 def main(file: str, exact: str, questions: str) -> None:
     service = Service()
     service.handle(p.LoadGguf(model=file, threads=1, exact=exact == "exact"), lambda _: None)
     greedy = p.Sampling(max_tokens=48, greedy=True)
-    asked = p.Generate(prompts=json.loads(questions), answers=1, sampling=greedy)
+    asked = p.Generate(prompts=as_prompts(json.loads(questions)), answers=1, sampling=greedy)
     done = service.handle(asked, lambda _: None)
     assert isinstance(done, p.Generated)
     loaded = set(re.findall(r"libggml-cpu-(\w+)\.so", Path("/proc/self/maps").read_text()))

@@ -88,8 +88,8 @@ FAULTS = (
         "end-of-sequence-not-learned",
         "engines",
         "The end of an own answer is no part of what is trained on: models forget to stop.",
-        "Completion(tokens=t, logprobs=p, text=text(t), finish=f)",
-        'Completion(tokens=t[:-1] if f == "stop" else t, logprobs=p, text=text(t), finish=f)',
+        '[*t, end] if f == "closed" else t',
+        't[:-1] if f == "stop" else t',
         first="generation or torch_lm",
     ),
     Fault(

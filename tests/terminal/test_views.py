@@ -23,9 +23,9 @@ def test_that_the_computer_is_busy_is_told_when_it_begins_and_not_of_every_round
     assert stream.getvalue() == "Training round 2. Others compute\nTraining round 5. Others compute\n"
 
 
-def test_a_new_nodes_score_is_said_to_be_estimated_from_what_its_adapter_was_asked() -> None:
-    report = eval_report("", 0.29, round=5, questions=16, low=0.1, high=0.48, solved=[True] * 252)
-    assert "after round 5: 29% solved, by 16 questions, 95% interval 10% to 48%" in eval_line(report)
+def test_a_running_score_says_how_many_questions_it_rests_on() -> None:
+    report = eval_report("", 0.29, round=5, questions=16, low=0.1, high=0.48, solved=[True] * 16)
+    assert "after round 5: 29% of 16 questions solved, 95% interval 10% to 48%" in eval_line(report)
 
 
 class Terminal(io.StringIO):

@@ -17,6 +17,7 @@ from sapo_desktop.core.records import (
     Group,
     Mark,
     Phase,
+    Prompt,
     Question,
     Sampling,
     StepReport,
@@ -29,7 +30,7 @@ from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.hosts.engine import EnginePlan, Spoken
-from tests.builders import step_report
+from tests.builders import as_prompts, step_report
 
 
 class FakeHost:
@@ -75,6 +76,9 @@ class FakeExaminer:
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
         return [question(item.task, item.seed) for item in items]
+
+    async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]:
+        return as_prompts([question.text for question in questions])
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
@@ -134,13 +138,14 @@ class FakeEngine:
 
     async def generate(
         self,
-        questions: Sequence[str],
+        prompts: Sequence[Prompt],
         answers: int,
         sampling: Sampling,
         progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
-        self.asked.append((list(questions), answers, sampling))
+        questions = [prompt.question for prompt in prompts]
+        self.asked.append((questions, answers, sampling))
         if ended is not None:
             ended(len(questions) * answers - 1, "wrong")
         if self.hold is not None:
@@ -150,13 +155,13 @@ class FakeEngine:
         progress(len(questions) * answers, len(questions) * answers)
         return msgspec.structs.replace(generated(questions, answers, self.skill), off_policy=self.off_policy)
 
-    def answer_ahead(self, questions: Sequence[str], answers: int, sampling: Sampling) -> None:
-        self.ahead.append((list(questions), answers, sampling))
+    def answer_ahead(self, prompts: Sequence[Prompt], answers: int, sampling: Sampling) -> None:
+        self.ahead.append(([prompt.question for prompt in prompts], answers, sampling))
 
     async def generate_with(
         self,
         checkpoint: Path | None,
-        questions: Sequence[str],
+        prompts: Sequence[Prompt],
         sampling: Sampling,
         progress: Progress = unwatched,
         *,
@@ -169,7 +174,7 @@ class FakeEngine:
         if self.host.pid is None:
             raise HostDied("The engine is not running.")
         skill = self.skill if live else int((checkpoint / "skill").read_text()) if checkpoint else 1
-        made = [generated([text], 1, place < skill) for place, text in enumerate(questions)]
+        made = [generated([prompt.question], 1, place < skill) for place, prompt in enumerate(prompts)]
         if spoken is not None:
             text = made[0].completions[0][0].text
             for length in range(1, len(text) + 1):
@@ -261,8 +266,13 @@ def answered(text: str, tokens: Sequence[int] = (1, 2)) -> Completion:
     return Completion(tokens=list(tokens), logprobs=[-0.5] * len(tokens), text=text, finish="stop")
 
 
-def generated(questions: Sequence[str], answers: int, right: int) -> Generated:
+def generated(questions: Sequence[str | Prompt], answers: int, right: int) -> Generated:
     """The first `right` of each question's answers say `right`, the rest are cut at the limit."""
     right_one, wrong = answered("right", [2, 3]), Completion(tokens=[4], logprobs=[-1.0], text="wrong", finish="length")
     rows = [[right_one] * right + [wrong] * (answers - right) for _ in questions]
-    return Generated(prompt_tokens=[[len(text)] for text in questions], completions=rows, seconds=0.1, batch=8)
+    return Generated(
+        prompt_tokens=[[len(one if isinstance(one, str) else one.question)] for one in questions],
+        completions=rows,
+        seconds=0.1,
+        batch=8,
+    )

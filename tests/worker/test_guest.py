@@ -131,12 +131,12 @@ async def test_what_is_seen_is_obeyed_and_a_metered_link_is_left(it: Looked) -> 
 
 async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(it: Looked) -> None:
     there = {"threads": 1, "processor_percent": 50, "upload_kilobytes": 30, "download_kilobytes": 40}
-    away = {"threads": 4, "processor_percent": 100, "upload_kilobytes": 500, "download_kilobytes": 600}
+    away = {"threads": 2, "processor_percent": 100, "upload_kilobytes": 500, "download_kilobytes": 600}
     it.set(**there, **{f"{key}_away": value for key, value in away.items()})
     it.here = Presence(idle=6000.0)
     await it.guest.begin()
     await it.look()
-    assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (4.0, 500, 600)
+    assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (2.0, 500, 600)
     it.here = Presence(idle=0.5)
     await it.look()
     assert (it.scene.gate.cores, it.side.upload, it.rates[-1]) == (0.5, 30, 40)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from sapo_desktop.core.records import Prompt
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.tasks.catalogue import Catalogue, Family, load_catalogue
@@ -23,9 +24,9 @@ class Counting:
         self.running, self.busy = True, False
         self.encoded = 0
 
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
-        self.encoded += len(questions)
-        return Encoded(tokens=[], prompts=[[0] * (len(question) + AROUND) for question in questions])
+    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
+        self.encoded += len(prompts)
+        return Encoded(tokens=[], prompts=[[0] * (len(prompt.question) + AROUND) for prompt in prompts])
 
 
 def family(longest: int) -> Family:

@@ -61,7 +61,7 @@ class Scene:
         self.gate = Gate([self.engine.host, self.examiner.host], self.publish)
         self.node = Node(
             settings=settings,
-            counters=Counters(round=0, instance="i", seed=1, run=history.begin_run(run_manifest())),
+            counters=Counters(round=0, instance="i", seed=1, run=history.begin_run(run_manifest()), shots=0),
             levels=LEVELS,
             gate=self.gate,
             engine=self.engine,  # type: ignore[arg-type]

@@ -88,6 +88,7 @@ class _Run:
         # Without a draw the numbers are not needed; one column keeps the loop the same.
         self._noise = np.zeros((job.total, 1 if job.sampling.greedy else max(1, longest)))
         self._stop = np.array(sorted(job.stop_tokens), np.int64)
+        self._last = np.array(sorted(job.closes.last), np.int64)
         self._waiting = deque(row for row in range(job.total) if self._limits[row])
         self.watch.finished = job.total - len(self._waiting)
         self._rows = np.zeros(count, np.int64)
@@ -139,10 +140,13 @@ class _Run:
         if self.job.total == 1:
             self.watch.token(0, int(drawn.tokens[0]))
         stopped = np.isin(drawn.tokens, self._stop)
-        for place in np.flatnonzero(stopped | (self._lengths[rows] >= self._limits[rows])):
+        closed = np.isin(drawn.tokens, self._last)
+        for place in np.flatnonzero(closed):
+            closed[place] = self.job.closes(self._tokens[rows[place], : self._lengths[rows[place]]].tolist())
+        for place in np.flatnonzero(stopped | closed | (self._lengths[rows] >= self._limits[rows])):
             row = int(rows[place])
-            if stopped[place]:
-                self._finish[row] = "stop"
+            if stopped[place] or closed[place]:
+                self._finish[row] = "stop" if stopped[place] else "closed"
                 self.watch.end(row, self._tokens[row, : self._lengths[row]].tolist())
             self.watch.finished += 1
             self._ended.append(int(streams[place]))

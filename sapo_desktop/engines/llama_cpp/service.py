@@ -115,6 +115,7 @@ class LlamaCppEngine:
             vocabulary=self.model.vocabulary,
             context=self.model.context,
             versions={"llama-cpp-python": version("llama-cpp-python")},
+            learns_from_examples=self.vocabulary.prompter.learns_from_examples,
         )
 
     def use_adapter(self, file: str | None) -> None:
@@ -133,15 +134,18 @@ class LlamaCppEngine:
     def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
         """Answer questions."""
         began = time.monotonic()
-        prompts = [self.vocabulary.prompt_tokens(text) for text in request.prompts]
-        job = GenerationJob(prompts, request.answers, request.sampling, self.vocabulary.stop_tokens, self.model.context)
+        prompts = [self.vocabulary.prompt_tokens(prompt) for prompt in request.prompts]
+        words = self.vocabulary
+        job = GenerationJob(
+            prompts, request.answers, request.sampling, words.stop_tokens, self.model.context, words.closes
+        )
         watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=self.vocabulary.text)
         if job.total == 1:
             watch.token = Speaker(self.vocabulary.text, progress)
         answers = self._answer(job, None if request.base else self._adapter, watch)
         return p.Generated(
             prompt_tokens=prompts,
-            completions=answers.completions(request.answers, self.vocabulary.text),
+            completions=answers.completions(request.answers, words.text, words.end_token),
             seconds=time.monotonic() - began,
             batch=answers.batch,
             off_policy=True,

@@ -12,8 +12,11 @@ from typing import Any
 import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.extraction import CLOSE
+from sapo_desktop.core.records import Prompt
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
+from sapo_desktop.engines.closing import ClosingTag
 from sapo_desktop.engines.llama_cpp.model import GgufModel
 from sapo_desktop.engines.prompts import TAG, Prompter
 
@@ -37,18 +40,19 @@ class Vocabulary:
                 "The vocabulary of {name} names no end-of-sequence token. Choose another model.",
                 name=model.path.name,
             )
+        self.closes = ClosingTag([i for i in ids if CLOSE[-1:].encode() in self._piece(i)], self.text)
         template = model.chat_template
-        self._prompter = Prompter(
+        self.prompter = Prompter(
             ChatTemplate(template, self._special_names()) if template else None,
             sorted(self._special),
             has_tag=len(self._tokens(TAG)) == 1,
         )
 
-    def prompt_tokens(self, question: str) -> list[int]:
+    def prompt_tokens(self, prompt: Prompt) -> list[int]:
         """Return the question as this model is asked it (prompts.py), ready to be answered."""
         ids: list[int] = []
-        for text, is_template in self._prompter.pieces(question):
-            ids += self._tokens(text, beginning=not self._prompter.is_chat, special=is_template)
+        for text, is_template in self.prompter.pieces(prompt):
+            ids += self._tokens(text, beginning=not self.prompter.is_chat, special=is_template)
         return ids
 
     def encode_foreign(self, text: str, end: bool) -> list[int] | None:

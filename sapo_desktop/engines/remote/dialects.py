@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from sapo_desktop.core.extraction import CLOSE
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.sentences import sentence
@@ -79,7 +80,14 @@ class Dialect:
 _VLLM = Dialect(
     "vllm",
     at_once=64,
-    options={"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0, "logprobs": 1, "return_token_ids": True},
+    options={
+        "top_k": -1,
+        "min_p": 0.0,
+        "repetition_penalty": 1.0,
+        "logprobs": 1,
+        "return_token_ids": True,
+        "include_stop_str_in_output": True,
+    },
 )
 
 
@@ -99,6 +107,7 @@ def _openai(ask: Ask) -> dict[str, Any]:
         "temperature": 0.0 if ask.sampling.greedy else ask.sampling.temperature,
         "top_p": 1.0,
         "seed": ask.seed,
+        "stop": [CLOSE],
         "presence_penalty": 0.0,
         "frequency_penalty": 0.0,
     }

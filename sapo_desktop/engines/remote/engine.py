@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, UsageError
-from sapo_desktop.core.records import Completion, Sampling
+from sapo_desktop.core.records import Completion, Prompt, Sampling
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import room
@@ -119,7 +119,7 @@ class RemoteGenerator:
     def generate(self, request: p.Generate, progress: p.Progress) -> p.Generated:
         """Answer questions."""
         began = time.monotonic()
-        prompts = [self.words.prompt_tokens(question) for question in request.prompts]
+        prompts = [self.words.prompt_tokens(prompt) for prompt in request.prompts]
         asks = self._asks(request, prompts)
         answers = self._run(self._answer(asks, len(prompts) * request.answers, progress))
         completions: list[list[Completion]] = [[] for _ in prompts]
@@ -159,8 +159,9 @@ class RemoteGenerator:
         """What the server is, how it lets itself be asked, and what it answered first: tried on one question."""
         async with self._server() as server:
             found = await look_at(server, self.request.model)
-            prompt = self.words.prompt_tokens(PROBE)
-            ask = self._ask(found.model, PROBE, prompt, 2, PROBE_TOKENS, Sampling(max_tokens=PROBE_TOKENS), seed=1)
+            probe = Prompt(question=PROBE)
+            prompt = self.words.prompt_tokens(probe)
+            ask = self._ask(found.model, probe, prompt, 2, PROBE_TOKENS, Sampling(max_tokens=PROBE_TOKENS), seed=1)
             for dialect in found.ways:
                 try:
                     answers = await self._once(server, dialect, ask, any_number=True)
@@ -204,7 +205,7 @@ class RemoteGenerator:
         return made
 
     def _ask(
-        self, model: str, question: str, prompt: list[int], count: int, limit: int, sampling: Sampling, seed: int
+        self, model: str, question: Prompt, prompt: list[int], count: int, limit: int, sampling: Sampling, seed: int
     ) -> Ask:
         return Ask(
             model=model,

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sapo_desktop.core.records import Completion, Sampling
+from sapo_desktop.core.extraction import CLOSE, OPEN
+from sapo_desktop.core.records import Completion, FinishReason, Sampling
 from sapo_desktop.engines.remote.dialects import Raw
 from sapo_desktop.engines.remote.http import Unusable
 from sapo_desktop.engines.tokenizer import ModelTokenizer
@@ -47,19 +48,23 @@ class Translator:
         if raw.ids is not None and by_id:
             ids, logprobs = raw.ids, _logprobs(raw.logprobs, sampling)
         else:
-            ids, logprobs = self._words.encode_foreign(self._without_special(raw.text), end=False) or [], []
+            text = self._without_special(raw.text)
+            if raw.stopped and OPEN in text and CLOSE not in text:
+                text += CLOSE  # such servers keep the text to themselves that they stop at
+            ids, logprobs = self._words.encode_foreign(text, end=False) or [], []
         if cut:
             ids = ids[:limit]
-        if raw.stopped and not self._has_end(ids):
-            if cut and len(ids) == limit:
-                ids = ids[:-1]
-            # Servers that leave the end out tell no log-probability of it either.
-            ids, logprobs = [*ids, self._words.end_token], []
-        text = self._words.text(ids)
+        closed = next((n for n in range(1, len(ids) + 1) if self._words.closes(ids[:n])), 0)
+        ids = ids[: closed or None]
         stopped = raw.stopped or (bool(ids) and ids[-1] in self._words.stop_tokens)
-        return Understood(
-            Completion(tokens=ids, logprobs=logprobs, text=text, finish="stop" if stopped else "length"), by_id
-        )
+        text = self._words.text(ids)
+        if (closed or stopped) and not self._has_end(ids):
+            if cut and not closed and len(ids) == limit:
+                ids = ids[:-1]
+            # What was put there was not sampled: it has no log-probability.
+            ids, logprobs = [*ids, self._words.end_token], logprobs[: len(ids)]
+        finish: FinishReason = "closed" if closed else "stop" if stopped else "length"
+        return Understood(Completion(tokens=ids, logprobs=logprobs, text=text, finish=finish), by_id)
 
     def _has_end(self, ids: Sequence[int]) -> bool:
         """Whether the end of an answer stands among its ids. A server may end at special tokens that this model does

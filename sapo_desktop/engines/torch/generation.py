@@ -154,8 +154,8 @@ class _Batch:
             done.tokens[row].append(token)
             done.logprobs[row].append(logprobs[slot])
             watch.token(row, token)
-            if token in job.stop_tokens:
-                done.finish[row] = "stop"
+            if token in job.stop_tokens or job.closes(done.tokens[row]):
+                done.finish[row] = "stop" if token in job.stop_tokens else "closed"
                 watch.end(row, done.tokens[row])
             elif len(done.tokens[row]) < job.limit(row):
                 slots.append(slot)

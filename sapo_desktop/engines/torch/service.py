@@ -100,12 +100,13 @@ class TorchEngine:
             vocabulary=self.lm.vocabulary,
             context=self.lm.context,
             versions={name: version(name) for name in ("torch", "transformers", "peft")},
+            learns_from_examples=self.lm.words.prompter.learns_from_examples,
         )
 
     def generate(self, request: p.Generate, progress: p.Progress, should_stop: Callable[[], bool]) -> p.Generated:
         """Answer questions."""
         began = time.monotonic()
-        prompts = [self.lm.words.prompt_tokens(text) for text in request.prompts]
+        prompts = [self.lm.words.prompt_tokens(prompt) for prompt in request.prompts]
         job = self.job(prompts, request.answers, request.sampling)
         watch = GenerationMonitor(should_stop=should_stop, progress=progress, text=self.lm.words.text)
         if job.total == 1:
@@ -127,7 +128,7 @@ class TorchEngine:
         if beside is None or not self.answers_beside:
             return p.Stepped(report=self.trainer.step(batch))
         began = time.monotonic()
-        job = self.job([self.lm.words.prompt_tokens(text) for text in beside.prompts], beside.answers, beside.sampling)
+        job = self.job([self.lm.words.prompt_tokens(one) for one in beside.prompts], beside.answers, beside.sampling)
         half, ended = self.threads // 2, threading.Event()
         torch.set_num_threads(half)
         try:
@@ -165,7 +166,7 @@ class TorchEngine:
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(
             prompt_tokens=[list(prompt) for prompt in job.prompts],
-            completions=answers.completions(request.answers, self.lm.words.text),
+            completions=answers.completions(request.answers, self.lm.words.text, self.lm.words.end_token),
             seconds=time.monotonic() - began,
             batch=answers.batch,
         )
@@ -174,7 +175,14 @@ class TorchEngine:
         """What is to be answered, with as much at once as this engine takes."""
         tokens = PROMPT_TOKENS_AT_ONCE if is_packed(self.lm.model) else 0
         return GenerationJob(
-            prompts, answers, sampling, self.lm.words.stop_tokens, self.lm.context, self._batch, tokens
+            prompts,
+            answers,
+            sampling,
+            self.lm.words.stop_tokens,
+            self.lm.context,
+            self.lm.words.closes,
+            self._batch,
+            tokens,
         )
 
     def configure(self, request: p.Configure) -> None:

@@ -226,7 +226,9 @@ class GrpoTrainer:
         if sequence.sampler_logprobs is None:
             return torch.ones_like(old)
         sampled = torch.tensor(sequence.sampler_logprobs, dtype=old.dtype, device=old.device)
-        return importance_weights(old, sampled, self.settings.importance_cap)
+        weights = torch.ones_like(old)  # an end that was put there was drawn by no sampler
+        weights[: len(sampled)] = importance_weights(old[: len(sampled)], sampled, self.settings.importance_cap)
+        return weights
 
     def parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
         """Cut what `teaching` names into micro-batches."""

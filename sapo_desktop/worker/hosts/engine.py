@@ -21,7 +21,7 @@ from sapo_desktop.core.errors import CardUnusable, CheckpointError, HostCancelle
 from sapo_desktop.core.files.exports import put_in_place, refuse_used
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.fitting import ProductTimes
-from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Generated, Prompt, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Configure,
@@ -218,28 +218,28 @@ class Engine:
 
     async def generate(
         self,
-        questions: Sequence[str],
+        prompts: Sequence[Prompt],
         answers: int,
         sampling: Sampling,
         progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
-        """Answer each question `answers` times; `ended` is told now and then of one that is finished."""
-        if (made := self._ahead.answers_to(_request(questions, answers, sampling))) is not None:
+        """Answer each prompt `answers` times; `ended` is told now and then of one that is finished."""
+        if (made := self._ahead.answers_to(_request(prompts, answers, sampling))) is not None:
             return made
         async with self.exclusive():
-            return await self._generate(questions, answers, sampling, progress, ended=ended)
+            return await self._generate(prompts, answers, sampling, progress, ended=ended)
 
-    def answer_ahead(self, questions: Sequence[str], answers: int, sampling: Sampling) -> None:
+    def answer_ahead(self, prompts: Sequence[Prompt], answers: int, sampling: Sampling) -> None:
         """Answer this beside the next step, with the adapter as it is before, where there is a thread and memory for
         it; who asks just this next has it."""
         if self.answers_ahead and self.plan.overlap and self.plan.threads > 1:
-            self._ahead.want(_request(questions, answers, sampling))
+            self._ahead.want(_request(prompts, answers, sampling))
 
     async def generate_with(
         self,
         checkpoint: Path | None,
-        questions: Sequence[str],
+        prompts: Sequence[Prompt],
         sampling: Sampling,
         progress: Progress = unwatched,
         *,
@@ -247,7 +247,7 @@ class Engine:
         spoken: Spoken | None = None,
         urgent: bool = False,
     ) -> Generated:
-        """Answer each question once with another state of the adapter; the live one is put back after.
+        """Answer each prompt once with another state of the adapter; the live one is put back after.
 
         `checkpoint` None is the base model, `live` the average of the adapter that is learning. `spoken` follows the
         answer to a single question. `urgent`: a person waits, so that it goes before the work in hand where it can.
@@ -259,19 +259,19 @@ class Engine:
                     # Where what it comes between is given up or dies, it waits for its turn like everything else.
                     with contextlib.suppress(HostCancelled, HostDied):
                         return await self._generate(
-                            questions, 1, sampling, progress, base=not live, averaged=live, spoken=spoken, aside=True
+                            prompts, 1, sampling, progress, base=not live, averaged=live, spoken=spoken, aside=True
                         )
         # Made before the lock is waited for: an engine that knows no checkpoint says so at once.
         adapter = contextlib.nullcontext() if plain or checkpoint is None else self._answering_with(checkpoint)
         async with self.exclusive(), adapter:
             return await self._generate(
-                questions, 1, sampling, progress, base=plain and not live, averaged=live, spoken=spoken
+                prompts, 1, sampling, progress, base=plain and not live, averaged=live, spoken=spoken
             )
 
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
         """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
         async with self.exclusive():
-            request = Encode(texts=list(texts), end=True, questions=list(questions))
+            request = Encode(texts=list(texts), end=True, questions=list(prompts))
             return await self._call(request, Encoded)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
@@ -373,7 +373,7 @@ class Engine:
 
     async def _generate(
         self,
-        questions: Sequence[str],
+        prompts: Sequence[Prompt],
         answers: int,
         sampling: Sampling,
         progress: Progress,
@@ -394,7 +394,7 @@ class Engine:
             elif isinstance(message, TokenText):
                 said.add(message)
 
-        request = _request(questions, answers, sampling, base=base, averaged=averaged)
+        request = _request(prompts, answers, sampling, base=base, averaged=averaged)
         if aside:
             return expect(await self.host.call_aside(request, WORK_SECONDS, told), Generated)
         return await self._answer(request, told)
@@ -454,9 +454,9 @@ class Engine:
 
 
 def _request(
-    questions: Sequence[str], answers: int, sampling: Sampling, *, base: bool = False, averaged: bool = False
+    prompts: Sequence[Prompt], answers: int, sampling: Sampling, *, base: bool = False, averaged: bool = False
 ) -> Generate:
-    return Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base, averaged=averaged)
+    return Generate(prompts=list(prompts), answers=answers, sampling=sampling, base=base, averaged=averaged)
 
 
 class _Trained(msgspec.Struct, frozen=True):

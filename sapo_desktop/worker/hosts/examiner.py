@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostTimeout, TaskError
-from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.core.records import Exchange, Mark, Prompt, Question
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
@@ -25,6 +25,8 @@ from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
 from sapo_desktop.tasks.service import (
     AnswersToMark,
+    Examples,
+    GetExamples,
     GetLimits,
     HeldOut,
     HeldOutQuestions,
@@ -39,6 +41,7 @@ from sapo_desktop.tasks.service import (
     Truth,
     TruthIs,
 )
+from sapo_desktop.tasks.worked.examples import shown_with
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 log = logging.getLogger(__name__)
@@ -98,6 +101,7 @@ class Examiner:
         self._patience = patience
         self._kept = kept_ids
         self._task_ids = kept_ids.read()
+        self._examples: dict[str, list[Exchange]] = {}
         self._restarting = asyncio.Lock()
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
@@ -141,6 +145,19 @@ class Examiner:
     async def limits(self) -> Limits:
         """What the examiner's process is kept from doing on this system."""
         return (await self._asked(GetLimits(), LimitsAre)).limits
+
+    async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]:
+        """What a model is asked for each question: `shots` worked examples of its family, then the question."""
+        families = {family_of(question.task) for question in questions} if shots else set()
+        if missing := sorted(families - self._examples.keys()):
+            self._examples |= (await self._asked(GetExamples(families=missing), Examples)).by_family
+        return [
+            Prompt(
+                question=question.text,
+                shown=shown_with(question, self._examples[family_of(question.task)], shots) if shots else (),
+            )
+            for question in questions
+        ]
 
     async def truth(self, task: str, seed: int) -> str:
         return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text

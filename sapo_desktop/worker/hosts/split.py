@@ -24,7 +24,7 @@ import msgspec
 
 from sapo_desktop.core.errors import AdapterRefused, HostError, ModelError, NotWritten, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as
-from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Generated, Prompt, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Done,
@@ -198,7 +198,8 @@ class SplitEngine(Engine):
         Raises:
             ModelError: it does not; then a file that was written here is gone.
         """
-        request = Generate(prompts=_ASKED, answers=1, sampling=Sampling(max_tokens=1, greedy=True), base=True)
+        asked = [Prompt(question=question) for question in _ASKED]
+        request = Generate(prompts=asked, answers=1, sampling=Sampling(max_tokens=1, greedy=True), base=True)
         expected = expect(await self.host.call(request, WORK_SECONDS), Generated).completions
         found = expect(await self.generator.ask(request), Generated).completions
         same = sum(mine[0].tokens == theirs[0].tokens for mine, theirs in zip(expected, found, strict=True))

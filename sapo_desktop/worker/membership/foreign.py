@@ -53,12 +53,14 @@ class Yardstick:
     """How long this node's own answers are and may be; foreign ones that are longer are not trained on.
 
     `max_tokens`: ids of an answer, its end among them; `context`: ids of a question and its answer together; `lengths`:
-    median characters of reasoning by task key, of the tasks that this node reasoned about.
+    median characters of reasoning by task key, of the tasks that this node reasoned about; `shots`: worked examples
+    that this node shows its model before a question.
     """
 
     max_tokens: int
     context: int
     lengths: Mapping[str, float]
+    shots: int = 0
 
     def reasoning(self, task: str) -> float:
         """The most characters before the answer."""
@@ -264,9 +266,8 @@ class Intake:
         for one, row in marked:
             family = self._family(one.question.task)
             texts.append([as_marked(answer.text, mark, family) for answer, mark in zip(one.answers, row, strict=True)])
-        encoded = await self._encoder.encode(
-            [one.question.text for one, _ in marked], [text or "" for row in texts for text in row]
-        )
+        prompts = await self._examiner.prompts([one.question for one, _ in marked], self._yardstick().shots)
+        encoded = await self._encoder.encode(prompts, [text or "" for row in texts for text in row])
         ids, yardstick = iter(encoded.tokens), self._yardstick()
         taken = []
         for (one, row), prompt, written in zip(marked, encoded.prompts, texts, strict=True):

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sapo_desktop.core.records import Completion, Group, Mark, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Completion, Group, Mark, Prompt, TrainerSettings, TrainingSequence
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.engines.tokenizer import load_tokenizer, model_numbers
@@ -29,6 +29,7 @@ from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelop
 from sapo_desktop.swarm.protocol.refusals import Refusals
 from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
 from tests.bench.figure import Figure, arguments, at_most, peak_memory, show
+from tests.builders import as_prompt
 from tests.swarm.peers import ALICE, NETWORK, group
 from tests.worker.membership.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
 
@@ -46,10 +47,10 @@ class Starter:
         self.words = load_tokenizer(resource("starter"))
         self.numbers = model_numbers(resource("starter"))
 
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
         return Encoded(
             tokens=[self.words.encode_foreign(text, end=True) for text in texts],
-            prompts=[self.words.prompt_tokens(question) for question in questions],
+            prompts=[self.words.prompt_tokens(prompt) for prompt in prompts],
         )
 
 
@@ -156,7 +157,7 @@ def take_step(starter: Starter, way: str) -> Stepped:
 
     texts = padded(truth(asked(INDEX).seed))
     found = as_sent(starter, texts, right=True) if way == "as sent" else taken(starter, texts)[0].group
-    prompt = starter.words.prompt_tokens(asked(INDEX).text)
+    prompt = starter.words.prompt_tokens(as_prompt(asked(INDEX).text))
     batch = [
         TrainingSequence(prompt=prompt, tokens=one.tokens, advantage=0.5, external=True) for one in found.completions
     ]

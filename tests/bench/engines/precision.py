@@ -22,6 +22,7 @@ from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.bench.engines.models import SHAPES, smollm2_like
 from tests.bench.figure import Figure, arguments, at_most, cpu_seconds, show, tell
+from tests.builders import as_prompts
 
 FORMATS = ("float32", "bfloat16")
 
@@ -65,7 +66,7 @@ def measure(folder: Path, dtype: str, work: Work, options: Namespace) -> float:
     settings = TrainerSettings(micro_batch=work.step_answers)
     engine = TorchEngine(Load(model=str(folder), trainer=settings, threads=1, device="cpu", dtype=dtype))
     sampling = Sampling(max_tokens=work.length, seed=options.seed)
-    request = Generate(prompts=["what is 1+1?"], answers=work.answers, sampling=sampling)
+    request = Generate(prompts=as_prompts(["what is 1+1?"]), answers=work.answers, sampling=sampling)
 
     def answer() -> None:
         engine.generate(request, lambda _: None, threading.Event().is_set)

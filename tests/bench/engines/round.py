@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tests.bench.figure import Figure, arguments, at_least, at_most, peak_memory, show, tell
+from tests.builders import as_prompts
 
 if TYPE_CHECKING:
     from sapo_desktop.core.records import TrainingSequence
@@ -170,7 +171,7 @@ class Phases:
         from sapo_desktop.learning.advantage import group_advantages
 
         sampling = Sampling(max_tokens=self._tokens, seed=self._seed + number)
-        request = Generate(prompts=questions(self._seed), answers=self._answers, sampling=sampling)
+        request = Generate(prompts=as_prompts(questions(self._seed)), answers=self._answers, sampling=sampling)
         made = self._engine.generate(request, lambda _: None, threading.Event().is_set)
         batch = []
         for prompt, completions in zip(made.prompt_tokens, made.completions, strict=True):

@@ -17,6 +17,7 @@ from sapo_desktop.engines.gguf.reading import GgufModelFile
 from sapo_desktop.engines.gguf.words import read_tokenizer
 from sapo_desktop.engines.gguf.write import write_adapter, write_model
 from sapo_desktop.engines.torch.lm import load_language_model
+from tests.builders import as_prompt
 from tests.engines.export_models import (
     ARCHITECTURES,
     CORPUS,
@@ -77,7 +78,7 @@ def test_the_model_that_was_written_is_read_again(
     assert np.abs(torch_logits(lm.model, tokens) - torch_logits(model, tokens)).max() < 1e-5
     assert (lm.context, lm.vocabulary) == (256, ROWS)
     assert (lm.words.end_token, lm.words.stop_tokens) == (257, frozenset({257}))
-    assert lm.words.prompt_tokens("What is 2?") == encode(tokenizer, "<q>What is 2?<a>")
+    assert lm.words.prompt_tokens(as_prompt("What is 2?")) == encode(tokenizer, "<q>What is 2?<a>")
 
 
 def requantised(path: Path, source: Path, kind: str) -> Path:

@@ -17,6 +17,7 @@ from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.torch.service import Service as TorchService
+from tests.builders import as_prompts
 from tests.engines.export_models import save_base, starter_like_tokenizer, tiny_model
 
 ROWS = 272
@@ -31,6 +32,7 @@ import json, sys
 from pathlib import Path
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.examiner import Examiner
+from tests.builders import as_prompts
 catalogue = load_catalogue(Path(sys.argv[1]))
 examiner = Examiner(catalogue)
 seeds = json.loads(sys.argv[2])
@@ -101,7 +103,7 @@ def quiet(_: msgspec.Struct) -> None:
 
 def request(answers: int = 4, base: bool = False, questions: list[str] = QUESTIONS, **sampling: Any) -> p.Generate:
     wanted = msgspec.convert({"max_tokens": 24, "seed": 5} | sampling, Sampling)
-    return p.Generate(prompts=questions, answers=answers, sampling=wanted, base=base)
+    return p.Generate(prompts=as_prompts(questions), answers=answers, sampling=wanted, base=base)
 
 
 def tokens(made: p.Generated) -> list[list[list[int]]]:

@@ -12,6 +12,7 @@ import pytest
 from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, OutOfMemory, TooBig
 from sapo_desktop.engines import answering
 from sapo_desktop.engines import protocols as p
+from tests.builders import as_prompts
 from tests.engines.llama_cpp.cpp import (
     QUESTIONS,
     Pair,
@@ -49,7 +50,7 @@ def both(pair: Pair, wanted: p.Generate) -> tuple[p.Generated, p.Generated]:
 
 def test_it_says_what_was_loaded(pair: Pair) -> None:
     loaded = pair.load(exact=True)
-    theirs = p.Generate(prompts=["a"], answers=1, sampling=p.Sampling(max_tokens=1))
+    theirs = p.Generate(prompts=as_prompts(["a"]), answers=1, sampling=p.Sampling(max_tokens=1))
     assert (loaded.dtype, loaded.device, loaded.trainable, loaded.context) == ("all F32", "cpu", 0, 256)
     assert loaded.vocabulary == 272 and loaded.versions.keys() == {"llama-cpp-python"}
     assert pair.ask_cpp(theirs).batch == 1
@@ -98,7 +99,9 @@ def test_end_of_sequence_is_kept_and_nothing_after_it(pair: Pair) -> None:
     assert ended and len(ended) < len(made)
     assert all(one.tokens[-1] == 257 and 257 not in one.tokens[:-1] for one in ended)
     assert all(len(one.tokens) == 24 for one in made if one.finish == "length")
-    assert all(len(one.logprobs) == len(one.tokens) and "<eos>" not in one.text for one in made)
+    put = [one for one in made if one.finish == "closed"]
+    assert all(one.tokens[-1] == 257 and len(one.logprobs) == len(one.tokens) - 1 for one in put)
+    assert all(len(one.logprobs) == len(one.tokens) and "<eos>" not in one.text for one in made if one not in put)
 
 
 def test_fewer_streams_than_sequences_give_the_same_answers(pair: Pair) -> None:
@@ -145,7 +148,9 @@ def test_special_tokens_in_a_question_are_plain_text(pair: Pair) -> None:
 
 
 def test_foreign_text_gives_the_torch_engines_tokens(pair: Pair) -> None:
-    wanted = p.Encode(texts=["<answer>4</answer>", "a<eos>", "", "naïve 日本"], end=True, questions=QUESTIONS)
+    wanted = p.Encode(
+        texts=["<answer>4</answer>", "a<eos>", "", "naïve 日本"], end=True, questions=as_prompts(QUESTIONS)
+    )
     assert pair.ask_cpp(wanted) == pair.ask_torch(wanted)
 
 
@@ -222,7 +227,7 @@ def test_a_single_answer_is_told_piece_by_piece(pair: Pair) -> None:
 
     made = pair.ask_cpp(request(answers=1, questions=["a"], greedy=True), told)
     text = made.completions[0][0].text
-    assert text.startswith("".join(pieces)) and len("".join(pieces)) > len(text) - 4
+    assert pieces and text.startswith("".join(pieces)), "halves of characters wait for the other half"
 
 
 def test_out_of_memory_halves_the_streams_and_goes_on(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.starter import starter_folder
+from tests.builders import as_prompts
 from tests.engines.llama_cpp.cpp import Pair, in_a_process, needs_llama
 from tests.engines.llama_cpp.widened import widened
 from tests.engines.tiny import loaded_engine
@@ -36,6 +37,7 @@ import json, sys
 from pathlib import Path
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.examiner import Examiner
+from tests.builders import as_prompts
 examiner = Examiner(load_catalogue(Path(sys.argv[1])))
 tasks = ["basic_arithmetic/middle", "base_conversion/middle", "fraction_simplification/middle", "gcd/middle"]
 print(json.dumps([(examiner.question(t, s).text, examiner.truth(t, s)) for t in tasks for s in range(100, 110)]))
@@ -57,7 +59,9 @@ class Sampler:
             self.formats = formats(file)
 
     def answer(self, questions: list[str], seed: int) -> p.Generated:
-        request = p.Generate(prompts=questions, answers=ANSWERS, sampling=Sampling(max_tokens=80, seed=seed))
+        request = p.Generate(
+            prompts=as_prompts(questions), answers=ANSWERS, sampling=Sampling(max_tokens=80, seed=seed)
+        )
         if self.weights is None:
             made: p.Generated = self.pair.ask_torch(request)
             return made

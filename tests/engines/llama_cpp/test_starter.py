@@ -6,6 +6,7 @@ import pytest
 
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.starter import starter_folder
+from tests.builders import as_prompts
 from tests.engines.llama_cpp.cpp import Pair, catalogue_questions, needs_llama, tokens, worst_gap
 
 pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -27,7 +28,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 def ask(pair: Pair, questions: list[str], answers: int, *, base: bool = False, greedy: bool = False) -> None:
     """Both engines give the same prompts and answers."""
     sampling = p.Sampling(max_tokens=48, seed=7, greedy=greedy)
-    request = p.Generate(prompts=questions, answers=answers, sampling=sampling, base=base)
+    request = p.Generate(prompts=as_prompts(questions), answers=answers, sampling=sampling, base=base)
     ours, theirs = pair.ask_cpp(request), pair.ask_torch(request)
     assert ours.prompt_tokens == theirs.prompt_tokens
     same = sum(
@@ -46,7 +47,9 @@ def test_every_question_gets_the_same_greedy_answer(pair: Pair, questions: list[
 
 def test_a_trained_adapter_answers_the_same_greedily_and_by_chance(pair: Pair, questions: list[str]) -> None:
     few = questions[::8]
-    pair.learn(pair.ask_torch(p.Generate(prompts=few, answers=4, sampling=p.Sampling(max_tokens=48, seed=3))))
+    pair.learn(
+        pair.ask_torch(p.Generate(prompts=as_prompts(few), answers=4, sampling=p.Sampling(max_tokens=48, seed=3)))
+    )
     pair.sync()
     ask(pair, few, 1, greedy=True)
     ask(pair, few, 8)

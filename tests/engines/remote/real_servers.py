@@ -14,6 +14,7 @@ from typing import Any
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.remote.engine import Service
+from tests.builders import as_prompts
 
 
 def free_port() -> int:
@@ -63,7 +64,7 @@ def connected(url: str, folder: Path, key: str) -> tuple[Service, p.Loaded]:
 
 
 def ask(service: Service, prompts: list[str], answers: int = 1, **sampling: Any) -> p.Generated:
-    request = p.Generate(prompts=prompts, answers=answers, sampling=Sampling(**sampling))
+    request = p.Generate(prompts=as_prompts(prompts), answers=answers, sampling=Sampling(**sampling))
     made = service.handle(request, lambda _: None)
     assert isinstance(made, p.Generated)
     return made

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.engines.tokenizer import ModelTokenizer
+from tests.builders import as_prompt
 
 Reply = dict[str, Any] | list[Any]
 OWNERS = {
@@ -108,7 +109,7 @@ class Scripted:
         return made
 
     def chat(self, body: Any) -> Reply | int:
-        prompt = self.words.prompt_tokens(body["messages"][-1]["content"])
+        prompt = self.words.prompt_tokens(as_prompt(body["messages"][-1]["content"]))
         choices = []
         for number in range(body["n"]):
             ids = self.sampled(prompt, body["seed"], number, body["max_tokens"])

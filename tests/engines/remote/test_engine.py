@@ -25,6 +25,7 @@ from sapo_desktop.engines.remote.engine import Service
 from sapo_desktop.engines.remote.http import base_url, in_the_clear
 from sapo_desktop.engines.remote.tokens import Translator
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
+from tests.builders import as_prompt, as_prompts
 from tests.engines.real_models import save_real_model
 from tests.engines.remote.serving import Scripted, served
 
@@ -66,7 +67,7 @@ class Connected:
     def generate(self, prompts: list[str] = QUESTIONS, answers: int = 3, **options: Any) -> p.Generated:
         base = options.pop("base", False)
         sampling = Sampling(**({"max_tokens": 12, "seed": 5} | options))
-        return self.handle(p.Generate(prompts=prompts, answers=answers, sampling=sampling, base=base))
+        return self.handle(p.Generate(prompts=as_prompts(prompts), answers=answers, sampling=sampling, base=base))
 
 
 Connect = Callable[..., Connected]
@@ -177,10 +178,10 @@ def test_the_context_is_the_smaller_of_both_and_a_full_prompt_is_not_sent(node: 
 
 
 def test_texts_of_peers_are_encoded_here(node: Any) -> None:
-    reply = node.handle(p.Encode(texts=["42", "<|im_end|>"], end=True, questions=QUESTIONS))
+    reply = node.handle(p.Encode(texts=["42", "<|im_end|>"], end=True, questions=as_prompts(QUESTIONS)))
     words = node.script.words
     assert reply.tokens == [words.encode_foreign("42", end=True), None]
-    assert reply.prompts == [words.prompt_tokens(question) for question in QUESTIONS]
+    assert reply.prompts == [words.prompt_tokens(as_prompt(question)) for question in QUESTIONS]
 
 
 # -- models and keys ---------------------------------------------------------------------------------------------
@@ -441,7 +442,7 @@ def test_an_end_that_the_server_alone_knows_is_kept_as_it_was_sampled(folder: Pa
     wanted = Completion(tokens=[seven, other], logprobs=[-0.5, -0.25], text="7", finish="stop")
     assert translator.read(ended, 2, Sampling(), cut=True).completion == wanted
     left_out = Raw("7", [seven], [-0.5], True)
-    wanted = Completion(tokens=[seven, words.end_token], logprobs=[], text="7", finish="stop")
+    wanted = Completion(tokens=[seven, words.end_token], logprobs=[-0.5], text="7", finish="stop")
     assert translator.read(left_out, 2, Sampling(), cut=True).completion == wanted
 
 
@@ -512,7 +513,7 @@ def test_nobody_at_the_address(folder: Path) -> None:
 
 def test_work_before_a_connection_is_refused() -> None:
     with pytest.raises(SapoError, match="before it was connected"):
-        Service().handle(p.Generate(prompts=[], answers=1, sampling=Sampling()), lambda _: None)
+        Service().handle(p.Generate(prompts=as_prompts([]), answers=1, sampling=Sampling()), lambda _: None)
 
 
 def test_nothing_asked_is_nothing_sent(node: Any) -> None:

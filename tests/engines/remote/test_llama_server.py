@@ -24,6 +24,7 @@ from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.gguf.folder import write_folder
+from tests.builders import as_prompts
 from tests.engines.real_models import QUESTION, save_real_model
 from tests.engines.remote.real_servers import ask, connected, fetched, free_port, running
 from tests.engines.tiny import answer, loaded_engine
@@ -97,7 +98,7 @@ def test_a_cancel_ends_the_computing(tmp_path: Path) -> None:
     write_folder(folder, tmp_path / "m.gguf", "F32")
     with llama_server(tmp_path / "m.gguf", tmp_path) as url:
         service, _ = connected(url, folder, KEY)
-        request = p.Generate(prompts=[QUESTION] * 400, answers=8, sampling=Sampling(max_tokens=400))
+        request = p.Generate(prompts=as_prompts([QUESTION] * 400), answers=8, sampling=Sampling(max_tokens=400))
         with pytest.raises(HostCancelled):
             service.handle(request, lambda _: service.cancelled.set())
         # It looks once a second whether anybody still waits.

@@ -19,6 +19,7 @@ from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import Decoding, PromptBatch, Start
 from sapo_desktop.engines.torch.llama.passes import WrittenOutModel
 from sapo_desktop.engines.torch.service import TorchEngine
+from tests.builders import as_prompt, as_prompts
 from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
 
 PROMPTS = ["what is 1+1?", "a", "greatest common divisor of 12, 8", "what is 1+1?"]
@@ -39,10 +40,13 @@ def test_a_batch_equals_one_by_one(folder: Path) -> None:
             msgspec.convert({"max_tokens": 20, **sampling}, Sampling),
             engine.lm.words.stop_tokens,
             engine.lm.context,
+            engine.lm.words.closes,
             batch=1,
         )
+        words = engine.lm.words
         alone = generate(job, engine.starter(False), CPU, GenerationMonitor())
-        assert alone.tokens == [c.tokens for c in flat(together.completions)]
+        made = flat(alone.completions(2, words.text, words.end_token))
+        assert [c.tokens for c in made] == [c.tokens for c in flat(together.completions)]
         for one, other in zip(alone.logprobs, flat(together.completions), strict=True):
             assert one == pytest.approx(other.logprobs, abs=1e-4)
 
@@ -65,7 +69,8 @@ def test_logprobs_equal_the_trainers(folder: Path) -> None:
     made = answer(engine, PROMPTS, 3, max_tokens=30, seed=9)
     trainers = token_logprobs_of(engine, sequences(made, [1.0, 0.0, -1.0]))
     for completion, values in zip(flat(made.completions), trainers, strict=True):
-        assert completion.logprobs == pytest.approx(values.tolist(), abs=1e-4)
+        sampled = values.tolist()[: len(completion.logprobs)]
+        assert completion.logprobs == pytest.approx(sampled, abs=1e-4)
 
 
 def test_a_seed_repeats_bit_for_bit_and_rows_differ(engine: TorchEngine) -> None:
@@ -78,11 +83,13 @@ def test_a_seed_repeats_bit_for_bit_and_rows_differ(engine: TorchEngine) -> None
 def test_end_of_sequence_is_kept_and_the_limit_is_told(engine: TorchEngine) -> None:
     made = flat(answer(engine, PROMPTS, 8, max_tokens=25, seed=2).completions)
     stopped = [c for c in made if c.finish == "stop"]
+    closed = [c for c in made if c.finish == "closed"]
     cut = [c for c in made if c.finish == "length"]
-    assert stopped and cut
+    assert stopped and cut and closed
+    assert all(c.tokens[-1] == engine.lm.words.end_token and c.text.endswith("</answer>") for c in closed)
     assert all(c.tokens[-1] == engine.lm.words.end_token and len(c.tokens) <= 25 for c in stopped)
     assert all(len(c.tokens) == 25 and engine.lm.words.end_token not in c.tokens for c in cut)
-    assert all(len(c.tokens) == len(c.logprobs) and "<eos>" not in c.text for c in made)
+    assert all(len(c.tokens) == len(c.logprobs) + (c.finish == "closed") and "<eos>" not in c.text for c in made)
 
 
 def test_compaction_changes_no_answer(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,10 +154,13 @@ def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: 
         Sampling(max_tokens=20, seed=4),
         engine.lm.words.stop_tokens,
         engine.lm.context,
+        engine.lm.words.closes,
         prompt_tokens=longest - short_of,
     )
     start = Rationed(engine.starter(False))
-    assert generate(job, start, CPU, GenerationMonitor()).tokens == [c.tokens for c in flat(made.completions)]
+    answers = generate(job, start, CPU, GenerationMonitor())
+    again = answers.completions(2, engine.lm.words.text, engine.lm.words.end_token)
+    assert [c.tokens for c in flat(again)] == [c.tokens for c in flat(made.completions)]
     assert (start.batches[0], start.widths[0]) == (2, longest)
     assert max(start.batches) < 8 and start.widths[-1] < longest
 
@@ -158,7 +168,7 @@ def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: 
 @pytest.mark.parametrize("records", [False, True])
 def test_who_ended_makes_room_for_others(engine: TorchEngine, records: bool) -> None:
     """Where steps are recorded those that ended stay for longer; they never count beside the limit."""
-    prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS * 4]
+    prompts = [engine.lm.words.prompt_tokens(as_prompt(p)) for p in PROMPTS * 4]
     sampling, stop = Sampling(max_tokens=60, seed=2), engine.lm.words.stop_tokens
     whole = generate(GenerationJob(prompts, 4, sampling, stop, 128), engine.starter(False), CPU, GenerationMonitor())
     start, watch = Rationed(engine.starter(False)), GenerationMonitor()
@@ -171,7 +181,7 @@ def test_who_ended_makes_room_for_others(engine: TorchEngine, records: bool) -> 
 
 
 def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
-    prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS]
+    prompts = [engine.lm.words.prompt_tokens(as_prompt(p)) for p in PROMPTS]
     job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.words.stop_tokens, 128)
     start = Rationed(engine.starter(False), fits)
     return generate(job, start, CPU, GenerationMonitor()), start
@@ -203,7 +213,7 @@ def test_what_did_not_fit_is_gone_before_less_is_tried(engine: TorchEngine, monk
         return made
 
     monkeypatch.setattr(generation, "release_memory", lambda: left.append(begun[-1]() is not None))
-    prompts = [engine.lm.words.prompt_tokens(p) for p in PROMPTS]
+    prompts = [engine.lm.words.prompt_tokens(as_prompt(p)) for p in PROMPTS]
     job = GenerationJob(prompts, 2, Sampling(max_tokens=4, seed=6), engine.lm.words.stop_tokens, 128)
     gc.disable()
     try:
@@ -229,7 +239,7 @@ def test_a_batch_that_did_not_fit_is_not_tried_again(engine: TorchEngine, monkey
 def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
     cancelled = threading.Event()
     cancelled.set()
-    request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling())
+    request = Generate(prompts=as_prompts(PROMPTS), answers=2, sampling=Sampling())
     with pytest.raises(HostCancelled):
         engine.generate(request, lambda _: None, cancelled.is_set)
 
@@ -237,7 +247,7 @@ def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
 def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "PROGRESS_SECONDS", 0.0)
     told: list[GenerationProgress] = []
-    request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling(max_tokens=20, seed=2))
+    request = Generate(prompts=as_prompts(PROMPTS), answers=2, sampling=Sampling(max_tokens=20, seed=2))
     made = engine.generate(request, told.append, threading.Event().is_set)  # type: ignore[arg-type]
     assert all(t.total == 8 for t in told)
     assert [t.tokens for t in told] == sorted(t.tokens for t in told)
@@ -245,7 +255,7 @@ def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: 
     answers = flat(made.completions)
     shown = [t.ended for t in told if t.ended is not None]
     assert shown and all(one.text == answers[one.place].text for one in shown)
-    assert all(answers[one.place].finish == "stop" for one in shown)
+    assert all(answers[one.place].finish in ("stop", "closed") for one in shown)
 
 
 def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
@@ -257,7 +267,7 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
             pieces.append(message.text)
             tokens.append(message.tokens)
 
-    request = Generate(prompts=["a"], answers=1, sampling=Sampling(max_tokens=12, seed=1))
+    request = Generate(prompts=as_prompts(["a"]), answers=1, sampling=Sampling(max_tokens=12, seed=1))
     made = engine.generate(request, listen, threading.Event().is_set)
     assert len(pieces) > 3
     assert "".join(pieces) == made.completions[0][0].text

@@ -9,6 +9,7 @@ import torch
 
 from sapo_desktop.core.errors import CardUnusable, ModelError
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
+from tests.builders import as_prompt
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_a_card_that_cannot_be_used_is_told_apart(llama: Path) -> None:
 def test_a_model_without_a_template_gets_the_bare_text(copied: Path) -> None:
     (copied / "chat_template.jinja").unlink()
     bare = load_language_model(copied)
-    assert bare.tokenizer.convert_ids_to_tokens(bare.words.prompt_tokens("1+1")) == ["1", "+", "1"]
+    assert bare.tokenizer.convert_ids_to_tokens(bare.words.prompt_tokens(as_prompt("1+1"))) == ["1", "+", "1"]
 
 
 def test_text_leaves_special_tokens_out_and_answer_tags_in(lm: LanguageModel) -> None:

@@ -13,6 +13,7 @@ from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.torch import service as torch_service
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
+from tests.builders import as_prompts
 from tests.engines.tiny import loaded_engine, same, token_logprobs_of, weights
 from tests.engines.torch.test_service import QUESTION, step_of
 
@@ -39,7 +40,7 @@ def answers(engine: TorchEngine, request: p.Generate) -> p.Generated:
     return engine.generate(request, lambda _: None, lambda: False)
 
 
-NEXT = p.Generate(prompts=["what is 2+2?", "what is 1+1?"], answers=4, sampling=QUESTION.sampling)
+NEXT = p.Generate(prompts=as_prompts(["what is 2+2?", "what is 1+1?"]), answers=4, sampling=QUESTION.sampling)
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
@@ -76,7 +77,10 @@ def test_the_ratio_to_the_weights_that_answered_acts_in_the_loss(llama: Path) ->
         for (prompt, c), a in zip(made, advantages, strict=True)
     ]
     now = token_logprobs_of(engine, batch)  # after the step: of other weights than those that answered
-    ratios = [(new - torch.tensor(c.logprobs)).exp() for new, (_, c) in zip(now, made, strict=True)]
+    ratios = [torch.ones_like(new) for new in now]  # an end that was put there was drawn by no sampler
+    for ratio, new, (_, c) in zip(ratios, now, made, strict=True):
+        sampled = len(c.logprobs)
+        ratio[:sampled] = (new[:sampled] - torch.tensor(c.logprobs)).exp()
     assert max(float((ratio - 1).abs().max()) for ratio in ratios) > 0.01
     # -1/N sum min(C, pi / pi_answered) r A, where r = pi / pi before this step = 1.
     tokens = sum(len(s.tokens) for s in batch)

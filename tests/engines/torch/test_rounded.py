@@ -89,7 +89,7 @@ def test_answers_and_gradients_are_those_of_the_rounded_numbers(
 def test_no_matrix_is_kept_whole_for_the_backward_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "SMALL", 0)
     engine = rounded_engine(folder)
-    batch = moved(engine)
+    batch = moved(engine)[:-1]  # in all, no activation has the shape of a matrix
     matrices = {tuple(one.weight.shape) for one in engine.policy.model.modules() if isinstance(one, RoundedLinear)}
     kept: list[torch.Tensor] = []
 

@@ -13,6 +13,7 @@ from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequenc
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.torch import lm as torch_lm
 from sapo_desktop.engines.torch.service import Service, create
+from tests.builders import as_prompts
 
 
 def quiet(_: msgspec.Struct) -> None:
@@ -38,7 +39,7 @@ def service(llama: Path) -> Service:
 
 
 GREEDY = Sampling(max_tokens=6, greedy=True)
-QUESTION = p.Generate(prompts=["what is 1+1?"], answers=4, sampling=Sampling(max_tokens=12, seed=3))
+QUESTION = p.Generate(prompts=as_prompts(["what is 1+1?"]), answers=4, sampling=Sampling(max_tokens=12, seed=3))
 
 
 def step_of(made: p.Generated) -> p.Step:
@@ -81,7 +82,9 @@ def test_a_person_who_is_answered_between_changes_nothing_of_the_round(llama: Pa
 
         def between() -> None:
             for base in (True, False):
-                asked = p.Generate(prompts=["and 2+3?"], answers=1, sampling=GREEDY, base=base, averaged=not base)
+                asked = p.Generate(
+                    prompts=as_prompts(["and 2+3?"]), answers=1, sampling=GREEDY, base=base, averaged=not base
+                )
                 heard.append(service.handle_aside(asked, quiet, lambda: False).completions)
 
         service.between = between if asks else service.between

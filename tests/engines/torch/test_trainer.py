@@ -12,6 +12,7 @@ from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch.batches import MicroBatch
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.trainer import AVERAGED
+from tests.builders import as_prompt
 from tests.engines import tiny
 from tests.engines.tiny import answer, loaded_engine, same, sequences, token_logprobs_of, weights
 
@@ -54,7 +55,7 @@ def test_a_right_answer_gets_likelier_and_a_wrong_one_rarer(engine: TorchEngine)
 
 
 def test_end_of_sequence_is_trained(engine: TorchEngine) -> None:
-    prompt, end = engine.lm.words.prompt_tokens("what is 1+1?"), engine.lm.words.end_token
+    prompt, end = engine.lm.words.prompt_tokens(as_prompt("what is 1+1?")), engine.lm.words.end_token
     batch = [TrainingSequence(prompt=prompt, tokens=[32, end], advantage=1.0)]
     before = token_logprobs_of(engine, batch)[0][-1]
     for _ in range(3):
@@ -151,7 +152,7 @@ def test_temperature_divides_the_trainers_logits_too(llama: Path) -> None:
     batch = sequences(made, [1.0, -1.0])
     sampled = [c.logprobs for row in made.completions for c in row]
     for ours, theirs in zip(token_logprobs_of(hot, batch), sampled, strict=True):
-        assert ours.tolist() == pytest.approx(theirs, abs=1e-4)
+        assert ours.tolist()[: len(theirs)] == pytest.approx(theirs, abs=1e-4)
 
 
 class Starving:

@@ -14,7 +14,7 @@ from sapo_desktop.engines.protocols import Done, Generate, Load, Restore, Save, 
 from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
-from tests.builders import step_report
+from tests.builders import as_prompts, step_report
 from tests.worker.fakes import FakeHost, engine_plan, generated
 from tests.worker.hosts.test_split import LOADED
 
@@ -53,7 +53,7 @@ class CalledHost(FakeHost):
             case Generate(prompts=prompts):
                 for text, tokens in self.pieces:
                     on_progress(TokenText(text=text, tokens=tokens))
-                return generated(prompts, 1, 1)
+                return generated([prompt.question for prompt in prompts], 1, 1)
         return Done()
 
 
@@ -87,14 +87,14 @@ async def begun(host: BusyHost, checkpoint: Path | None = None) -> tuple[Engine,
     """An engine with work in hand."""
     engine = engine_on(host)
     await engine.load(None)
-    work = asyncio.create_task(engine.generate_with(checkpoint, ["long?"], Sampling()))
+    work = asyncio.create_task(engine.generate_with(checkpoint, as_prompts(["long?"]), Sampling()))
     while not engine.busy or (checkpoint is not None and host.state == "live"):
         await asyncio.sleep(0)
     return engine, work
 
 
 def asked(engine: Engine, *, live: bool = True) -> asyncio.Task[Any]:
-    return asyncio.create_task(engine.generate_with(None, ["1+1?"], Sampling(), live=live, urgent=True))
+    return asyncio.create_task(engine.generate_with(None, as_prompts(["1+1?"]), Sampling(), live=live, urgent=True))
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -139,10 +139,11 @@ class BesideHost(CalledHost):
 
     async def call(self, request: msgspec.Struct, *rest: Any, **more: Any) -> msgspec.Struct:
         if isinstance(request, Generate):
-            self.answered.append(request.prompts)
+            self.answered.append([prompt.question for prompt in request.prompts])
         if isinstance(request, Step):
             self.beside.append(request.beside)
-            made = generated(request.beside.prompts, 2, 1) if request.beside else None
+            asked = [prompt.question for prompt in request.beside.prompts] if request.beside else []
+            made = generated(asked, 2, 1) if request.beside else None
             return Stepped(report=step_report(skipped=False), beside=made)
         return await super().call(request, *rest, **more)
 
@@ -152,13 +153,13 @@ async def overlapping(threads: int = 2, room: bool = True) -> tuple[Engine, Besi
     host = BesideHost()
     engine = engine_on(host, threads=threads, overlap=room)
     await engine.load(None)
-    engine.answer_ahead(["next?"], 2, Sampling(seed=4))
+    engine.answer_ahead(as_prompts(["next?"]), 2, Sampling(seed=4))
     await engine.step([])
     return engine, host
 
 
 async def ask_next(engine: Engine, question: str = "next?", seed: int = 4) -> None:
-    made = await engine.generate([question], 2, Sampling(seed=seed))
+    made = await engine.generate(as_prompts([question]), 2, Sampling(seed=seed))
     assert len(made.completions) == 1
 
 
@@ -188,7 +189,7 @@ async def test_what_was_answered_beside_the_step_is_kept_with_its_checkpoint(tmp
 
 async def test_another_checkpoint_that_is_in_for_a_while_does_not_lose_it() -> None:
     engine, host = await overlapping()
-    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling())
+    await engine.generate_with(CHECKPOINT, as_prompts(["1+1?"]), Sampling())
     host.answered.clear()
     await ask_next(engine)
     assert host.answered == []
@@ -232,7 +233,7 @@ async def test_without_a_thread_or_room_for_it_nothing_is_answered_ahead(threads
 
 async def answer(host: CalledHost) -> None:
     engine = engine_on(host)
-    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling())
+    await engine.generate_with(CHECKPOINT, as_prompts(["1+1?"]), Sampling())
 
 
 async def test_the_live_adapter_is_put_back() -> None:

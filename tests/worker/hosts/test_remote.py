@@ -23,6 +23,7 @@ from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, RemoteEngine
+from tests.builders import as_prompts
 from tests.worker.fakes import engine_plan
 from tests.worker.hosts.test_split import LOADED, Recorder, full
 from tests.worker.test_node import SETTINGS, Scene
@@ -46,7 +47,7 @@ class RemoteHost(Recorder):
         done = await super().call(request, timeout, on_progress, loading=loading)
         match request:
             case p.LoadRemote():
-                return msgspec.structs.replace(LOADED, learns=self.learns)
+                return msgspec.structs.replace(LOADED, learns=self.learns, context=2048)
             case p.UseAdapter() if self.refuses:
                 raise AdapterRefused("The server takes none.")
             case p.UseAdapter() if self.hangs or self.asleep:
@@ -88,7 +89,7 @@ def test_the_first_adapter_goes_over_at_once(remote: Remote) -> None:
 
 async def test_after_a_restart_scores_are_of_the_average_again(remote: Remote) -> None:
     for _ in range(2):
-        await remote.engine.generate_with(None, ["1+1?"], Sampling(), live=True)
+        await remote.engine.generate_with(None, as_prompts(["1+1?"]), Sampling(), live=True)
         saved = [one.averaged for one in remote.trainer.asked if isinstance(one, p.Save)]
         assert saved == [False, True]
         remote.trainer.asked.clear()

@@ -16,7 +16,7 @@ from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan, Measure
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
-from tests.builders import loaded, step_report
+from tests.builders import as_prompts, loaded, step_report
 from tests.models.small_models import gguf
 from tests.worker.fakes import engine_plan, generated
 from tests.worker.test_node import SETTINGS, Scene
@@ -97,7 +97,7 @@ class Split:
         return asyncio.run(self.engine.generate(["1+1?"], 2, Sampling()))
 
     def answer_with(self, checkpoint: Path | None, live: bool = False) -> None:
-        asyncio.run(self.engine.generate_with(checkpoint, ["1+1?"], Sampling(), live=live))
+        asyncio.run(self.engine.generate_with(checkpoint, as_prompts(["1+1?"]), Sampling(), live=live))
 
     def step(self) -> None:
         asyncio.run(self.engine.step([]))
@@ -315,7 +315,7 @@ async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: P
     engine, recorder = answering(tmp_path)
     await engine.load(None)
     await engine.generate(["1+1?"], 2, Sampling())
-    await engine.encode(["1+1?"], ["2"])
+    await engine.encode(as_prompts(["1+1?"]), ["2"])
     await engine.configure(learning_rate=0.5)
     with pytest.raises(HostError, match="asked to learn"):
         await engine.step([])
@@ -323,7 +323,7 @@ async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: P
         with pytest.raises(UsageError, match="only answers"):
             await refused
     with pytest.raises(UsageError, match="base model"):
-        await engine.generate_with(tmp_path, ["1+1?"], Sampling())
+        await engine.generate_with(tmp_path, as_prompts(["1+1?"]), Sampling())
     assert recorder.kinds() == ["LoadGguf", "Generate", "Encode"]
     assert engine.plan.trainer.learning_rate == 0.5 and not engine.trains
 

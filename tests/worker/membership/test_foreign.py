@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.extraction import extract_answer
-from sapo_desktop.core.records import Mark, Question, Verdict
+from sapo_desktop.core.records import Mark, Prompt, Question, Verdict
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
@@ -25,6 +25,7 @@ from sapo_desktop.tasks.questions import question_hash, question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick, as_marked
+from tests.builders import as_prompts
 from tests.swarm.peers import ALICE, NETWORK, group, group_body
 
 GCD = b"g" * 32
@@ -55,6 +56,9 @@ class Examiner:
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
         return [question(item.seed) for item in items]
 
+    async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]:
+        return as_prompts([question.text for question in questions])
+
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
     ) -> list[list[Mark]]:
@@ -80,10 +84,10 @@ def truth(seed: int) -> int:
 class Encoder:
     """One id a character; text with `<q>` in it spells a special token."""
 
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
         return Encoded(
             tokens=[None if "<q>" in text else [*map(ord, text), 0] for text in texts],
-            prompts=[[len(question)] for question in questions],
+            prompts=[[len(prompt.question)] for prompt in prompts],
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import Generated, Question, Sampling
+from sapo_desktop.core.records import Generated, Prompt, Question, Sampling
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import RoundPlan, RoundResult, run_round
 from sapo_desktop.swarm.catalogues import catalogue_id
@@ -50,11 +50,11 @@ class Solver(FakeEngine):
         super().__init__(skill)
         self.seeds: list[int] = []
 
-    async def generate(self, questions: Sequence[str], answers: int, *_: Any, **__: Any) -> Generated:
+    async def generate(self, prompts: Sequence[Prompt], answers: int, *_: Any, **__: Any) -> Generated:
         by_text = {question(seed).text: truth(seed) for seed in self.seeds}
         rows = [
             [answered(f"<answer>{by_text[text] if place < self.skill else -1}</answer>") for place in range(answers)]
-            for text in questions
+            for text in (prompt.question for prompt in prompts)
         ]
         return Generated(prompt_tokens=[[9]] * len(rows), completions=rows, seconds=0.0, batch=8)
 

@@ -12,6 +12,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.worked.examples import free_question
 from sapo_desktop.worker.control.messages.asking import (
     Ask,
     Asked,
@@ -48,7 +49,8 @@ class Asking:
         if not request.question.strip():
             raise UsageError(sentence("Ask a question: the text is empty."))
         started = self._now()
-        completion = await self._answer(request.question, request.checkpoint, request.greedy, request.stream)
+        question = free_question(request.question)
+        completion = await self._answer(question, request.checkpoint, request.greedy, request.stream)
         return Asked(text=completion.text, tokens=len(completion.tokens), seconds=self._now() - started)
 
     async def try_task(self, request: TryTask) -> Tried:
@@ -56,7 +58,7 @@ class Asking:
             question = await self._question(request.task, request.seed)
             text = request.answer
             if text is None:
-                text = (await self._answer(question.text, request.checkpoint, True, request.stream)).text
+                text = (await self._answer(question, request.checkpoint, True, request.stream)).text
             return await self._marked(question, text)
 
     async def set_question(self, request: SetQuestion) -> QuestionSet:
@@ -75,7 +77,7 @@ class Asking:
             raise TaskError("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
         return question
 
-    async def _answer(self, question: str, name: str, greedy: bool, stream: int) -> Completion:
+    async def _answer(self, question: Question, name: str, greedy: bool, stream: int) -> Completion:
         node = self._node
         live = name == "last"
         checkpoint = None if live else await node.find_checkpoint(name)
@@ -83,7 +85,7 @@ class Asking:
         async with node.awake():
             answered = await node.engine.generate_with(
                 checkpoint.folder if checkpoint else None,
-                [question],
+                await node.prompts([question]),
                 sampling,
                 live=live,
                 urgent=True,

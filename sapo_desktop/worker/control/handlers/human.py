@@ -185,7 +185,7 @@ class HumanAnswers:
         if text is None:
             return None
         try:
-            encoded = await self._node.engine.encode([question.text], [text])
+            encoded = await self._node.engine.encode(await self._node.prompts([question]), [text])
         except HostError as error:
             log.warning("A person's answer could not be encoded: %s", error)
             return None
@@ -196,14 +196,15 @@ class HumanAnswers:
         """The model's own answers; none where the engine fails: a group of one is a group too."""
         sampling = drawn_sampling(self._node, self._random)
         try:
-            generated = await self._node.engine.generate([question.text], self._answers - 1, sampling)
+            prompts = await self._node.prompts([question])
+            generated = await self._node.engine.generate(prompts, self._answers - 1, sampling)
         except HostError as error:
             log.warning("No answers of the model's beside a person's: %s", error)
             return []
         return [one for one in generated.completions[0] if not one.had_no_room]
 
     async def _marks(self, question: Question, texts: Sequence[str]) -> list[Mark]:
-        strict = self._node.settings.reward == "strict"
+        strict = self._node.settings.reward != "partial"
         return (await self._node.examiner.mark([question], [texts], strict=strict))[0]
 
 

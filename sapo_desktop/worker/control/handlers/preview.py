@@ -149,7 +149,8 @@ class Preview:
         sampling = drawn_sampling(node, self._random)
         answers = min(node.settings.answers, limits.MAX_ANSWERS)
         async with node.awake():
-            return (await node.engine.generate([question.text], answers, sampling)).completions[0]
+            prompts = await node.prompts([question])
+            return (await node.engine.generate(prompts, answers, sampling)).completions[0]
 
     async def _kept(self) -> Group:
         """The newest own group whose answers are kept."""

@@ -245,6 +245,8 @@ class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     gain: Gain | None = None
     """Over the untrained model, on the same questions."""
+    line: str = ""
+    """As of an EvalReport; empty: from before lines had names."""
 
 
 class Curve(Message, frozen=True):

@@ -127,11 +127,11 @@ def test_adam_moves_as_torchs_does() -> None:
 def test_the_starter_answers_and_learns_without_torchs_compiler_and_transformers() -> None:
     code = """
 import sys
-from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Prompt, Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch.service import TorchEngine
 engine = TorchEngine(Load(model=sys.argv[1], trainer=TrainerSettings(), threads=1))
-asked = Generate(prompts=["What is 1 + 1?"], answers=2, sampling=Sampling(max_tokens=4))
+asked = Generate(prompts=[Prompt(question="What is 1 + 1?")], answers=2, sampling=Sampling(max_tokens=4))
 assert engine.generate(asked, lambda _: None, lambda: False).completions
 assert not engine.trainer.step([TrainingSequence(prompt=[5], tokens=[6, 7], advantage=1.0)]).skipped
 heavy = ["torch._dynamo", "sympy", "peft", "accelerate", "gguf", "transformers", "jinja2", "PIL"]

@@ -11,7 +11,7 @@ from sapo_desktop.core.records import Completion, Generated, Sampling
 from sapo_desktop.worker.control.handlers.asking import TELL_SECONDS, Asking
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
-from tests.builders import loaded
+from tests.builders import as_prompts, loaded
 from tests.worker.control.handlers.test_human import Examiner
 from tests.worker.fakes import FakeEngine
 from tests.worker.hosts.test_engine import CalledHost
@@ -88,7 +88,7 @@ async def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_
     engine = Engine(host, EnginePlan(Path("model"), FakeEngine().plan.trainer, threads=1, device="cpu"))  # type: ignore[arg-type]
     said: list[tuple[str, int]] = []
     await engine.generate_with(
-        None, ["1+1?"], Sampling(), lambda done, total: None, spoken=lambda *now: said.append(now)
+        None, as_prompts(["1+1?"]), Sampling(), lambda done, total: None, spoken=lambda *now: said.append(now)
     )
     assert said == [("on", 1), ("one", 2), ("tw", 1), ("two", 2)]
 

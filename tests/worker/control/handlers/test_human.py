@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HistoryUnavailable, HostDied, TaskError, UsageError
-from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.core.records import Mark, Prompt, Question
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.service import QuestionRef
@@ -62,8 +62,8 @@ class Examiner(FakeExaminer):
 class Engine(FakeEngine):
     """Also turns text into ids; one that spells `<q>` spells a special token."""
 
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
-        return await gcds.Encoder().encode(questions, texts)
+    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
+        return await gcds.Encoder().encode(prompts, texts)
 
 
 class Desk:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, PassphraseNeeded, SapoError
-from sapo_desktop.core.records import Completion, Generated, Group
+from sapo_desktop.core.records import Completion, Generated, Group, Prompt
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol.envelope import GroupBody
@@ -45,8 +45,8 @@ class Engine(FakeEngine):
         super().__init__()
         self.texts = list(texts)
 
-    async def generate(self, questions: Sequence[str], answers: int, *rest: object, **more: object) -> Generated:
-        made = await super().generate(questions, answers, *rest, **more)  # type: ignore[arg-type]
+    async def generate(self, prompts: Sequence[Prompt], answers: int, *rest: object, **more: object) -> Generated:
+        made = await super().generate(prompts, answers, *rest, **more)  # type: ignore[arg-type]
         text = self.texts.pop(0) if self.texts else "<answer>4</answer>"
         row = [Completion(tokens=[1, 2], logprobs=[0.0, 0.0], text=text, finish="stop")] * answers
         return msgspec.structs.replace(made, completions=[row])

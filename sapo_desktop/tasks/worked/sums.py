@@ -125,7 +125,7 @@ def simple_equations(entry: dict[str, Any]) -> str:
 
 def _scaled(node: ast.expr, places: int, lines: list[str]) -> int:
     """Like _evaluate for decimals, in whole 10**-places; products and quotients are cut to that many places."""
-    scale = 10**places
+    scale: int = 10**places
     match node:
         case ast.Constant(value=value):
             return round(float(str(value)) * scale)
@@ -171,7 +171,7 @@ def _quotient(left: int, right: int) -> str:
 def decimal_arithmetic(entry: dict[str, Any]) -> str:
     """Whole numbers of hundredths (or finer), so that the operations are those of integers."""
     expression = entry["question"].split("\n")[1].removesuffix(" = ?")
-    places = max(len(text) for text in re.findall(r"\.(\d+)", expression)) + 1
+    places = max((len(text) for text in re.findall(r"\.(\d+)", expression)), default=0) + 1
     tree = ast.parse(expression, mode="eval").body
     match tree:
         case ast.BinOp(left=ast.Constant(), right=ast.Constant()):

@@ -1,0 +1,44 @@
+"""The form of an answer, which a model has to find before it can be right.
+
+Where anything is ever right, the strict reward brings the form by itself within a few steps: right answers have it.
+Where nothing is, all answers of a group earn the same and nothing is learned. So with the reward `auto` a readable
+answer earns a tenth of a right one, until nine in ten of a node's recent own answers can be read. It never outweighs a
+right one. What others wrote counts by right answers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sapo_desktop.core.records import Group, Mark
+
+READABLE_REWARD = 0.1
+KNOWN = 0.9
+"""Share of readable answers from which on the form counts as known."""
+_RECENT = 0.3
+"""Weight of the newest round in the smoothed share."""
+
+
+def form_reward(reward: str, readable: float) -> float:
+    """What a readable answer earns under the setting `reward`, `readable` being the smoothed share so far."""
+    return READABLE_REWARD if reward == "auto" and readable < KNOWN else 0.0
+
+
+def rewarded(mark: Mark, form: float) -> Mark:
+    """The mark with at least the reward `form` where the answer could be read."""
+    return msgspec.structs.replace(mark, reward=form) if mark.readable and mark.reward < form else mark
+
+
+def share_readable(own: Sequence[Group]) -> float | None:
+    """Share of own answers that the examiner could read; None where there are none."""
+    marks = [mark for group in own for mark in group.marks]
+    return sum(mark.readable for mark in marks) / len(marks) if marks else None
+
+
+def smoothed(before: float | None, newest: float | None) -> float | None:
+    """The share of readable answers of the last few rounds."""
+    if before is None or newest is None:
+        return newest if before is None else before
+    return (1 - _RECENT) * before + _RECENT * newest

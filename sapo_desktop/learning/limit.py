@@ -1,0 +1,61 @@
+"""How many tokens an answer may have: what this model needs now, and some room to grow.
+
+A model that chatters takes as long as the limit lets it, and a limit that was chosen for the longest questions of the
+largest models makes each round of a small one wait for its longest answer. So the limit follows the lengths of answers
+that could be read: up where they come near it, since others like them are cut, and slowly down where nobody does.
+A limit that a person sets holds as it is. Left out: what the memory bears (models/fit/).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sapo_desktop.core.records import Group, Record
+
+_FIRST = 48
+"""Tokens, before anything was answered, where the model may take more."""
+LEAST = 24
+_ROOM = 2.0
+"""Times what answers need."""
+_NEAR = 0.75
+"""Part of the limit from which on an answer counts as near it."""
+_UP, _DOWN = 1.5, 0.9
+"""By which the limit moves in one round, at most."""
+_FEW = 1 / 16
+"""Share of answers that end; with fewer the limit itself may be what keeps them from it."""
+
+
+class Lengths(Record, frozen=True):
+    """Tokens that a round's own answers took."""
+
+    needed: int = 0
+    """By 19 in 20 of the answers that could be read; 0: none could."""
+    answers: int = 0
+    ended: int = 0
+    """Answers that were not cut."""
+
+
+def first_limit(most: int, tiny: bool) -> int:
+    """The limit of a model that has answered nothing yet. `tiny`: its answers are worked steps from the start."""
+    return most if tiny else min(most, _FIRST)
+
+
+def lengths_of(own: Sequence[Group]) -> Lengths:
+    """How long the answers of these groups are."""
+    both = [(one, mark) for group in own for one, mark in zip(group.completions, group.marks, strict=True)]
+    ended = [len(one.tokens) for one, _ in both if one.finish != "length"]
+    read = sorted(len(one.tokens) for one, mark in both if one.finish != "length" and mark.readable)
+    needed = read[math.ceil(0.95 * len(read)) - 1] if read else 0
+    return Lengths(needed=needed, answers=len(both), ended=len(ended))
+
+
+def next_limit(limit: int, lengths: Lengths, most: int) -> int:
+    """The limit of the next round; `limit`: of this one, `most`: what the model may ever take."""
+    if not lengths.answers:
+        return limit
+    if lengths.needed >= _NEAR * limit or lengths.ended < _FEW * lengths.answers:
+        return min(most, math.ceil(_UP * limit))
+    if not lengths.needed:
+        return limit
+    return min(most, max(LEAST, math.ceil(_ROOM * lengths.needed), math.ceil(_DOWN * limit)))
