@@ -19,9 +19,8 @@ from platforms import VERSION, Platform  # noqa: E402
 from installers import engine_pack  # noqa: E402
 from installers.environment import STAND_IN  # noqa: E402
 
-LEFT_OUT = ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing", "hf-xet")
-"""What draws plots of the lab, and nothing else once slim.py was at cellpylib: an eighth of the folder. And another way
-to fetch models, which is off (docs/decisions/007-own-downloads.md)."""
+LEFT_OUT = ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing")
+"""What draws plots of the lab, and nothing else once slim.py was at cellpylib: an eighth of the folder."""
 _PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 _QUIET = ["--quiet", "--no-input", "--no-deps"]
 _HEAD = re.compile(r"(?P<name>[a-z0-9.-]+)==\S+(?P<marker> ; [^\\]+?)?(?= \\\n)")

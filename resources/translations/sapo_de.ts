@@ -4473,8 +4473,8 @@
         <translation>{model} ist installiert ({size}).</translation>
     </message>
     <message>
-        <source>Cancelled. What has arrived of a download is kept.</source>
-        <translation>Abgebrochen. Was von einem Download angekommen ist, bleibt erhalten.</translation>
+        <source>Cancelled. Complete files of a download are kept.</source>
+        <translation>Abgebrochen. Vollständige Dateien eines Downloads bleiben erhalten.</translation>
     </message>
     <message>
         <source>Download another model</source>
@@ -4545,20 +4545,12 @@
         <translation>„{reference}“ nennt kein Repository: Schreibe OWNER/NAME oder OWNER/NAME@REVISION.</translation>
     </message>
     <message>
-        <source>&apos;{revision}&apos; names no revision: write a commit, a branch or a tag.</source>
-        <translation>„{revision}“ nennt keine Fassung: Schreibe einen Commit, einen Zweig oder ein Tag.</translation>
-    </message>
-    <message>
         <source>&apos;{url}&apos; is no address of a server. Write it as http://HOST:PORT or https://HOST.</source>
         <translation>„{url}“ ist keine Adresse eines Servers. Schreibe sie als http://HOST:PORT oder https://HOST.</translation>
     </message>
     <message>
         <source>(import)</source>
         <translation>(Import)</translation>
-    </message>
-    <message>
-        <source>(none)</source>
-        <translation>(keiner)</translation>
     </message>
     <message>
         <source>A container grants {size} of memory.</source>
@@ -4901,10 +4893,6 @@
         <translation>Es war schon installiert.</translation>
     </message>
     <message>
-        <source>It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the model from a folder.</source>
-        <translation>Sie wurde verworfen. Vielleicht liegt es an einem Proxy oder Spiegel: Versuche es noch einmal, setze hub_endpoint anders, oder importiere das Modell aus einem Ordner.</translation>
-    </message>
-    <message>
         <source>Joined the swarm.</source>
         <translation>Dem Schwarm beigetreten.</translation>
     </message>
@@ -5145,10 +5133,6 @@
         <translation>Der Adapter konnte dem Generator nicht übergeben werden</translation>
     </message>
     <message>
-        <source>The address of {name} was no longer good.</source>
-        <translation>Die Adresse von {name} galt nicht mehr.</translation>
-    </message>
-    <message>
         <source>The answer has {size} bytes, too many for one message; ask for less.</source>
         <translation>Die Antwort hat {size} Bytes, zu viele für eine Nachricht; frage nach weniger.</translation>
     </message>
@@ -5179,10 +5163,6 @@
     <message>
         <source>The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
         <translation>Die config.json in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
-    </message>
-    <message>
-        <source>The connection ended after {count} of {total} bytes of {name}.</source>
-        <translation>Die Verbindung endete nach {count} von {total} Bytes von {name}.</translation>
     </message>
     <message>
         <source>The connection to {host} broke ({reason}).</source>
@@ -5253,24 +5233,8 @@
         <translation>Die Verlaufsdatenbank {path} ist beschädigt ({error}). Starte neu: Sie wird dann beiseitegelegt und eine neue begonnen.</translation>
     </message>
     <message>
-        <source>The host of {name} has nothing from byte {start} on.</source>
-        <translation>Der Server von {name} hat ab Byte {start} nichts.</translation>
-    </message>
-    <message>
-        <source>The host of {name} sends another part than the one asked for ({given}).</source>
-        <translation>Der Server von {name} sendet einen anderen Teil als den erbetenen ({given}).</translation>
-    </message>
-    <message>
-        <source>The host of {name} sends it compressed, though it was asked not to.</source>
-        <translation>Der Server von {name} sendet es gepackt, obwohl er gebeten wurde, das nicht zu tun.</translation>
-    </message>
-    <message>
         <source>The hub does not let us have {repository} ({status}): it is private or gated, or there is none of that name. {advice}</source>
         <translation>Der Hub gibt {repository} nicht heraus ({status}): Es ist privat oder zugangsbeschränkt, oder es gibt keins dieses Namens. {advice}</translation>
-    </message>
-    <message>
-        <source>The hub sends more of {name} than the {count} bytes it has.</source>
-        <translation>Der Hub sendet mehr von {name} als die {count} Bytes, die es hat.</translation>
     </message>
     <message>
         <source>The key goes to {url} in the clear, as remote_key_in_clear says.</source>
@@ -6831,10 +6795,6 @@
         <translation>zu viele Anfragen</translation>
     </message>
     <message>
-        <source>unnamed</source>
-        <translation>ohne Angabe</translation>
-    </message>
-    <message>
         <source>version of {name}</source>
         <translation>Version von {name}</translation>
     </message>
@@ -6955,36 +6915,12 @@
         <translation>{host} antwortet {status} ({reason}).</translation>
     </message>
     <message>
-        <source>{host} answers {status} where {name} was asked for.</source>
-        <translation>{host} antwortet {status}, wo nach {name} gefragt war.</translation>
-    </message>
-    <message>
         <source>{host} does not answer.</source>
         <translation>{host} antwortet nicht.</translation>
     </message>
     <message>
         <source>{host} does not prove who it is ({reason}). Check this computer&apos;s clock, and whether a proxy stands in between.</source>
         <translation>{host} beweist nicht, wer er ist ({reason}). Prüfe die Uhr dieses Computers und ob ein Proxy dazwischensteht.</translation>
-    </message>
-    <message>
-        <source>{host} has {found} bytes for {name} where {expected} were expected.</source>
-        <translation>{host} hat {found} Bytes für {name}, wo {expected} erwartet wurden.</translation>
-    </message>
-    <message>
-        <source>{host} sends hardly anything ({speed} bytes a second).</source>
-        <translation>{host} sendet fast nichts ({speed} Bytes je Sekunde).</translation>
-    </message>
-    <message>
-        <source>{host} sends us on without saying where.</source>
-        <translation>{host} schickt weiter, ohne zu sagen, wohin.</translation>
-    </message>
-    <message>
-        <source>{host} stopped sending.</source>
-        <translation>{host} hörte auf zu senden.</translation>
-    </message>
-    <message>
-        <source>{hub} has no {repository}, or no {what} of it; look at {page}</source>
-        <translation>{hub} hat kein {repository}, oder davon nicht: {what}; sieh nach auf {page}</translation>
     </message>
     <message>
         <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
@@ -7021,10 +6957,6 @@
     <message>
         <source>{model}: cancelled.</source>
         <translation>{model}: abgebrochen.</translation>
-    </message>
-    <message>
-        <source>{model}: cancelled. What has arrived of a download is kept.</source>
-        <translation>{model}: abgebrochen. Was von einem Download angekommen ist, bleibt.</translation>
     </message>
     <message>
         <source>{names}: not used, this installation computes on the processor only.</source>
@@ -7067,10 +6999,6 @@
         <translation>{name} passt nicht: {reason}</translation>
     </message>
     <message>
-        <source>{name} has the SHA-256 {found}... where {expected}... was expected.</source>
-        <translation>{name} hat den SHA-256 {found}…, erwartet war {expected}….</translation>
-    </message>
-    <message>
         <source>{name} is among the tasks that are practised (the setting `tasks`): take it out there first.</source>
         <translation>{name} gehört zu den Aufgaben, die geübt werden (Einstellung `tasks`): nimm es dort zuerst heraus.</translation>
     </message>
@@ -7097,10 +7025,6 @@
     <message>
         <source>{name} is removed.</source>
         <translation>{name} ist entfernt.</translation>
-    </message>
-    <message>
-        <source>{name} of {repository} changed on the hub meanwhile: try again.</source>
-        <translation>{name} von {repository} hat sich inzwischen auf dem Hub geändert: Versuche es noch einmal.</translation>
     </message>
     <message>
         <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
@@ -7331,16 +7255,8 @@
         <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
     <message>
-        <source>{trouble} After {count} tries this was given up. What has arrived is kept: try again later, and it goes on from there.</source>
-        <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Was angekommen ist, bleibt erhalten: Versuche es später noch einmal, dann geht es von dort weiter.</translation>
-    </message>
-    <message>
         <source>{trouble} Try again later.</source>
         <translation>{trouble} Versuche es später noch einmal.</translation>
-    </message>
-    <message>
-        <source>{url} cannot be asked ({reason}). Look whether the address is right.</source>
-        <translation>{url} lässt sich nicht fragen ({reason}). Sieh nach, ob die Adresse stimmt.</translation>
     </message>
     <message>
         <source>{url} does not answer a question as it was asked. Look at that server&apos;s log, or set remote_url to another one.</source>
@@ -7491,16 +7407,8 @@
         <translation>Das Gerät „{name}“ lässt sich nicht nutzen; setze device auf auto. Der Grund: {reason}</translation>
     </message>
     <message>
-        <source>The disk of {folder} is full. What has arrived is kept: free some space and try again, and it goes on from there.</source>
-        <translation>Die Platte von {folder} ist voll. Was angekommen ist, bleibt erhalten: Schaffe Platz, und versuche es noch einmal, dann geht es von dort weiter.</translation>
-    </message>
-    <message>
         <source>The first line of {path} has to be USER:PASSWORD or a token.</source>
         <translation>Die erste Zeile von {path} muss USER:PASSWORD oder ein Token sein.</translation>
-    </message>
-    <message>
-        <source>The list of files of {repository} is too long to be one: choose another model, or set another hub_endpoint.</source>
-        <translation>Die Dateiliste von {repository} ist zu lang, um eine zu sein: Wähle ein anderes Modell, oder setze einen anderen hub_endpoint.</translation>
     </message>
     <message>
         <source>The list of versions cannot be read: {reason}. Try again later, or look at the program&apos;s page.</source>
@@ -7907,22 +7815,6 @@
         <translation>{folder} lässt sich nicht lesen: {reason}. Lass diesen Benutzer dort lesen und schreiben, oder setze remote_adapters auf einen anderen Ordner.</translation>
     </message>
     <message>
-        <source>{host} answers {status} to the request for {what} of {repository}. Try again later, or set another hub_endpoint.</source>
-        <translation>{host} antwortet {status} auf die Anfrage nach {what} von {repository}. Versuche es später noch einmal, oder setze einen anderen hub_endpoint.</translation>
-    </message>
-    <message>
-        <source>{host} answers {status} to the request for {what}. Try again later, or look at the program&apos;s page.</source>
-        <translation>{host} antwortet {status} auf die Anfrage nach {what}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
-    </message>
-    <message>
-        <source>{host} sends us to &apos;{location}&apos;, which is no address. Try again later, or on another network.</source>
-        <translation>{host} schickt weiter zu „{location}“, was keine Adresse ist. Versuche es später oder in einem anderen Netz noch einmal.</translation>
-    </message>
-    <message>
-        <source>{host} sends us to &apos;{target}&apos;, which is not followed. Try again later, or on another network.</source>
-        <translation>{host} schickt weiter zu „{target}“; dem wird nicht gefolgt. Versuche es später oder in einem anderen Netz noch einmal.</translation>
-    </message>
-    <message>
         <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one. Set another hub_endpoint.</source>
         <translation>{hub} antwortet mit Commit {other} von {repository}, wo nach {commit} gefragt war: Das ist kein Hub, oder kein genauer Spiegel von einem. Setze einen anderen hub_endpoint.</translation>
     </message>
@@ -7935,18 +7827,6 @@
         <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze einen anderen hub_endpoint.</translation>
     </message>
     <message>
-        <source>{hub} does not say how long {name} of {repository} is: set another hub_endpoint.</source>
-        <translation>{hub} sagt nicht, wie lang {name} von {repository} ist: Setze einen anderen hub_endpoint.</translation>
-    </message>
-    <message>
-        <source>{hub} names no commit for {repository}@{revision}: set another hub_endpoint.</source>
-        <translation>{hub} nennt keinen Commit für {repository}@{revision}: Setze einen anderen hub_endpoint.</translation>
-    </message>
-    <message>
-        <source>{hub} redirects without end (more than {most} times): set another hub_endpoint, or try again later.</source>
-        <translation>{hub} leitet ohne Ende weiter (mehr als {most} Mal): Setze einen anderen hub_endpoint, oder versuch es später noch einmal.</translation>
-    </message>
-    <message>
         <source>{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.</source>
         <translation>{key} = {value} in {path} ist nicht möglich: Erlaubt ist {allowed}. Ändere diese Zeile.</translation>
     </message>
@@ -7957,6 +7837,10 @@
     <message>
         <source>{model} is under way: wait for it, or cancel it.</source>
         <translation>{model} ist noch unterwegs: Warte darauf, oder brich es ab.</translation>
+    </message>
+    <message>
+        <source>{model}: cancelled. Complete files of a download are kept.</source>
+        <translation>{model}: abgebrochen. Vollständige Dateien eines Downloads bleiben erhalten.</translation>
     </message>
     <message>
         <source>{name} could learn here ({size}), but is not recommended: {reason}. You can choose it all the same: {id}.</source>
@@ -7979,10 +7863,6 @@
         <translation>{name} hat einen Wert, den F16 nicht fasst. Setze generator_weights auf f32 oder exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>{name} is not what the hub says it is.</source>
-        <translation>{name} ist nicht das, was der Hub beschreibt.</translation>
-    </message>
-    <message>
         <source>{name} is one of {count} files of a model, and {repository} has no {missing}. Choose another file or repository.</source>
         <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}. Wähle eine andere Datei oder ein anderes Verzeichnis.</translation>
     </message>
@@ -7995,10 +7875,6 @@
         <translation>{name} muss ein Text oder eine Zahl sein</translation>
     </message>
     <message>
-        <source>{name} of {host} has more than {most} bytes, so it is not read. Try again later, or look at the program&apos;s page.</source>
-        <translation>{name} von {host} hat mehr als {most} Byte und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
-    </message>
-    <message>
         <source>{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Never trained on: {validation} for the score while learning, {test} for the final one, and 1 to be shown as an example.</source>
         <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}: {examples}. Nie gelernt werden {validation} für den Wert während des Lernens, {test} für den endgültigen und 1, die als Beispiel gezeigt wird.</translation>
     </message>
@@ -8009,10 +7885,6 @@
     <message>
         <source>{path} cannot be read: {reason}. Look whether it is there and you may read it.</source>
         <translation>{path} lässt sich nicht lesen: {reason}. Sieh nach, ob es da ist und du es lesen darfst.</translation>
-    </message>
-    <message>
-        <source>{path} cannot be written: {reason}. Look at the folder&apos;s permissions, or choose another folder for models.</source>
-        <translation>{path} lässt sich nicht schreiben: {reason}. Sieh nach den Rechten des Ordners, oder wähle einen anderen Ordner für Modelle.</translation>
     </message>
     <message>
         <source>{path} contains {name}: models that bring their own code are not supported. Choose another model.</source>
@@ -8203,6 +8075,18 @@
         <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
     </message>
     <message>
+        <source>{trouble} After {count} tries this was given up. Complete files are kept: try again later.</source>
+        <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Vollständige Dateien bleiben erhalten: Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>{url} answers {status}. Try again later, or look at the program&apos;s page.</source>
+        <translation>{url} antwortet {status}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>{url} cannot be asked ({reason}). Check whether the address is right.</source>
+        <translation>{url} lässt sich nicht fragen ({reason}). Sieh nach, ob die Adresse stimmt.</translation>
+    </message>
+    <message>
         <source>{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop remote-key`.</source>
         <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
     </message>
@@ -8213,6 +8097,18 @@
     <message>
         <source>it does not hold the key that it names; ask whoever runs it</source>
         <translation>er hat den Schlüssel nicht, den er nennt; frage, wer ihn betreibt</translation>
+    </message>
+    <message>
+        <source>{host} answers {status}. Try again later.</source>
+        <translation>{host} antwortet {status}. Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>{hub} has no {repository}; look at {page}</source>
+        <translation>{hub} hat kein {repository}; sieh nach auf {page}</translation>
+    </message>
+    <message>
+        <source>{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the model from a folder.</source>
+        <translation>{name} hat den SHA-256 {found}…, erwartet war ein anderer. Die Datei wurde verworfen. Vielleicht liegt es an einem Proxy oder Spiegel: Versuche es noch einmal, setze einen anderen hub_endpoint, oder importiere das Modell aus einem Ordner.</translation>
     </message>
     <message>
         <source>{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.</source>
@@ -8227,10 +8123,6 @@
 {words}</source>
         <translation>{text} Seine letzten Worte:
 {words}</translation>
-    </message>
-    <message>
-        <source>{trouble} It asks to wait {minutes} minutes: try again then.</source>
-        <translation>{trouble} Es wird gebeten, {minutes} Minuten zu warten: Versuche es dann noch einmal.</translation>
     </message>
     <message>
         <source>{trouble} Trying again in {seconds} s ({count} of {tries}).</source>
@@ -8259,6 +8151,10 @@
     <message>
         <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights. vLLM gives them.</source>
         <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt. vLLM nennt sie.</translation>
+    </message>
+    <message>
+        <source>{url} has more than {most} bytes, so it is not read. Try again later, or look at the program&apos;s page.</source>
+        <translation>{url} hat mehr als {most} Bytes und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>{url} has no model &apos;{name}&apos;; it has {names}. Set remote_model to one of them.</source>
@@ -8303,6 +8199,10 @@
     <message>
         <source>{what} ({advice}). What was stored before is untouched.</source>
         <translation>{what} ({advice}). Was vorher gespeichert war, ist unberührt.</translation>
+    </message>
+    <message>
+        <source>{what} did not come whole.</source>
+        <translation>{what} kam nicht vollständig an.</translation>
     </message>
     <message>
         <source>{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are kept free. Free {lacking}, or choose a folder on another disk.</source>

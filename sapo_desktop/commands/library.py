@@ -32,7 +32,7 @@ from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
 Done = TypeVar("Done")
-_KEPT = "What has arrived is kept: the same command goes on from there."
+_KEPT = "Complete files are kept: the same command fetches the rest."
 _LOOK_AT_SETTINGS = 1.0
 """Seconds between looks whether the silo was switched on meanwhile."""
 
@@ -147,8 +147,8 @@ async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
             await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
             if not task.done() and settings_file.read(settings).settings.silo:
                 raise InSilo(
-                    "This node went into silo, so this was ended. What has arrived of a model is kept: out of silo the "
-                    "same command goes on."
+                    "This node went into silo, so this was ended. Complete files of a model are kept: out of silo the "
+                    "same command fetches the rest."
                 )
         return await task
     finally:

@@ -162,7 +162,7 @@ class CardUnusable(ModelError):
 
 
 class DownloadError(SapoError):
-    """A model could not be downloaded; what has arrived is kept."""
+    """A model could not be downloaded; complete files are kept."""
 
 
 class AccessRefused(DownloadError):

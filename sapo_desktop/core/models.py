@@ -104,6 +104,12 @@ class Fetch(StoreMessage, frozen=True):
     access: Access = Access()
 
 
+class AtRate(StoreMessage, frozen=True):
+    """From now on let so many bytes come a second, 0: no limit. Asked aside of a download; its reply too."""
+
+    bytes: int
+
+
 class TakeIn(StoreMessage, frozen=True):
     """Take a model of this computer into the models folder."""
 
@@ -190,8 +196,8 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: why, and for how long."""
 
 
-StoreRequest = Fetch | TakeIn | Remove | Look | AskRelease
-StoreReply = Kept | Removed | Contents | ReleaseSays
+StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | AskRelease
+StoreReply = Kept | AtRate | Removed | Contents | ReleaseSays
 StoreProgress = Transfer
 
 

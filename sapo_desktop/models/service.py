@@ -7,6 +7,7 @@ socket.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import (
     AskRelease,
+    AtRate,
     Fetch,
     Kept,
     Look,
@@ -26,6 +28,7 @@ from sapo_desktop.core.models import (
     Transfer,
     spec_of,
 )
+from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.files.importing import take_in
 from sapo_desktop.models.files.store import Store
@@ -36,11 +39,17 @@ class ModelFiles:
 
     def __init__(self) -> None:
         self.versions = {"huggingface_hub": version("huggingface_hub")}
+        self.between: Callable[[], None] = lambda: None
+        """Set by the host: answers what is asked aside of a download."""
+        self._pace = Pace()
 
     def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreReply:
         match request:
             case Fetch():
                 return self._fetch(request, progress)
+            case AtRate(bytes=rate):
+                self._pace.rate = rate
+                return request
             case TakeIn():
                 return take_in(request, progress)
             case Remove(folder=folder, name=name):
@@ -52,10 +61,19 @@ class ModelFiles:
 
                 return ask_release(request)
 
+    def handle_aside(
+        self, request: StoreRequest, progress: Callable[[Transfer], None], is_given_up: Callable[[], bool]
+    ) -> StoreReply:
+        return self.handle(request, progress)
+
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
+        store, spec = Store(Path(request.folder)), _spec(request)
+        # The library reads this once, when it is loaded: what Xet remembers stays in the models folder.
+        os.environ["HF_XET_CACHE"] = str(store.staging(spec.name) / "xet")
         from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it
 
-        return download(Store(Path(request.folder)), _spec(request), request.access, progress)
+        self._pace.rate = request.access.most_bytes
+        return download(store, spec, request.access, progress, pace=self._pace, between=self.between)
 
 
 def _spec(request: Fetch) -> ModelSpec:

@@ -280,8 +280,6 @@ class _HubHandler(_Handler):
             told = {"X-Linked-Etag": f'"{git_hash(content)}"', "X-Linked-Size": str(len(content))}
             self.answer(fault, 307, headers | told | {"Location": f"{self.path}?cached"}, b"")
         elif file not in repo.large:
-            if "cached" in self.path:
-                del headers["X-Repo-Commit"]
             self.answer(fault, 200, headers | {"ETag": f'"{git_hash(content)}"'}, content)
         else:
             self._large(fault, headers, content, repo.claimed)

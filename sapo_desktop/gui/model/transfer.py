@@ -84,7 +84,7 @@ class TransferStrip(QWidget):
                 )
                 self.news.say(" ".join([said, *(one_line(in_words(note)) for note in notes)]), "accent")
             case ModelFailed(kind="HostCancelled"):
-                self.news.say(tr("Cancelled. What has arrived of a download is kept."), "plain")
+                self.news.say(tr("Cancelled. Complete files of a download are kept."), "plain")
             case ModelFailed(text=text):
                 self.news.say(one_line(in_words(text)), "danger")
             case _:

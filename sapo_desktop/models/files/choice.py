@@ -4,14 +4,13 @@ programs."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.models.files.hub import Listed
 from sapo_desktop.models.files.names import PROGRAMS, check, is_plain, kind_of
 
 _NEEDED_JSON = re.compile(
@@ -37,16 +36,14 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
     raise ModelError(sentence("These files hold no weights in safetensors or GGUF. Choose files that do."))
 
 
-def choose(
-    repository: str, listed: Sequence[Listed], named: Sequence[str] = (), quantisation: str = ""
-) -> list[Listed]:
-    """The files to download: the named ones, or those of the repository's one model, or of its one GGUF model of that
-    quantisation.
+def choose(repository: str, listed: Sequence[str], named: Sequence[str] = (), quantisation: str = "") -> list[str]:
+    """The names of the files to download: the named ones, or those of the repository's one model, or of its one GGUF
+    model of that quantisation.
 
     Raises:
         ModelError: there is no such model, or there are several and none was named.
     """
-    files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
+    files = {name for name in listed if is_plain(name) and kind_of(name)}
     if named:
         wanted = [part for name in named for part in _all_parts(repository, files, name)]
         return [_named(repository, files, name) for name in dict.fromkeys(wanted)]
@@ -55,7 +52,7 @@ def choose(
     texts = {name for name in files if kind_of(name) == "text"}
     if plain:
         beside = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
-        return [files[name] for name in sorted(plain | beside | texts)]
+        return sorted(plain | beside | texts)
     if not quantised:
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
@@ -66,7 +63,7 @@ def choose(
             names=", ".join(sorted(quantised)),
         )
     whole = {part for name in quantised for part in _all_parts(repository, files, name)}
-    return [files[name] for name in sorted(whole | texts)]
+    return sorted(whole | texts)
 
 
 def _is_of(name: str, quantisation: str) -> bool:
@@ -75,7 +72,7 @@ def _is_of(name: str, quantisation: str) -> bool:
     return not quantisation or re.search(rf"(?<![a-z0-9_]){word}(?![a-z0-9_])", name.lower()) is not None
 
 
-def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[str]:
+def _all_parts(repository: str, files: Set[str], name: str) -> list[str]:
     """The files of the model that the file is a part of; most are a model by themselves."""
     check(name)
     parts = [part.name for part in parts_of(Path(name))]
@@ -92,16 +89,16 @@ def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[
     return parts
 
 
-def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
+def _named(repository: str, files: Set[str], name: str) -> str:
     if name not in files:
         raise ModelError(
             "{repository} has no file {name} in its first folder; look at its page.", repository=repository, name=name
         )
-    return files[name]
+    return name
 
 
-def _nothing(repository: str, listed: Sequence[Listed]) -> Text:
-    programs = sorted(file.name for file in listed if file.name.endswith(tuple(PROGRAMS - {".py"})))
+def _nothing(repository: str, listed: Sequence[str]) -> Text:
+    programs = sorted(name for name in listed if name.endswith(tuple(PROGRAMS - {".py"})))
     if programs:
         return sentence(
             "{repository} has its weights only as {name}, and files of that kind can carry programs: they are never "

@@ -22,17 +22,16 @@ from sapo_desktop.core.files.durable import disk_errors_as
 from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.files.model_links import real_file
 from sapo_desktop.core.files.reading import create_like, open_regular
-from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
+from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space, naming
 from sapo_desktop.models.files.folder import check_before_weights
 from sapo_desktop.models.files.gguf_file import check_gguf
-from sapo_desktop.models.files.meter import Meter
 from sapo_desktop.models.files.names import PROGRAMS, is_plain, kind_of
+from sapo_desktop.models.files.progress import Progress, Report
 from sapo_desktop.models.files.safetensors_file import count_numbers
 from sapo_desktop.models.files.store import MANIFEST, Store
 
-Report = Callable[[Transfer], None]
 _PIECE = 1 << 20
 _WEIGHTS = ("weights", "gguf")
 _OF_A_HUB, _SNAPSHOTS = "models--", "snapshots"
@@ -81,9 +80,9 @@ def take_in(
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
         try:
-            count = _meter(source, report, clock)
+            progress = Progress(report, source.bytes, clock)
             with naming(staged, path if path.is_dir() else path.parent):
-                kept = _bring(source, staged, count, lambda size: check_room(store.root, size, name, free))
+                kept = _bring(source, staged, progress, lambda size: check_room(store.root, size, name, free))
                 why = check_model(staged, source.kind)
             model = Installed(
                 name=name,
@@ -204,24 +203,7 @@ def _no_weights(path: Path, names: Sequence[str]) -> Text:
     return sentence("{path} holds no weights in safetensors or GGUF. Name a folder or file that does.", path=str(path))
 
 
-def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Callable[[str, int], None]:
-    """Counts bytes of a file, and reports a few times a second."""
-    meter, told = Meter(source.bytes), float("-inf")
-
-    def count(file: str, arrived: int) -> None:
-        nonlocal told
-        now = clock()
-        meter.arrived(arrived, now)
-        if now - told >= 0.25:
-            told = now
-            report(meter.shown(now, "copying", file))
-
-    return count
-
-
-def _bring(
-    source: _Source, staged: Path, count: Callable[[str, int], None], need: Callable[[int], None]
-) -> dict[str, KeptFile]:
+def _bring(source: _Source, staged: Path, progress: Progress, need: Callable[[int], None]) -> dict[str, KeptFile]:
     """Every file into the staging folder, hashed. `need` is told how many bytes have to be copied, before any is."""
     shared = {name for name, path in source.files.items() if _reflinked(path, staged / name)}
     if missing := sum(path.stat().st_size for name, path in source.files.items() if name not in shared):
@@ -229,7 +211,10 @@ def _bring(
 
     def kept(name: str) -> KeptFile:
         path, target = source.files[name], staged / name
-        return _kept(_pieces(target) if name in shared else _copied(path, target), lambda size: count(name, size))
+        progress.begin(name, "copying")
+        found = _kept(_pieces(target) if name in shared else _copied(path, target), progress.arrived)
+        progress.finished(found.bytes)
+        return found
 
     weights = [name for name in source.files if kind_of(name) in _WEIGHTS]
     small = {name: kept(name) for name in source.files if name not in weights}

@@ -8,14 +8,15 @@ up, and sent, only where the hub refuses us without one.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import AccessRefused, InSilo, UsageError
-from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreRequest, Transfer, installed_name
+from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
+from sapo_desktop.core.models import PUBLIC_HUB, Access, AtRate, Fetch, Kept, StoreRequest, Transfer, installed_name
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder, shared_models
@@ -57,10 +58,28 @@ def check_unused(settings: Settings, name: str) -> None:
         )
 
 
+class Rate:
+    """How many KB a second may come, 0: as fast as they come. It may change while something is downloaded."""
+
+    def __init__(self) -> None:
+        self.kilobytes = 0
+        self.changed = asyncio.Event()
+
+    def set(self, kilobytes: int) -> None:
+        if kilobytes != self.kilobytes:
+            self.kilobytes = kilobytes
+            self.changed.set()
+
+
 async def fetch(
-    settings: Settings, data: DataFolder, reference: str, files: list[str], on_transfer: OnTransfer | None = None
+    settings: Settings,
+    data: DataFolder,
+    reference: str,
+    files: list[str],
+    on_transfer: OnTransfer | None = None,
+    rate: Rate | None = None,
 ) -> Kept:
-    """Download a model; cancel the task to end the process at once.
+    """Download a model; cancel the task to end the process at once. `rate`: in place of the setting.
 
     Raises:
         InSilo: this node uses no network; no process was started.
@@ -68,25 +87,42 @@ async def fetch(
     """
     check_network(settings)
     folder, hub = str(models_folder(settings)), endpoint(settings)
-    access = Access(endpoint=hub, most_bytes=1000 * settings.download_kilobytes, proxy=settings.proxy)
+    kilobytes = settings.download_kilobytes if rate is None else rate.kilobytes
+    access = Access(endpoint=hub, most_bytes=1000 * kilobytes, proxy=settings.proxy)
     request = Fetch(folder=folder, reference=reference, files=files, access=access)
     try:
-        return await ask(request, Kept, data, on_transfer)
+        return await ask(request, Kept, data, on_transfer, rate)
     except AccessRefused:
         token = await asyncio.to_thread(hub_token.load, hub)
         if token is None:
             raise
     access = msgspec.structs.replace(access, token=token)
-    return await ask(msgspec.structs.replace(request, access=access), Kept, data, on_transfer)
+    return await ask(msgspec.structs.replace(request, access=access), Kept, data, on_transfer, rate)
 
 
 async def ask(
-    request: StoreRequest, kind: type[ReplyType], data: DataFolder, on_transfer: OnTransfer | None = None
+    request: StoreRequest,
+    kind: type[ReplyType],
+    data: DataFolder,
+    on_transfer: OnTransfer | None = None,
+    rate: Rate | None = None,
 ) -> ReplyType:
     """One piece of work in a process that lives as long as it takes. Raises SapoError."""
     host = await Host.start("librarian", log=data.log("librarian"), low_priority=True)
+    slower = asyncio.create_task(_keep_to(rate, host)) if rate is not None else None
     try:
         reply = await host.call(request, None, on_transfer)
     finally:
+        if slower is not None:
+            slower.cancel()
         await host.stop()
     return expect(reply, kind, "librarian")
+
+
+async def _keep_to(rate: Rate, host: Host) -> None:
+    """Pass each change of the rate on, until cancelled or the host ends."""
+    with contextlib.suppress(HostError):
+        while True:
+            await rate.changed.wait()
+            rate.changed.clear()
+            await host.call_aside(AtRate(bytes=1000 * rate.kilobytes), None)

@@ -182,13 +182,11 @@ KINDS = {
         request="sapo_desktop.core.models:StoreRequest",
         reply="sapo_desktop.core.models:StoreReply",
         progress="sapo_desktop.core.models:StoreProgress",
-        # Nothing is asked of a hub but what a download needs, and no token is looked for but ours. Large files come
-        # over plain HTTP: the library's other way (Xet) keeps a cache of its own and cannot be watched.
+        # Nothing is asked of a hub but what a download needs, and no token is looked for but ours.
         environment={
             "HF_HUB_DISABLE_TELEMETRY": "1",
             "HF_HUB_DISABLE_UPDATE_CHECK": "1",
             "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
-            "HF_HUB_DISABLE_XET": "1",
             "HF_HUB_OFFLINE": "0",
         },
     ),

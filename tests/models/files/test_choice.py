@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.models import spec_of
 from sapo_desktop.models.files.choice import choose, kind_of_files
-from sapo_desktop.models.files.hub import Listed
 from sapo_desktop.models.files.names import check, is_plain, kind_of
 
 REPOSITORY = [
@@ -21,26 +20,26 @@ OTHERS = [
 ]
 
 
-def listed(*names: str) -> list[Listed]:
-    return [Listed(name, 5) for name in names]
+def listed(*names: str) -> list[str]:
+    return list(names)
 
 
 def test_a_transformers_model_is_its_weights_tokenizer_and_papers() -> None:
     chosen = choose("o/n", listed(*REPOSITORY, *OTHERS))
-    assert sorted(file.name for file in chosen) == sorted(REPOSITORY)
+    assert sorted(chosen) == sorted(REPOSITORY)
 
 
 def test_safetensors_go_before_gguf_unless_a_quantisation_is_named() -> None:
     files = listed("config.json", "model.safetensors", "m-q8_0.gguf", "m.Q4_K_M.gguf", "LICENSE")
-    assert [file.name for file in choose("o/n", files)] == ["LICENSE", "config.json", "model.safetensors"]
-    assert [file.name for file in choose("o/n", files, quantisation="q4_k_m")] == ["LICENSE", "m.Q4_K_M.gguf"]
+    assert choose("o/n", files) == ["LICENSE", "config.json", "model.safetensors"]
+    assert choose("o/n", files, quantisation="q4_k_m") == ["LICENSE", "m.Q4_K_M.gguf"]
     with pytest.raises(ModelError, match="no weights"):
         choose("o/n", files, quantisation="Q2_K")
 
 
 def test_all_parts_of_one_quantisation_belong_together() -> None:
     parts = [f"m-q8_0-0000{number}-of-00003.gguf" for number in (1, 2, 3)]
-    assert [file.name for file in choose("o/n", listed(*parts))] == parts
+    assert choose("o/n", listed(*parts)) == parts
     with pytest.raises(ModelError, match="--file"):
         choose("o/n", listed(*parts, "m-q4_0.gguf"))
 
@@ -88,8 +87,8 @@ def test_what_is_no_reference_is_said(reference: str) -> None:
 def test_a_part_that_is_named_brings_the_others_or_is_refused() -> None:
     parts = [f"m-0000{number}-of-00003.gguf" for number in (1, 2, 3)]
     files = listed(*parts, "m-q4_0.gguf", "README.md")
-    assert [file.name for file in choose("o/n", files, [parts[1]])] == parts
-    assert [file.name for file in choose("o/n", files, ["README.md", *parts, parts[0]])] == ["README.md", *parts]
+    assert list(choose("o/n", files, [parts[1]])) == parts
+    assert list(choose("o/n", files, ["README.md", *parts, parts[0]])) == ["README.md", *parts]
     for named in ([parts[0]], []):
         with pytest.raises(ModelError, match=r"m-0000\d-of-00003.gguf is one of 3 files.*no m-00002-of-00003.gguf"):
             choose("o/n", listed(parts[0], parts[2]), named)

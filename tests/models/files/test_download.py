@@ -1,27 +1,30 @@
 """Downloads from a hub on this machine, which misbehaves in every way that a real one, or the way to it, does."""
 
-import dataclasses
 import hashlib
 import json
 import os
 import socketserver
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
 from sapo_desktop.core.models import Access, Kept, ModelSpec, Transfer
-from sapo_desktop.models.files.download import Surface, download
-from sapo_desktop.models.files.patience import Patience, Retries
+from sapo_desktop.core.network.pace import Pace
+from sapo_desktop.models.files.check import free_space
+from sapo_desktop.models.files.download import download
+from sapo_desktop.models.files.hub import Bar
 from sapo_desktop.models.files.store import Store
 from tests.models.hub_server import FakeHub, Fault, Place, Repo, running_hub, with_a_network
-from tests.models.small_models import gguf, safetensors, transformers_files
+from tests.models.small_models import gguf, transformers_files
 
 REPO = "someone/small"
-QUICK = Patience(tries=6, first=0.001, longest=0.01, silence=0.5, worth=1000)
 
 
 @pytest.fixture
@@ -37,6 +40,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # many small files; durability is tested elsewhere
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)  # the library waits between its own tries
     with_a_network(monkeypatch)
     return home
 
@@ -49,7 +53,7 @@ class Downloads:
         self.hub = hub
         self.reports: list[Transfer] = []
         self.waits: list[float] = []
-        self.surface = Surface(patience=QUICK, retries=self._retries)
+        self.free: Callable[[Path], int] = free_space
 
     def __call__(
         self, spec: ModelSpec | None = None, token: str | None = None, endpoint: str = "", proxy: str = ""
@@ -57,10 +61,7 @@ class Downloads:
         spec = spec or ModelSpec(name="small", repository=REPO, revision="main")
         access = Access(endpoint=endpoint or self.hub.endpoint, token=token, proxy=proxy)
         self.reports.clear()
-        return download(Store(self.folder), spec, access, self.reports.append, self.surface)
-
-    def _retries(self, patience: Patience) -> Retries:
-        return Retries(patience, self.waits.append, lambda: 0.5)
+        return download(Store(self.folder), spec, access, self.reports.append, free=self.free, sleep=self.waits.append)
 
     def content(self, name: str, model: str = "small") -> bytes:
         return (self.folder / model / name).read_bytes()
@@ -68,20 +69,16 @@ class Downloads:
     def ranges(self) -> list[str | None]:
         return [asked.headers.get("range") for asked in self.hub.asked if asked.place == "cdn"]
 
-    def breaks_off(self) -> None:
-        """The line breaks after 90,000 bytes, and stays dead until the download is given up."""
-        self.hub.plan("cdn", Fault(cut_after=90_000))
-        self.hub.plan("cdn", Fault(status=503), times=10)
-        with pytest.raises(DownloadError, match=r"kept: try again later"):
-            self()
-        self.hub._plans.clear()
-
     @property
     def weights(self) -> bytes:
         return self.hub.repos[REPO].files["model.safetensors"]
 
-    def partial(self, name: str = "model.safetensors") -> Path:
-        return self.folder / ".partial" / "small" / "files" / name
+    def parts(self) -> list[Path]:
+        """What is left of an unfinished file of weights."""
+        return [path for path in (self.folder / ".partial").rglob("*") if path.is_file() and self._is_part(path)]
+
+    def _is_part(self, path: Path) -> bool:
+        return path.name.endswith(".incomplete") or path.stat().st_size > 50_000
 
 
 @pytest.fixture
@@ -105,7 +102,7 @@ def test_a_model_arrives_whole_with_its_manifest(get: Downloads, hub: FakeHub) -
     assert found == kept.model and found.bytes == sum(len(content) for content in hub.repos[REPO].files.values())
     assert found.files["model.safetensors"].sha256 == hashlib.sha256(get.weights).hexdigest()
     assert is_monotone(get.reports) and get.reports[-1].done == get.reports[-1].total == found.bytes
-    assert not get.partial().parent.parent.exists()
+    assert not (get.folder / ".partial" / "small").exists()
 
 
 def test_a_pinned_model_comes_at_its_commit_and_no_other(get: Downloads, hub: FakeHub) -> None:
@@ -232,178 +229,103 @@ def test_one_of_several_gguf_files_has_to_be_named(get: Downloads, hub: FakeHub)
 
 
 @pytest.mark.parametrize(
-    ("place", "fault"),
+    ("place", "fault", "times"),
     [
-        ("listing", Fault(status=503)),
-        ("listing", Fault(cut_after=10)),
-        ("head", Fault(status=500)),
-        ("head", Fault(status=408)),
-        ("file", Fault(cut_after=3)),
-        ("cdn", Fault(status=502)),
-        ("cdn", Fault(cut_after=0)),
-        ("cdn", Fault(cut_after=70_000)),
-        ("cdn", Fault(chop=5000, headers={"Content-Length": "200078"})),
-        ("cdn", Fault(headers={"Content-Encoding": "gzip"})),
+        ("listing", Fault(status=503), 1),
+        ("listing", Fault(cut_after=10), 1),
+        ("head", Fault(status=500), 12),
+        ("file", Fault(cut_after=3), 1),
+        ("cdn", Fault(status=502), 1),
+        ("cdn", Fault(cut_after=0), 1),
+        ("cdn", Fault(cut_after=70_000), 1),
+        ("cdn", Fault(cut_after=70_000), 9),
+        ("cdn", Fault(chop=5000), 1),
+        ("cdn", Fault(extra=b"x" * 100), 1),
+        ("cdn", Fault(whole=True, cut_after=70_000), 3),
     ],
 )
-def test_a_passing_trouble_is_tried_again(get: Downloads, hub: FakeHub, place: Place, fault: Fault) -> None:
-    hub.plan(place, fault)
-    get()
-    assert get.content("model.safetensors") == get.weights
-    assert len(get.waits) == 1 and is_monotone(get.reports)
-    assert any(report.stage == "waiting" and "Trying again" in str(report.text) for report in get.reports)
-
-
-def test_bytes_in_between_make_a_failure_a_first_one_again(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=5000), times=30)
-    get()
-    assert len(get.waits) == 30 and max(get.waits) < 0.002
-
-
-def test_a_dead_line_is_given_up_and_gone_on_with_later(get: Downloads, hub: FakeHub) -> None:
-    get.breaks_off()
-    assert get.partial().read_bytes() == get.weights[:90_000]
-    get()
-    assert get.ranges()[-1] == "bytes=90000-"
-    assert get.content("model.safetensors") == get.weights
-    first = next(report for report in get.reports if report.total)
-    assert first.done > 90_000, "what was there already counts from the beginning"
-
-
-HALF, WORDLESS = Fault(cut_after=90_000), {"Content-Length": ""}
-AGAIN = [None, "bytes=90000-", "bytes=90000-"]
-
-
-@pytest.mark.parametrize(
-    ("faults", "ranges"),
-    [
-        ([HALF, Fault(cut_after=60_000)], [None, "bytes=90000-", "bytes=150000-"]),
-        ([HALF, Fault(whole=True)], [None, "bytes=90000-"]),
-        (
-            [HALF, Fault(whole=True, cut_after=60_000), Fault(whole=True, cut_after=120_000)],
-            [None, "bytes=90000-", "bytes=60000-", "bytes=120000-"],
-        ),
-        ([HALF, Fault(shift=7)], AGAIN),
-        # Nothing tells that its bytes are the file's: the line broke, or somebody else answered.
-        ([Fault(cut_after=50_000, headers=WORDLESS)], [None, None]),
-        ([HALF, Fault(whole=True, chop=150_000)], AGAIN),
-        ([HALF, Fault(whole=True, extra=b"x" * 10)], AGAIN),
-        ([HALF, Fault(whole=True, cut_after=500, headers=WORDLESS)], AGAIN),
-        ([HALF, Fault(whole=True, cut_after=500, headers=WORDLESS, flip=5)], AGAIN),
-        ([HALF, Fault(whole=True, cut_after=500)], [None, "bytes=90000-", "bytes=500-"]),
-        ([HALF, Fault(whole=True, status=203)], AGAIN),
-        ([HALF, Fault(whole=True, status=204, cut_after=0)], AGAIN),
-        ([HALF, Fault(whole=True, status=302)], AGAIN),
-        ([HALF, Fault(headers={"Content-Length": "500"})], AGAIN),
-        ([HALF, Fault(cut_after=500, headers=WORDLESS)], AGAIN),
-    ],
-)
-def test_it_goes_on_where_it_stopped_or_begins_anew(
-    get: Downloads, hub: FakeHub, faults: list[Fault], ranges: list[str | None]
-) -> None:
-    for fault in faults:
-        hub.plan("cdn", fault)
-    get()
-    assert get.ranges() == ranges
-    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
-
-
-@pytest.mark.parametrize("whole", [True, False], ids=["where a host has no ranges", "by a power cut"])
-def test_holes_are_found_and_fetched_again(get: Downloads, hub: FakeHub, whole: bool) -> None:
-    get.breaks_off()
-    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
-    hub.plan("cdn", Fault(whole=whole), times=10)
+def test_a_passing_trouble_is_tried_again(get: Downloads, hub: FakeHub, place: Place, fault: Fault, times: int) -> None:
+    hub.plan(place, fault, times)
     get()
     assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+    if get.waits:
+        assert any(report.stage == "waiting" and "Trying again" in str(report.text) for report in get.reports)
 
 
-@pytest.mark.parametrize(
-    ("plans", "said"),
-    [
-        (
-            [("cdn", HALF), *[("head", Fault())] * 5, ("head", Fault(headers={"X-Linked-Etag": f'"{"0" * 64}"'}))],
-            "changed on the hub meanwhile",
-        ),
-        ([("listing", Fault(status=429, headers={"Retry-After": "7200"}))], "asks to wait 120 minutes"),
-        ([("file", Fault(flip=1))], r"README.md is not what the hub says"),
-        ([("cdn", Fault(chop=1000))] * 50, "After 6 tries"),
-    ],
-)
-def test_what_is_given_up_is_said(get: Downloads, hub: FakeHub, plans: list[tuple[Place, Fault]], said: str) -> None:
-    for place, fault in plans:
-        hub.plan(place, fault)
-    with pytest.raises(DownloadError, match=said):
+def test_a_file_goes_on_where_the_line_broke(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    get()
+    assert len(get.ranges()) == 2 and get.ranges()[0] is None and get.ranges()[1] is not None
+    assert get.content("model.safetensors") == get.weights and get.waits == []
+
+
+def test_a_dead_line_is_given_up_and_whole_files_are_kept(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(status=503), times=100)
+    with pytest.raises(DownloadError, match=r"After 8 tries .* kept: try again later"):
         get()
-
-
-def test_a_signed_address_that_has_ended_is_looked_up_again(get: Downloads, hub: FakeHub) -> None:
-    hub.refuse_signature = 1
+    assert sum(get.waits) > 100 and get.parts() == []
+    hub._plans.clear()
+    small = hub.count("file")
     get()
-    signatures = [asked.path.rpartition("=")[2] for asked in hub.asked if asked.place == "cdn"]
-    assert len(set(signatures)) == 2
+    assert hub.count("file") == small, "the small files were here"
+    assert get.content("model.safetensors") == get.weights
 
 
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"RateLimit": '"resolvers";r=0;t=21', "Retry-After": "7"}, 21.5),
-        ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.5),
-        *(({"Retry-After": nonsense}, 0.00075) for nonsense in ("soon", "-3", "9" * 400, "Thu, 99 Foo 1970")),
-        ({"RateLimit": '"resolvers";r=10;t=55'}, 0.00075),
-    ],
-)
-def test_a_hub_may_ask_to_wait(get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float) -> None:
-    hub.plan("head", Fault(status=429, headers=headers))
-    get()
-    assert get.waits == [pytest.approx(wait)]
+def test_parts_that_a_kill_left_are_deleted(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("listing", Fault(status=404))
+    left = get.folder / ".partial" / "small" / "hub" / "models--someone--small" / "blobs" / "abc.12345678.incomplete"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(bytes(100))
+    hub._plans.clear()
+    hub.plan("cdn", Fault(status=404))
+    with pytest.raises(DownloadError):
+        get()
+    assert not left.exists()
 
 
-@pytest.mark.parametrize(
-    ("fault", "silence"), [(Fault(silent=3), 0.25), (Fault(trickle=0.02), 0.25), (Fault(trickle=1.0), 0.1)]
-)
-def test_a_host_that_stalls_is_left_and_asked_again(get: Downloads, hub: FakeHub, fault: Fault, silence: float) -> None:
-    patience = dataclasses.replace(QUICK, silence=silence, window=0.3, slowest=100_000)
-    get.surface = dataclasses.replace(get.surface, patience=patience)
-    hub.plan("cdn", fault)
-    get()
-    assert get.content("model.safetensors") == get.weights and get.waits
+def test_a_rate_holds_and_may_change_on_the_way(get: Downloads, hub: FakeHub) -> None:
+    pace, steps = Pace(1.0), list[int]()
+
+    def between() -> None:
+        steps.append(1)
+        if len(steps) == 3:
+            pace.rate = 0.0
+
+    spec = ModelSpec(name="small", repository=REPO, revision="main")
+    access = Access(endpoint=hub.endpoint, most_bytes=1)
+    download(Store(get.folder), spec, access, get.reports.append, pace=pace, between=between)
+    assert pace.passed == Store(get.folder).read("small").bytes and len(steps) >= 5
 
 
-def test_a_head_without_an_end_is_left_and_asked_for_again(get: Downloads, hub: FakeHub) -> None:
-    get.surface = dataclasses.replace(get.surface, patience=dataclasses.replace(QUICK, head=0.25))
-    for place in ("listing", "head", "cdn"):
-        hub.plan(place, Fault(trickling_head=True))
-    get()
-    assert get.content("model.safetensors") == get.weights and len(get.waits) == 3
+def test_xet_counts_the_bytes_of_the_file_once() -> None:
+    from huggingface_hub.utils._xet_progress_reporting import XetDownloadProgressReporter
+
+    arrived: list[int] = []
+    bar: Any = type("OneBar", (Bar,), {"arrived": staticmethod(arrived.append)})
+    report: Any = SimpleNamespace(
+        total_bytes=100,
+        total_bytes_completed=60,
+        total_transfer_bytes_completed=40,
+        total_bytes_completion_rate=1.0,
+        total_transfer_bytes_completion_rate=1.0,
+    )
+    words: Any = {"reconstruction_desc": "file", "total": 100, "log_level": 30}
+    with XetDownloadProgressReporter(**words, tqdm_class=bar) as reporter:
+        reporter.update_progress(report, {})
+    assert sum(arrived) == 60
 
 
 # -- wrong bytes -----------------------------------------------------------------------------------------------
 
 
-def test_wrong_bytes_are_thrown_away_and_said(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(flip=150_000))
-    with pytest.raises(DownloadError, match=r"SHA-256 .* was expected.*thrown away"):
+@pytest.mark.parametrize(("place", "name"), [("cdn", "model.safetensors"), ("file", "README.md")])
+def test_wrong_bytes_are_thrown_away_and_said(get: Downloads, hub: FakeHub, place: Place, name: str) -> None:
+    hub.plan(place, Fault(flip=1))
+    with pytest.raises(DownloadError, match=rf"{name} has the SHA-256 .* thrown away"):
         get()
-    assert get.partial().read_bytes() == b"" and not (get.folder / "small").exists()
+    assert not (get.folder / "small").exists()
     get()
-    assert get.content("model.safetensors") == get.weights
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        (
-            Fault(extra=b"x" * 100_000, cut_after=300_078, headers={"Content-Length": ""}),
-            "sends more of model.safetens",
-        ),
-        (Fault(extra=b"x" * 100_000), "has 300,078 bytes for model.safetensors where 200,078 were expected.*After 6"),
-    ],
-)
-def test_more_bytes_than_announced_are_never_written(get: Downloads, hub: FakeHub, fault: Fault, said: str) -> None:
-    hub.plan("cdn", fault, times=10)
-    with pytest.raises(DownloadError, match=said):
-        get()
-    assert get.partial().stat().st_size == 0
+    assert get.content(name) == hub.repos[REPO].files[name]
 
 
 def test_unknown_hashes_are_fixed_at_the_first_download(get: Downloads, hub: FakeHub) -> None:
@@ -434,17 +356,6 @@ def test_a_quantisation_names_the_file(get: Downloads, hub: FakeHub) -> None:
     assert list(get(spec).model.files) == ["s-q4_k.gguf"]
 
 
-def test_another_commit_goes_on_with_files_that_are_the_same(get: Downloads, hub: FakeHub) -> None:
-    repo = hub.repos[REPO]
-    for files in ({"README.md": b"# Better words"}, {"model.safetensors": safetensors(50_000, seed=2)}):
-        get.breaks_off()
-        repo.files, repo.commit = repo.files | files, hashlib.sha1(repo.commit.encode()).hexdigest()
-        get()
-        assert get.content("model.safetensors") == get.weights
-        Store(get.folder).remove("small")
-    assert get.ranges().count("bytes=90000-") == 1 + 10
-
-
 # -- who may ----------------------------------------------------------------------------------------------------
 
 
@@ -463,7 +374,7 @@ def test_a_gated_model_says_where_to_accept_its_licence(get: Downloads, hub: Fak
         (ModelSpec(name="x", repository="someone/none", revision="main"), "there is none of that name"),
         (ModelSpec(name="x", repository=REPO, revision="v9"), "has no revision v9"),
         (ModelSpec(name="x", repository="../etc", revision="main"), "names no repository"),
-        (ModelSpec(name="x", repository=REPO, revision="../x"), "names no revision"),
+        (ModelSpec(name="x", repository=REPO, revision="../x"), "has no revision"),
         (ModelSpec(name="x", repository=REPO, revision="main", only=["y.gguf"]), "no file y.gguf"),
     ],
 )
@@ -494,10 +405,10 @@ def test_what_is_no_hub_is_said(get: Downloads, hub: FakeHub) -> None:
     with pytest.raises(DownloadError, match="does not answer as a hub does"):
         get()
     hub.plan("head", Fault(headers={"X-Repo-Commit": ""}))
-    with pytest.raises(DownloadError, match="no hub, or no exact mirror"):
+    with pytest.raises(DownloadError, match="does not answer as a hub does"):
         get()
     hub.plan("head", Fault(status=302, headers={"Location": "file:///etc/passwd", "X-Repo-Commit": ""}))
-    with pytest.raises(DownloadError, match="not followed"):
+    with pytest.raises(DownloadError, match="does not answer as a hub does"):
         get()
     hub.plan("head", Fault(status=302, headers={"Location": "/someone/small/resolve/main/x", "X-Repo-Commit": ""}), 9)
     with pytest.raises(DownloadError):
@@ -505,22 +416,11 @@ def test_what_is_no_hub_is_said(get: Downloads, hub: FakeHub) -> None:
 
 
 @pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
-@pytest.mark.parametrize(
-    "location", ["http://[::zz]/x", "http://[x", "http://h:99999/x", "http://h:abc/x", "http://h/\x7f"]
-)
+@pytest.mark.parametrize("location", ["http://[::zz]/x", "http://h:99999/x", "file:///etc/passwd", "http://h/\x7f"])
 def test_a_redirect_that_leads_nowhere_is_said(get: Downloads, hub: FakeHub, place: Place, location: str) -> None:
-    hub.plan(place, Fault(status=302, headers={"Location": location}))
-    with pytest.raises(DownloadError, match=r"127.0.0.1 sends us to .* no address"):
+    hub.plan(place, Fault(status=302, headers={"Location": location}), times=100)
+    with pytest.raises(DownloadError):
         get()
-
-
-@pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
-@pytest.mark.parametrize("status", [302, 304])
-def test_a_redirect_to_nowhere_is_a_passing_trouble(get: Downloads, hub: FakeHub, place: Place, status: int) -> None:
-    hub.plan(place, Fault(status=status, cut_after=0))
-    get()
-    assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
-    assert any("127.0.0.1 sends us on without saying where" in str(report.text) for report in get.reports)
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
@@ -583,20 +483,11 @@ def test_weights_that_are_none_are_not_installed(get: Downloads, hub: FakeHub) -
     assert not (get.folder / "small").exists()
 
 
-def test_a_link_in_the_way_is_never_written_through(get: Downloads, hub: FakeHub, tmp_path: Path) -> None:
-    outside = tmp_path / "precious"
-    outside.write_text("precious")
-    get.partial().parent.mkdir(parents=True)
-    get.partial().symlink_to(outside)
-    get()
-    assert outside.read_text() == "precious" and get.content("model.safetensors") == get.weights
-
-
 # -- room --------------------------------------------------------------------------------------------------------
 
 
 def test_a_disk_is_never_filled(get: Downloads, hub: FakeHub) -> None:
-    get.surface = dataclasses.replace(get.surface, free=lambda folder: 2_000_100_000)
+    get.free = lambda folder: 2_000_100_000
     with pytest.raises(NoRoom, match=r"needs 200 KB more, .* 2.0 GB free, of which 2.0 GB are kept free. Free 100 KB"):
         get()
     assert hub.count("cdn") == 0
@@ -649,5 +540,5 @@ def test_what_lies_in_the_way_since_is_not_replaced_either(get: Downloads) -> No
 
     spec = ModelSpec(name="small", repository=REPO, revision="main")
     with pytest.raises(ModelError, match="move it away"):
-        download(Store(get.folder), spec, Access(endpoint=get.hub.endpoint), put, get.surface)
+        download(Store(get.folder), spec, Access(endpoint=get.hub.endpoint), put)
     assert precious.read_text() == "precious"

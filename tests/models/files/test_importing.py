@@ -5,11 +5,12 @@ import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sapo_desktop.core.errors import DownloadError, ModelError, NoRoom
-from sapo_desktop.core.models import Kept, TakeIn, Transfer
+from sapo_desktop.core.models import Kept, KeptFile, TakeIn, Transfer
 from sapo_desktop.models.files import importing
 from sapo_desktop.models.files.importing import take_in
 from sapo_desktop.models.files.store import Store
@@ -141,14 +142,14 @@ def test_what_takes_a_files_place_is_not_imported(imports: Imports, monkeypatch:
     folder = imports.folder(transformers_files())
     secret = imports.root / "id_ed25519"
     secret.write_text("PRIVATE KEY")
-    checked = importing._meter
+    bring = importing._bring
 
-    def exchange(*arguments: object) -> object:
+    def exchange(*arguments: Any) -> dict[str, KeptFile]:
         (folder / "README.md").unlink()
         (folder / "README.md").symlink_to(secret)
-        return checked(*arguments)
+        return bring(*arguments)
 
-    monkeypatch.setattr(importing, "_meter", exchange)
+    monkeypatch.setattr(importing, "_bring", exchange)
     with pytest.raises(ModelError, match=r"could not be imported \(it is a link"):
         imports(folder)
     assert Store(imports.models).contents().models == []
@@ -242,7 +243,7 @@ def test_the_progress_is_told_while_it_is_copied(imports: Imports, copied: list[
     sizes: list[int] = []
 
     def report(transfer: Transfer) -> None:
-        if transfer.file == "model.safetensors":
+        if transfer.file == "model.safetensors" and staged.exists():
             sizes.append(staged.stat().st_size)
 
     take_in(TakeIn(folder=str(imports.models), path=str(path)), report, clock=itertools.count().__next__)

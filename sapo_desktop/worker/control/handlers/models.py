@@ -11,8 +11,6 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import msgspec
-
 from sapo_desktop.core.errors import SapoError, UsageError, bug
 from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
@@ -43,9 +41,7 @@ class ModelRequests:
         self._task: asyncio.Task[_Ended] | None = None
         self._working: models.ModelProgressed | None = None
         self._needs_network = False
-        self._rate = 0
-        """KB a second at which a download comes; 0: no limit."""
-        self._rate_changed = asyncio.Event()
+        self._rate = librarian.Rate()
 
     async def download(self, request: models.DownloadModel) -> Ok:
         librarian.check_network(self._settings())
@@ -64,7 +60,7 @@ class ModelRequests:
             return Ok(text=sentence("Nothing is being downloaded or imported."))
         name = self._working.model
         await self.close()
-        return Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
+        return Ok(text=sentence("{model}: cancelled. Complete files of a download are kept.", model=name))
 
     async def remove(self, request: models.RemoveModel) -> models.ModelRemoved:
         librarian.check_unused(self._settings(), request.name)
@@ -91,9 +87,7 @@ class ModelRequests:
 
     def at_rate(self, kilobytes: int) -> None:
         """From now on download so many KB a second at most, 0: no limit; what is under way goes on where it was."""
-        if kilobytes != self._rate:
-            self._rate = kilobytes
-            self._rate_changed.set()
+        self._rate.set(kilobytes)
 
     async def close(self) -> None:
         """End what is under way."""
@@ -120,23 +114,9 @@ class ModelRequests:
         self._task.add_done_callback(functools.partial(self._over, model, work))
 
     async def _fetch(self, request: models.DownloadModel) -> Kept:
-        """Download at the rate that holds now. The process that does it hears nothing meanwhile, so where the rate
-        changes another one goes on with what has arrived."""
-        while True:
-            settings = msgspec.structs.replace(self._settings(), download_kilobytes=self._rate)
-            self._rate_changed.clear()
-            tasks = (
-                asyncio.create_task(librarian.fetch(settings, self._data, request.model, request.files, self._moved)),
-                asyncio.create_task(self._rate_changed.wait()),
-            )
-            try:
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                if tasks[0].done():
-                    return tasks[0].result()
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.wait(tasks)
+        return await librarian.fetch(
+            self._settings(), self._data, request.model, request.files, self._moved, self._rate
+        )
 
     def _moved(self, transfer: Transfer) -> None:
         if self._working is not None:

@@ -38,7 +38,7 @@ class ImportModel(Message, frozen=True, kw_only=True):
 
 
 class CancelModelWork(Message, frozen=True, kw_only=True):
-    """End the download or import that is under way; what has arrived of a download is kept."""
+    """End the download or import that is under way; complete files of a download are kept."""
 
 
 class RemoveModel(Message, frozen=True, kw_only=True):

@@ -35,10 +35,19 @@ class Library:
         self.events: list[Event] = []
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.asked: list[StoreRequest] = []
+        self.rate: librarian.Rate | None = None
         self.requests = ModelRequests(DataFolder.at(folder), lambda: self.settings, self.events.append)
 
-    async def ask(self, request: StoreRequest, kind: type, data: DataFolder, moved: Any = None) -> Any:
+    async def ask(
+        self,
+        request: StoreRequest,
+        kind: type,
+        data: DataFolder,
+        moved: Any = None,
+        rate: librarian.Rate | None = None,
+    ) -> Any:
         self.asked.append(request)
+        self.rate = rate
         if moved is not None:
             moved(Transfer(stage="fetching", done=1, total=2))
         return await asyncio.shield(self.answer)
@@ -80,21 +89,18 @@ async def test_a_failure_is_told_with_its_kind(it: Library) -> None:
     assert "a bug (ZeroDivisionError" in str((await it.until(models.ModelFailed)).text)
 
 
-async def test_a_download_goes_on_at_the_rate_that_holds_now(it: Library) -> None:
+async def test_a_download_hears_of_the_rate_that_holds_now(it: Library) -> None:
+    it.requests.at_rate(20)
     await it.requests.download(models.DownloadModel(model="o/small"))
     await it.until(models.ModelProgressed)
-    for rate, times in ((0, 1), (50, 2), (50, 2)):
-        it.requests.at_rate(rate)
-        async with asyncio.timeout(5):
-            while len(it.asked) < times:
-                await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
-        assert len(it.asked) == times
-    first, second = (request.access.most_bytes for request in it.asked if isinstance(request, Fetch))
-    assert (first, second) == (0, 50_000)
-    it.answer.set_result(Kept(model=MODEL, path="/models/small"))
-    await it.until(models.ModelInstalled)
-    assert not [event for event in it.events if isinstance(event, models.ModelFailed)]
+    (request,) = it.asked
+    assert isinstance(request, Fetch) and request.access.most_bytes == 20_000
+    assert it.rate is not None
+    it.rate.changed.clear()
+    it.requests.at_rate(20)
+    assert not it.rate.changed.is_set()
+    it.requests.at_rate(50)
+    assert it.rate.changed.is_set() and it.rate.kilobytes == 50
 
 
 async def test_one_at_a_time(it: Library) -> None:

@@ -1,0 +1,90 @@
+"""The HTTP client of downloads and of the question for a newer version: its proxy, and its errors in words."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from sapo_desktop.core.errors import DownloadError, Explained, UsageError
+from sapo_desktop.core.network.proxies import NO_PROXY, check_environment, check_proxy, proxy_for_url
+from sapo_desktop.core.sentences import Text, Value, sentence
+
+PASSING = {407, 408, 425, 429, 500, 502, 503, 504}
+"""Statuses that may differ at the next try; 407 only where no proxy of ours sent it."""
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Trouble(Explained):
+    """Something that may be gone at the next try."""
+
+    def __init__(self, text: Text, **values: Value) -> None:
+        super().__init__(text, in_terminal="", **values)
+
+
+def client(proxy: str, **options: Any) -> httpx2.Client:
+    """A client that uses the proxy that the setting names, else the environment's. No proxy leads to this computer.
+
+    Raises:
+        DownloadError: the proxy cannot be used.
+    """
+    try:
+        named = check_proxy(proxy)
+        if not named:
+            check_environment()
+    except UsageError as error:
+        raise DownloadError(error.text) from error
+    return httpx2.Client(
+        proxy=named if named not in ("", NO_PROXY) else None,
+        trust_env=not named,
+        mounts={f"all://{host}": None for host in _LOOPBACK},
+        follow_redirects=True,
+        **options,
+    )
+
+
+def in_words(error: httpx2.HTTPError | httpx2.InvalidURL, url: str, proxy: str) -> DownloadError | Trouble:
+    """What happened on the way to `url`: a Trouble where another try may help, else a DownloadError."""
+    host, reason = urlsplit(url).hostname or url, str(error) or type(error).__name__
+    if isinstance(refused := _certificate(error), ssl.SSLCertVerificationError):
+        return DownloadError(
+            "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
+            "proxy stands in between.",
+            host=host,
+            reason=refused.verify_message,
+        )
+    through = proxy_for_url(proxy, url)
+    if through and isinstance(error, httpx2.ProxyError):
+        return DownloadError(through.refuses(host, f"HTTP {error}"))
+    if through and isinstance(error, httpx2.ConnectError) and through.is_away(error):
+        return Trouble(through.unreachable(str(error)))
+    if isinstance(error, httpx2.TimeoutException):
+        return Trouble("{host} does not answer.", host=host)
+    if isinstance(error, httpx2.TransportError) and not isinstance(
+        error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
+    ):
+        return Trouble("The connection to {host} broke ({reason}).", host=host, reason=reason)
+    return DownloadError(
+        "{url} cannot be asked ({reason}). Check whether the address is right.", url=url, reason=reason
+    )
+
+
+def status_in_words(status: int, url: str, proxy: str) -> DownloadError | Trouble:
+    """What an answer of this status means where nothing better is known."""
+    host = urlsplit(url).hostname or url
+    if status == 407 and (through := proxy_for_url(proxy, url)):
+        return DownloadError(through.refuses(host, "HTTP 407"))
+    if status in PASSING:
+        busy = sentence("too many requests") if status == 429 else sentence("it is busy or out of order")
+        return Trouble("{host} answers {status} ({reason}).", host=host, status=status, reason=busy)
+    return DownloadError("{host} answers {status}. Try again later.", host=host, status=status)
+
+
+def _certificate(error: BaseException) -> BaseException | None:
+    """The refused certificate among what caused the error."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    return cause
