@@ -144,6 +144,7 @@ def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) ->
 def after_round(counters: Counters, result: RoundResult, levels: Levels, most: int) -> Counters:
     """The counters once a round is done. `most`: tokens that an answer of this model may ever have."""
     report = result.report
+    reasoned = with_new(counters.reasoned, result.reasoned)
     rates = dict(counters.solve_rates)
     for mark in report.tasks:
         rates[mark.task] = rates.get(mark.task, mark.solved) + _SMOOTHING * (
@@ -154,10 +155,10 @@ def after_round(counters: Counters, result: RoundResult, levels: Levels, most: i
         round=report.round,
         asking=asking.observe(counters.asking, report.round, result.outcomes, levels),
         solve_rates=rates,
-        reasoned=with_new(counters.reasoned, result.reasoned),
+        reasoned=reasoned,
         accounts=with_round(
             counters.accounts,
-            counters.reasoned,
+            reasoned,
             result.looked,
             author_shares(result.groups, result.advantages),
             report.tasks,

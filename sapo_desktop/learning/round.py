@@ -44,7 +44,7 @@ from sapo_desktop.learning.mixing import (
     teaches,
     training_sequences,
 )
-from sapo_desktop.learning.reasoning import Kept, reasoned_in
+from sapo_desktop.learning.reasoning import Kept, reasoned_in, with_new
 from sapo_desktop.learning.trust import Evidence
 from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.service import QuestionRef
@@ -218,7 +218,8 @@ async def run_round(
 
     # 4b. Mix I own groups, those that teach first, with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
-    weights = _advantages(plan, mixed)
+    reasoned = reasoned_in(own)
+    weights = _advantages(plan, mixed, reasoned)
 
     def result(step: StepReport | None, swarm_reward: SwarmReward | None) -> RoundResult:
         report = RoundReport(
@@ -246,7 +247,7 @@ async def run_round(
             groups=mixed.groups,
             advantages=weights,
             outcomes=[*map(_outcome, own), *(Outcome(task=one.task, seed=one.seed, solved=0.0) for one in too_long)],
-            reasoned=reasoned_in(own),
+            reasoned=reasoned,
             looked=sieve.looked,
             lengths=lengths_of(own),
             limit=plan.sampling.max_tokens,
@@ -328,9 +329,11 @@ def _outcome(group: Group) -> Outcome:
     return Outcome(task=question.task, seed=question.seed, solved=_mark_means(group.marks)["solved"])
 
 
-def _advantages(plan: RoundPlan, mixed: MixedBatch) -> list[list[float]]:
-    """Of each answer of each group; 0 where nothing is learned."""
-    found = advantages(mixed, plan.weighting, plan.solve_rates, plan.evidence)
+def _advantages(plan: RoundPlan, mixed: MixedBatch, reasoned: Kept) -> list[list[float]]:
+    """Of each answer of each group; 0 where nothing is learned. `reasoned`: this round's own answers, which already
+    count: in the first round nothing else is known."""
+    evidence = dataclasses.replace(plan.evidence, reasoned=with_new(plan.evidence.reasoned, reasoned))
+    found = advantages(mixed, plan.weighting, plan.solve_rates, evidence)
     return found if plan.trains else [[0.0] * len(row) for row in found]
 
 
