@@ -1,11 +1,10 @@
 """The lean forward pass equals transformers' own, and Muon's update is close to orthogonal."""
 
+import model
+import muon
+import prime
 import pytest
 import torch
-
-model = pytest.importorskip("model")
-muon = pytest.importorskip("muon")
-prime = pytest.importorskip("prime")
 
 
 def noisy() -> torch.nn.Module:

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import phrases
 import pytest
+import reasoning_gym
+import stream
+import tokenizer
 
-tokenizer = pytest.importorskip("tokenizer")
-phrases = pytest.importorskip("phrases")
+from sapo_desktop.tasks.worked import WRITERS
 
 CONTROL = ["<pad>", "<eos>", "<q>", "<a>", "<answer>", "</answer>"]
 
@@ -56,10 +59,6 @@ def test_signs_that_are_also_names_of_bytes_come_back(words: Any) -> None:
 
 
 def test_written_completions_come_back(words: Any) -> None:
-    reasoning_gym = pytest.importorskip("reasoning_gym")
-    stream = pytest.importorskip("stream")
-    from sapo_desktop.tasks.worked import WRITERS
-
     for family, entry in stream.catalogue().items():
         asked = reasoning_gym.create_dataset(entry["dataset"], size=3, seed=3, **entry["levels"]["easy"])
         for text in [asked[index]["question"] for index in range(3)] + [WRITERS[family](asked[0]) or ""]:
@@ -86,12 +85,7 @@ def test_no_phrase_begins_with_a_space() -> None:
 
 
 def test_both_ways_of_reading_agree_on_the_catalogue() -> None:
-    reasoning_gym = pytest.importorskip("reasoning_gym")
-    stream = pytest.importorskip("stream")
-    from sapo_desktop.tasks.worked import WRITERS
-
     known = sorted([*CONTROL, *phrases.phrases()], key=lambda phrase: (-len(phrase), phrase))
-    assert reasoning_gym
     for family, entry in stream.catalogue().items():
         dataset = reasoning_gym.create_dataset(entry["dataset"], size=5, seed=3, **entry["levels"]["easy"])
         for index in range(5):

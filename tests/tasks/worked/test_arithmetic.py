@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-arithmetic = pytest.importorskip("steps.arithmetic")
+from sapo_desktop.tasks.worked import arithmetic
 
 
 def test_sums_carry() -> None:
