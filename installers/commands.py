@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
+from installers import reference
 from installers.bootstrap import call_through
 from installers.environment import is_ready, prepare
 from installers.set_up_window import is_wanted, set_up_window
@@ -19,14 +21,17 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
     try:
         match arguments:
             case ["run", *options]:
-                started = product(options)
+                started = product([one for one in options if one != reference.NO_MODEL])
                 with set_up_window(sys.stderr, is_wanted(started) and not is_ready(place, "run")) as out:
-                    python = prepare(place, "run", out)
+                    python = _set_up(place, out, model=reference.NO_MODEL not in options)
                 return _start(python, ["-m", "sapo_desktop", *started])
             case ["relay", *options]:
                 return _start(prepare(place, "relay", sys.stderr), ["-m", "sapo_desktop", "relay", *options])
-            case ["setup"] | ["setup", "relay"]:
-                prepare(place, "relay" if arguments[1:] else "run", sys.stderr)
+            case ["setup"] | ["setup", reference.NO_MODEL]:
+                _set_up(place, sys.stderr, model=not arguments[1:])
+                return 0
+            case ["setup", "relay"]:
+                prepare(place, "relay", sys.stderr)
                 return 0
             case ["test"] | ["test", "--slow"]:
                 return _test(place, slow=len(arguments) == 2)
@@ -44,6 +49,15 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped. The same command goes on from here.\n")
         return 1
+
+
+def _set_up(root: Path, out: TextIO, *, model: bool) -> Path:
+    """The environment's interpreter. A set-up that had something to do fetches a model at its end."""
+    ready = is_ready(root, "run")
+    python = prepare(root, "run", out)
+    if model and not ready:
+        reference.fetch(python, out)
+    return python
 
 
 def product(options: list[str]) -> list[str]:

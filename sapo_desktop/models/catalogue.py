@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.models import ModelSpec
+from sapo_desktop.core.models import ModelSpec, Package
 from sapo_desktop.core.resources import resource
 from sapo_desktop.models.fit.shape import Architecture, ModelShape
 
@@ -59,6 +59,8 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
     """account: the licence has to be accepted on the hub, by a user who is signed in."""
     repository: Repository = ""
     gguf: list[GgufFile] = []
+    package: Package | None = None
+    """A second source, where the hub is out of reach."""
     shipped: bool = False
     """Inside the program: nothing to download."""
     unverified: list[Fact] = []
@@ -142,7 +144,7 @@ def catalogue_specs() -> dict[str, ModelSpec]:
     specs: dict[str, ModelSpec] = {}
     for entry in model_catalogue().models:
         if not entry.shipped:
-            specs[entry.id] = ModelSpec(name=entry.id, repository=entry.repository)
+            specs[entry.id] = ModelSpec(name=entry.id, repository=entry.repository, package=entry.package)
         for file in entry.gguf:
             name = f"{entry.id}-{file.quantisation.lower()}"
             specs[name] = ModelSpec(name=name, repository=file.repository, quantisation=file.quantisation)

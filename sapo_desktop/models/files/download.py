@@ -66,7 +66,7 @@ def download(
             return Kept(
                 model=installed, path=str(store.folder(spec.name)), notes=[sentence("It was installed already.")]
             )
-        hub = Hub(access, sleep)
+        hub = Hub(access, sleep, patient=spec.package is None)
         with Progress(report) as progress:
             return _Download(store, spec, hub, progress, pace or Pace(access.most_bytes), between, free).run()
 
@@ -81,6 +81,7 @@ def _installed(store: Store, spec: ModelSpec) -> Installed | None:
         return None
     found = store.manifest(spec.name)
     same = found.source == spec.repository and (not COMMIT.fullmatch(spec.revision) or found.revision == spec.revision)
+    same = same or (spec.package is not None and found.source == spec.package.requirement)
     if not same:
         raise ModelError(
             "{name} is installed from {source}@{revision}: remove that one first.",

@@ -108,11 +108,13 @@ class Hub:
 
     Args:
         sleep: waits between tries.
+        patient: False where there is another source.
     """
 
-    def __init__(self, access: Access, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, access: Access, sleep: Callable[[float], None] = time.sleep, *, patient: bool = True) -> None:
         self.endpoint = checked_endpoint(access)
         self._access, self._sleep = access, sleep
+        self._waits = _WAITS if patient else _WAITS[:2]
         client(access.proxy).close()  # a proxy that cannot be used is said before anything is asked
         set_client_factory(lambda: client(access.proxy, timeout=30.0))
         constants.DOWNLOAD_CHUNK_SIZE = _PIECE
@@ -191,11 +193,11 @@ class Hub:
 
     def _persistently(self, ask: Callable[[], Asked], say: Say) -> Asked:
         """The answer, asked for again after passing troubles."""
-        for count, seconds in enumerate(_WAITS, start=2):
+        tries = len(self._waits) + 1
+        for count, seconds in enumerate(self._waits, start=2):
             try:
                 return ask()
             except Trouble as trouble:
-                tries = len(_WAITS) + 1
                 again = sentence(
                     "{trouble} Trying again in {seconds} s ({count} of {tries}).",
                     trouble=trouble.text,

