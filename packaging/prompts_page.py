@@ -11,11 +11,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sapo_desktop.core.records import Prompt
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from sapo_desktop.core.records import Exchange, Prompt  # noqa: E402
 from sapo_desktop.core.resources import resource  # noqa: E402
 from sapo_desktop.engines.chat_template import ChatTemplate  # noqa: E402
 from sapo_desktop.engines.prompts import INSTRUCTIONS, Prompter  # noqa: E402
@@ -24,20 +23,25 @@ from tests.engines.real_models import KINDS  # noqa: E402
 
 PAGE = ROOT / "docs" / "prompts.md"
 QUESTION = "What is 17 + 25?"
+SHOWN = (Exchange(question="What is 2 + 3?", answer="2+3=5<answer>5</answer>"),)
 THESE_WORDS = "(the words above)"
 HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 
 # What a model is asked
 
-A chat model gets each question with this system message, in its own chat template:
+A chat model gets this system message, in its own chat template. Without a system role, the same words head the first
+turn of the user.
 
 ```
 {instructions}
 ```
 
-If a template has no system role, the same words head the user's turn. A model without a chat template gets the bare
-question, the starter too, in its own template. A special token that a question spells is plain text. The answer is the
-text of the last `<answer>..</answer>`, else the last line that is not empty.
+Then come none, one or two worked examples of the question's family, as finished exchanges. Before the first round each
+number is tried on twelve held-out questions, and the best is kept (`shots`). Examples are the same on every node, come
+from the easiest level, and are never held-out questions. An own file shows one of its rows.
+
+A model without a chat template gets question and answer as plain lines. The starter gets the bare question. A special
+token that a question spells is plain text. Every answer ends at `</answer>`.
 
 Below is the prompt of each kind in the catalogue. **The templates are stand-ins**, except the starter's: they were
 written for the tests, and a downloaded model's own may add to them.
@@ -56,7 +60,9 @@ def page() -> str:
 
 def _rendered(template: str, special: dict[str, str]) -> str:
     made = Prompter(ChatTemplate(template, special), list(special.values()), has_tag=False)
-    return "".join(piece.text for piece in made.pieces(Prompt(question=QUESTION))).replace(INSTRUCTIONS, THESE_WORDS)
+    return "".join(piece.text for piece in made.pieces(Prompt(question=QUESTION, shown=SHOWN))).replace(
+        INSTRUCTIONS, THESE_WORDS
+    )
 
 
 def _starter() -> str:

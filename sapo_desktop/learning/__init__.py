@@ -21,6 +21,8 @@ Beside the paper:
 
 - What others shared is drawn before anything is answered, and spares as many own questions: I of them are answered at
   least, more only where the swarm has fewer than J that teach.
+- `first_look.py`: before the first round, how a model is best asked (worked examples) and at which level it begins.
+- `form.py`, `limit.py`: a readable answer earns a tenth until the form is known; how long answers may be.
 - `counters.py`: where a node stands beside its adapter; every checkpoint holds it, and a round depends on nothing else.
 - `reasoning.py`: how long own answers reason, task by task, and with what success; a foreign one is held to it.
 - `heldout.py`: scores on questions that are never trained on. *Validation* comes from a local secret and drives the

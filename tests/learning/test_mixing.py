@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Completion, Group, Mark
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.learning.external import LEAST, WeightingName
 from sapo_desktop.learning.mixing import (
@@ -17,7 +18,7 @@ from sapo_desktop.learning.mixing import (
     teaches,
     training_sequences,
 )
-from tests.builders import group
+from tests.builders import QUESTION, group
 
 
 @pytest.mark.parametrize(
@@ -164,3 +165,13 @@ def test_partial_rewards() -> None:
 @pytest.mark.parametrize("rewards", [[], [0.3], [0.1] * 8, [0.0] * 3, [1.0] * 5])
 def test_equal_rewards_give_exact_zeros(rewards: list[float]) -> None:
     assert group_advantages(rewards) == [0.0] * len(rewards)
+
+
+def test_an_end_that_the_engine_put_there_is_learned_from_good_answers_and_no_bad_one_is_blamed_on_it() -> None:
+    closed = Completion(tokens=[5, 6, 2], logprobs=[-1.0, -1.0], text="", finish="closed")
+    by_itself = Completion(tokens=[5, 6, 2], logprobs=[-1.0, -1.0, -1.0], text="", finish="stop")
+    marks = [Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="wrong")] * 4
+    group = Group(question=QUESTION, completions=[closed, closed, by_itself, by_itself], marks=marks)
+    made = training_sequences([group], [[1]], [[1.0, -1.0, 1.0, -1.0]], off_policy=True)
+    assert [one.tokens for one in made] == [[5, 6, 2], [5, 6], [5, 6, 2], [5, 6, 2]]
+    assert made[0].sampler_logprobs == [-1.0, -1.0], "no sampler drew the end"

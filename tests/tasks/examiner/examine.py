@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from sapo_desktop.tasks.examiner import Examiner, load_library
 from sapo_desktop.tasks.heldout import held_out_set
 from sapo_desktop.tasks.questions import draw_seed
 from sapo_desktop.tasks.split import canonical, held_out_side
+from sapo_desktop.tasks.worked.examples import worked_examples
 from tests.tasks.examiner.checks import faults
 from tests.tasks.examiner.twins import TWINS, other_families
 
@@ -126,6 +128,35 @@ def reported(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
     return {"asked": asked, "not solved": unsolved}
 
 
+class Noting:
+    """Makes entries, and remembers where each question came from."""
+
+    def __init__(self, examiner: Examiner) -> None:
+        self._examiner = examiner
+        self.places: dict[str, tuple[str, int]] = {}
+
+    def entry(self, task: str, seed: int) -> Mapping[str, Any]:
+        entry = self._examiner.entry(task, seed)
+        self.places[entry["question"]] = (task, seed)
+        return entry
+
+
+def examples(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
+    """The worked examples of every family: how many, and those that are wrong or of the held-out side."""
+    maker, counts = Noting(examiner), dict[str, int]()
+    unsolved, held_out = list[str](), list[str]()
+    for family in catalogue.families:
+        shown = worked_examples(maker, family)
+        counts[family.name] = len(shown)
+        held_out += [one.question for one in shown if held_out_side(family.name, one.question)]
+        unsolved += [
+            f"{one.question} {one.answer}"
+            for one in shown
+            if not examiner.mark(*maker.places[one.question], one.answer).solved
+        ]
+    return {"counts": counts, "not solved": unsolved, "held out": held_out}
+
+
 def hostile(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
     """Marks of hostile answers: bare, in a span, and glued to the true answer on either side."""
     solved: list[list[str]] = []
@@ -224,7 +255,7 @@ MOST_DRAWN = 200
 """Questions of a new dataset that are looked through for the one that is set."""
 SCENES = {
     scene.__name__: scene
-    for scene in (truths, sound, reported, hostile, same_entries, twins, unfolded, balanced, identities)
+    for scene in (truths, sound, reported, examples, hostile, same_entries, twins, unfolded, balanced, identities)
 }
 
 if __name__ == "__main__":
