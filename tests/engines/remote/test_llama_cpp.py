@@ -45,7 +45,7 @@ def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:
         assert far.prompt_tokens == near.prompt_tokens
         assert [g[0].text for g in far.completions] == [g[0].text for g in near.completions]
         assert [g[0].tokens for g in far.completions] == [g[0].tokens for g in near.completions]
-        assert all(group[0].finish == "stop" for group in far.completions)
+        assert {group[0].finish for group in (*far.completions, *near.completions)} == {"closed"}
 
         drawn = ask(service, prompts[:1], 6, max_tokens=6, seed=3)
         again = ask(service, prompts[:1], 6, max_tokens=6, seed=3)

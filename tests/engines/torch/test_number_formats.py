@@ -58,7 +58,7 @@ def test_a_step_in_fewer_digits_is_that_of_float32_within_bounds(
 ) -> None:
     monkeypatch.setattr(passes, "SMALL", 0)
     exact, rough = engine_in("float32"), engine_in(dtype, rounded)
-    questions = catalogue_questions([5])[::10]
+    questions = catalogue_questions([5])[::10][:8]
     batch = sequences(answer(exact, questions, 8, max_tokens=64, seed=5), ADVANTAGES)
     assert len(batch) == 64
     off = torch.cat(token_logprobs_of(rough, batch)).float() - torch.cat(token_logprobs_of(exact, batch))
