@@ -35,12 +35,13 @@ Levels = Mapping[str, Sequence[str]]
 
 MEMORY = 30.0
 """Groups of a task that its chance looks back on."""
-_PRIOR = 4.0
+_PRIOR = 2.0
 """Groups that what other families showed at the same level counts for, at most."""
-_LIKELY, _UNLIKELY = (1.5, 2.5), (0.0, 7.0)
+_LIKELY, _UNLIKELY = (1.0, 1.0), (0.0, 4.0)
 """Mixed and alike groups that stand for the level where a family begins, and for the others, before any was seen."""
-_WORTH, _LEAST = 0.25, 0.1
-"""A family whose best chance is below the first is asked in proportion less, down to the second part of its share."""
+_WORTH, _LEAST = 0.35, 0.1
+"""A family whose best chance is below the first is asked less, by the square of the proportion, down to the second part
+of its share."""
 EXPLORED = 0.1
 """Share of fresh questions whose level is drawn from all alike."""
 AGAIN = 0.25
@@ -121,7 +122,7 @@ def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> 
     """The tasks of `count` fresh questions. `levels`: of each family."""
     families, chances = sorted(levels), expected(asking, levels)
     best = [max(chances[f"{name}/{level}"].mean for level in levels[name]) for name in families]
-    drawn = random.choices(families, weights=[max(_LEAST, min(1.0, mean / _WORTH)) for mean in best], k=count)
+    drawn = random.choices(families, weights=[max(_LEAST, min(1.0, mean / _WORTH) ** 2) for mean in best], k=count)
     return [_choose_level([f"{name}/{level}" for level in levels[name]], chances, random) for name in drawn]
 
 

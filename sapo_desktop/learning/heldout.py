@@ -28,7 +28,9 @@ from sapo_desktop.core.records import (
     TaskMark,
 )
 from sapo_desktop.core.statistics import mean_with_error, paired_difference, wilson
+from sapo_desktop.core.task_list import LEVELS
 from sapo_desktop.learning.round import Progress, unwatched
+from sapo_desktop.tasks.catalogue import level_of
 from sapo_desktop.tasks.heldout import SetName
 
 _SEED = 20_260_101
@@ -128,6 +130,16 @@ class Evaluator:
             self._sets[which] = HeldOutSet(which, await self._examiner.held_out(which, secret))
         return self._sets[which]
 
+    async def of_reach(self, begin: str) -> HeldOutSet:
+        """The validation questions up to one level above `begin`, where a model's training began: of what is far beyond
+        it the score would say for long that nothing is learned. Empty: all."""
+        whole = await self.held_out("validation")
+        if begin not in LEVELS:
+            return whole
+        within = LEVELS[: LEVELS.index(begin) + 2]
+        found = [question for question in whole.questions if level_of(question.task) in within]
+        return HeldOutSet("validation", found or whole.questions)
+
     async def evaluate(
         self, subject: Subject, held_out: HeldOutSet, sampling: Sampling, progress: Progress, samples: int = 0
     ) -> EvalReport:
@@ -142,14 +154,19 @@ class Evaluator:
         return msgspec.structs.replace(report, too_long=too_long)
 
     async def refresh(
-        self, subject: Subject, standing: Standing, parts: int, sampling: Sampling, progress: Progress
+        self,
+        subject: Subject,
+        held_out: HeldOutSet,
+        standing: Standing,
+        parts: int,
+        sampling: Sampling,
+        progress: Progress,
     ) -> tuple[EvalReport, Standing]:
-        """Answer one of `parts` parts of the validation set again, greedily: the score that the newest answers to all
+        """Answer one of `parts` parts of these questions again, greedily: the score that the newest answers to all
         questions make, and how the set stands now. Questions that were never asked before are put to the untrained
         model too, so that score and gain are over the same ones; until all were asked they are over those that were.
         """
         began = time.perf_counter()
-        held_out = await self.held_out("validation")
         count = len(held_out.questions)
         known = standing.of(count)
         asked = range(standing.part % parts, count, parts)
@@ -171,9 +188,8 @@ class Evaluator:
         report = _standing_report(held_out, subject, after, time.perf_counter() - began)
         return msgspec.structs.replace(report, learned=learned), after
 
-    async def base_report(self, subject: Subject, standing: Standing) -> EvalReport:
-        """The score of the untrained model, all of whose answers are known."""
-        held_out = await self.held_out("validation")
+    def base_report(self, subject: Subject, held_out: HeldOutSet, standing: Standing) -> EvalReport:
+        """The score of the untrained model, all of whose answers to these questions are known."""
         results = [Result(solved=bool(solved), partial=float(bool(solved))) for solved in standing.base]
         return _report(held_out.which, held_out.questions, subject, [[result] for result in results], 0, 0.0)
 

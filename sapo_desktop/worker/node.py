@@ -33,7 +33,7 @@ from sapo_desktop.learning import guard
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.first_look import first_look
-from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
+from sapo_desktop.learning.heldout import Evaluator, HeldOutSet, Standing, Subject
 from sapo_desktop.learning.plan import (
     after_round,
     answer_tokens,
@@ -531,7 +531,7 @@ class Node:
             return False
         try:
             self.counters, judged = await self._validation.after_round(
-                self.settings, self.counters, await self._answered()
+                self.settings, self.counters, await self._held_out(), await self._answered()
             )
             return judged
         except asyncio.CancelledError:
@@ -586,11 +586,18 @@ class Node:
         await self._scored(report)
         return report
 
-    async def _refresh(self, subject: Subject, standing: Standing, parts: int) -> tuple[EvalReport, Standing]:
+    async def _refresh(
+        self, subject: Subject, held_out: HeldOutSet, standing: Standing, parts: int
+    ) -> tuple[EvalReport, Standing]:
         self.show.enter("evaluate")
         sampling = Sampling(max_tokens=self._evaluation_tokens)
         answering = self.evaluator.refresh(
-            subject, standing, parts, sampling, lambda done, total: self.show.progress("evaluate", done, total)
+            subject,
+            held_out,
+            standing,
+            parts,
+            sampling,
+            lambda done, total: self.show.progress("evaluate", done, total),
         )
         # The answers alone may be given up: a verdict on them is acted on to its end.
         context = contextvars.copy_context()
@@ -607,10 +614,14 @@ class Node:
     def _evaluation_tokens(self) -> int:
         return evaluation_tokens(self.settings, self.counters, self.engine.parameters)
 
+    async def _held_out(self) -> HeldOutSet:
+        """The validation questions that this model is scored on beside its rounds."""
+        return await self.evaluator.of_reach(self.counters.asking.begin)
+
     async def _answered(self) -> str:
         """Names the questions and how they are answered: another answerer, a lower limit or another number of examples
         moves a score without any learning."""
-        held_out = await self.evaluator.held_out("validation")
+        held_out = await self._held_out()
         shots = shots_shown(self.settings, self.counters)
         return f"{held_out.fingerprint} {self.engine.plan.choice.generator} {self.settings.max_tokens} {shots}"
 

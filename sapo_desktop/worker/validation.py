@@ -11,13 +11,12 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
-from sapo_desktop.core.fitting import TINY_PARAMETERS
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import guard
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.heldout import Evaluator, Standing, Subject
+from sapo_desktop.learning.heldout import Evaluator, HeldOutSet, Standing, Subject
 from sapo_desktop.learning.plan import share_of, shots_shown
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Notify
@@ -28,12 +27,11 @@ BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
-PARTS, PARTS_OF_TINY = 25, 8
+PARTS = 8
 """Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do. A look
-takes at least as long as its longest answer, so that larger parts cost less a question; models that take seconds for
-an answer are asked fewer at a time."""
+takes at least as long as its longest answer, so that larger parts cost less a question."""
 
-Score = Callable[[Subject, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
+Score = Callable[[Subject, HeldOutSet, Standing, int], Awaitable[tuple[EvalReport, Standing]]]
 """Evaluator.refresh, which all front ends see at work."""
 
 
@@ -58,7 +56,9 @@ class Validation:
         self._keeper = keeper
         self._notify = notify
 
-    async def after_round(self, settings: Settings, counters: Counters, answered: str) -> tuple[Counters, bool]:
+    async def after_round(
+        self, settings: Settings, counters: Counters, held_out: HeldOutSet, answered: str
+    ) -> tuple[Counters, bool]:
         """Score what the round left, if that is due, and act on it once all questions were asked again. The counters
         after that, and whether a verdict was given. `answered`: names the questions and how they are answered."""
         every = settings.validate_every
@@ -67,19 +67,18 @@ class Validation:
         if counters.standing.questions != answered:
             # It had learned before the questions, or the way to ask them, were others: all are asked again.
             counters = msgspec.structs.replace(counters, standing=Standing(questions=answered))
-        tiny = self._engine.parameters <= TINY_PARAMETERS
-        parts = min(PARTS_OF_TINY if tiny else PARTS, every)
-        if not _due(counters.round, every, parts, tiny):
+        parts = min(PARTS, every)
+        if not _due(counters.round, every, parts):
             return counters, False
         number = self._keeper.store.next_number(counters.round)
         last = counters.standing.part % parts == parts - 1
         shots = shots_shown(settings, counters)
         subject = Subject(str(number) if last else "", counters.round, None, live=True, shots=shots)
-        report, standing = await self._score(subject, counters.standing, parts)
+        report, standing = await self._score(subject, held_out, counters.standing, parts)
         judged = last and len(report.solved) == len(standing.results)
         counters = msgspec.structs.replace(counters, standing=standing)
         if judged and counters.guard.best_checkpoint is None:
-            base = await self._evaluator.base_report(Subject(BASE, 0, None, shots=shots), standing)
+            base = self._evaluator.base_report(Subject(BASE, 0, None, shots=shots), held_out, standing)
             await self._scored(base)
             counters, _ = self._judge(settings, counters, base, BASE_NUMBER)
         await self._scored(report)
@@ -122,10 +121,10 @@ class Validation:
         return None
 
 
-def _due(reached: int, every: int, parts: int, tiny: bool) -> bool:
-    """Whether a part is asked after that round. Until all were asked once, tiny models are asked twice as often: they
-    learn fastest then, and the line that their owner sees would lag behind by as many rounds as it took to learn. The
-    first look comes after half of the rounds that lie between two."""
+def _due(reached: int, every: int, parts: int) -> bool:
+    """Whether a part is asked after that round. Until all were asked once they come twice as often: a new node learns
+    fastest, and the line that its owner sees would lag behind by as many rounds as it took to learn. The first look
+    comes after half of the rounds that lie between two."""
     usual = every // parts
-    between = max(1, usual // 2) if tiny and reached <= every // 2 else usual
+    between = max(1, usual // 2) if reached <= every // 2 else usual
     return reached % between == between // 2

@@ -4,12 +4,13 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from sapo_desktop.core.records import Completion, Generated, Sampling
+from sapo_desktop.core.records import Completion, Generated, Question, Sampling
 from sapo_desktop.core.statistics import paired_difference
-from sapo_desktop.learning.heldout import Evaluator, Result, Standing, Subject
-from tests.worker.fakes import FakeEngine, FakeExaminer, generated
+from sapo_desktop.learning.heldout import Evaluator, HeldOutSet, Result, Standing, Subject
+from tests.worker.fakes import FakeEngine, FakeExaminer, generated, question
 
 LIVE = Subject("", 5, None, live=True)
+HELD_OUT = HeldOutSet("validation", [question("gcd/easy", place) for place in range(8)])
 
 
 class Able(FakeEngine):
@@ -32,7 +33,7 @@ def evaluator(engine: FakeEngine) -> Evaluator:
 async def test_what_was_never_asked_is_put_to_the_untrained_model_too() -> None:
     engine = Able()
     engine.skill = 8
-    report, standing = await evaluator(engine).refresh(LIVE, Standing(questions="set"), 4, Sampling(), print)
+    report, standing = await evaluator(engine).refresh(LIVE, HELD_OUT, Standing(questions="set"), 4, Sampling(), print)
     assert len(engine.asked[0]) == report.questions == 2, "a part"
     assert [place for place, one in enumerate(standing.results) if one is not None] == [0, 4]
     assert [standing.base[0], standing.base[4]] == [True, False], "it solves the first that it is asked"
@@ -45,7 +46,7 @@ async def test_a_part_is_asked_and_the_rest_stands() -> None:
     known = Standing(questions="set", results=[Result(solved=True, partial=1.0)] * 8, base=[False] * 8)
     asked = []
     for _ in range(4):
-        _, known = await evaluator(engine).refresh(LIVE, known, 4, Sampling(), print)
+        _, known = await evaluator(engine).refresh(LIVE, HELD_OUT, known, 4, Sampling(), print)
         asked += engine.asked[-1]
     assert len(set(asked)) == 8, "four parts are the set"
     assert known.part == 0, "and then from the beginning"
@@ -55,7 +56,7 @@ async def test_the_score_is_that_of_the_newest_answers_and_its_gain_is_paired() 
     engine = Able()
     base = [True, False] * 4
     known = Standing(questions="set", results=[Result(solved=True, partial=1.0)] * 8, base=base)
-    report, after = await evaluator(engine).refresh(LIVE, known, 2, Sampling(), print)
+    report, after = await evaluator(engine).refresh(LIVE, HELD_OUT, known, 2, Sampling(), print)
     solved = [result.solved for result in after.results]
     assert report.solved == solved
     assert solved[1::2] == [True] * 4, "those were not asked"
@@ -73,7 +74,7 @@ async def test_until_all_were_asked_score_and_gain_are_over_those_that_were() ->
     known = Standing(questions="set")
     seen = []
     for _ in range(5):
-        report, known = await evaluator(engine).refresh(LIVE, known, 4, Sampling(), print)
+        report, known = await evaluator(engine).refresh(LIVE, HELD_OUT, known, 4, Sampling(), print)
         assert report.gain is not None
         seen.append((report.questions, report.score, report.gain.value))
     assert seen == [
@@ -85,7 +86,7 @@ async def test_until_all_were_asked_score_and_gain_are_over_those_that_were() ->
     ]
     assert known.part == 1
     assert set(engine.asked_of_base) == {question.text for question in questions}
-    base = await evaluator(engine).base_report(Subject("base", 0, None), known)
+    base = evaluator(engine).base_report(Subject("base", 0, None), HELD_OUT, known)
     assert (base.score, base.questions) == (0.5, 8)
 
 
@@ -114,20 +115,22 @@ async def test_a_question_that_is_solved_for_the_first_time_is_told_with_both_an
     engine = Grown([question.text for question in questions])
     scored = evaluator(engine)
     engine.skill = 0
-    _, standing = await scored.refresh(LIVE, Standing(questions="set", base=[False] * 8), 1, Sampling(), print)
+    _, standing = await scored.refresh(
+        LIVE, HELD_OUT, Standing(questions="set", base=[False] * 8), 1, Sampling(), print
+    )
     engine.skill = 2
-    report, standing = await scored.refresh(LIVE, standing, 1, Sampling(), print)
+    report, standing = await scored.refresh(LIVE, HELD_OUT, standing, 1, Sampling(), print)
     learned = report.learned
     assert learned is not None and learned.round == 5
     assert learned.question in {question.text for question in questions[:2]}
     assert learned.before != learned.now and engine.asked_of_base == [learned.question]
-    again, standing = await scored.refresh(LIVE, standing, 1, Sampling(), print)
+    again, standing = await scored.refresh(LIVE, HELD_OUT, standing, 1, Sampling(), print)
     assert again.learned is None, "it is no news"
 
 
 async def test_nothing_is_learned_of_what_the_base_solves() -> None:
     report, _ = await evaluator(FakeEngine()).refresh(
-        LIVE, Standing(questions="set", base=[True] * 8), 1, Sampling(), print
+        LIVE, HELD_OUT, Standing(questions="set", base=[True] * 8), 1, Sampling(), print
     )
     assert any(report.solved) and report.learned is None
 
@@ -147,3 +150,16 @@ async def test_a_score_says_how_many_questions_fill_the_context() -> None:
     held_out = await able.held_out("test")
     assert (await able.evaluate(LIVE, held_out, Sampling(), print)).too_long == 0
     assert (await short.evaluate(LIVE, held_out, Sampling(), print)).too_long == 4
+
+
+async def test_a_model_is_scored_on_levels_up_to_one_above_where_it_began() -> None:
+    examiner = FakeExaminer()
+    levels = ["first", "easy", "middle", "hard"]
+
+    async def held_out(which: str, secret: bytes) -> list[Question]:
+        return [question(f"gcd/{level}", place) for place, level in enumerate(levels)]
+
+    examiner.held_out = held_out  # type: ignore[method-assign]
+    scored = Evaluator(FakeEngine(), examiner, bytes(32))  # type: ignore[arg-type]
+    for begin, count in (("first", 2), ("easy", 3), ("middle", 4), ("", 4)):
+        assert len((await scored.of_reach(begin)).questions) == count
