@@ -56,9 +56,9 @@ _ROLLOUT = Rollout(
 )  # fmt: skip
 _STATUS = Status(
     state="idle", reason="", why=Ready(), phase="waiting", round=0, rounds_left=None, silo=True, mix="8/0",
-    swarm=SwarmInfo(state="silo", reason="In silo: no network at all."), model="starter", seed=1, device="cpu",
-    checkpoint=None, last=None, validation=None, base_validation=None, resume_in=None, pid=1, version="0.4.0",
-    uptime=60.0, rounds_per_hour=240.0,
+    swarm=SwarmInfo(state="silo", reason="In silo: no network at all."), model="starter",
+    model_hash="", seed=1, device="cpu", checkpoint=None, last=None, validation=None, base_validation=None,
+    resume_in=None, pid=1, version="0.4.0", uptime=60.0, rounds_per_hour=240.0,
 )  # fmt: skip
 MACHINE = Hardware(
     system="Linux", machine="x86_64", python="3.11", cores=4, memory=8 * 2**30, memory_free=6 * 2**30,

@@ -435,10 +435,6 @@
         <translation>des Modells, wie es kam</translation>
     </message>
     <message>
-        <source>on this computer</source>
-        <translation>auf diesem Computer</translation>
-    </message>
-    <message>
         <source>Pause for a while</source>
         <translation>Eine Weile pausieren</translation>
     </message>
@@ -490,16 +486,24 @@
         <translation>Was geschehen ist, steht im Protokoll.</translation>
     </message>
     <message>
+        <source>of this model; the last took {time}</source>
+        <translation>dieses Modells; die letzte dauerte {time}</translation>
+    </message>
+    <message>
+        <source>of this model</source>
+        <translation>dieses Modells</translation>
+    </message>
+    <message>
+        <source>in finished rounds, by all models of this computer</source>
+        <translation>in fertigen Runden, von allen Modellen dieses Computers</translation>
+    </message>
+    <message>
         <source>the model as it came</source>
         <translation>das Modell, wie es kam</translation>
     </message>
     <message>
         <source>Chart of the held-out score, or of my reward and the swarm&apos;s</source>
         <translation>Kurve des Prüfwerts, oder meiner Belohnung und der des Schwarms</translation>
-    </message>
-    <message>
-        <source>in finished rounds, by this computer&apos;s model</source>
-        <translation>in fertigen Runden, vom Modell dieses Computers</translation>
     </message>
     <message>
         <source>Shown</source>
@@ -552,10 +556,6 @@
     <message>
         <source>Your answers helped</source>
         <translation>Deine Antworten halfen</translation>
-    </message>
-    <message>
-        <source>on this computer; the last took {time}</source>
-        <translation>auf diesem Computer; die letzte dauerte {time}</translation>
     </message>
     <message>
         <source>All rounds</source>

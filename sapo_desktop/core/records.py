@@ -260,6 +260,8 @@ class RoundReport(Record, frozen=True):
     """Share of own answers that the examiner could read; None: from before this was written down."""
     external_dropped: int = 0
     """Groups of peers that were fit but had nothing to teach: others were drawn in their place."""
+    model: str = ""
+    """Short hash of the model that played it."""
 
 
 class Gain(Record, frozen=True):
@@ -310,6 +312,11 @@ class EvalReport(Record, frozen=True):
     """One of the questions that are answered rightly now and were not at the look before, if there are any."""
     too_long: int = 0
     """Questions that fill the model's context: they were not answered, and count as not solved."""
+
+    @property
+    def model(self) -> str:
+        """Short hash of the model that was asked; empty: from before lines had names."""
+        return self.line.partition(" ")[0]
 
     @property
     def kind(self) -> str:

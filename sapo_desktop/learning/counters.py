@@ -11,6 +11,9 @@ from sapo_desktop.learning.heldout import Standing
 from sapo_desktop.learning.reasoning import Reasoned
 from sapo_desktop.learning.trust import Account
 
+SHORT = 16
+"""Hex digits of a model's short hash."""
+
 
 class Counters(Record, frozen=True):
     """Everything outside the engine that the next round depends on."""
@@ -44,3 +47,8 @@ class Counters(Record, frozen=True):
     """The last own answers by task: how long they reason, and whether they are right (learning/reasoning.py)."""
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
     """What was seen of each peer whose answers were looked at (learning/trust.py)."""
+
+    @property
+    def short_model(self) -> str:
+        """The beginning of `model`, which rounds and scores carry: one model's numbers never stand for another's."""
+        return self.model[:SHORT]

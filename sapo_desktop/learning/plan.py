@@ -71,6 +71,7 @@ def plan_round(
         weighting=settings.weighting,
         solve_rates=counters.solve_rates,
         evidence=Evidence(counters.reasoned, counters.accounts),
+        model=counters.short_model,
         trains=trains,
     )
 

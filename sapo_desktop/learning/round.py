@@ -86,6 +86,8 @@ class RoundPlan:
     """What a person answered here since the last round; weighed like an external group."""
     again: tuple[QuestionRef, ...] = ()
     """Questions of earlier rounds that are asked once more, before the fresh ones."""
+    model: str = ""
+    """Short hash of the one that plays it."""
     trains: bool = True
     """False: answers are marked and shared, and nothing is learned from."""
 
@@ -241,6 +243,7 @@ async def run_round(
             note=_note(mixed, len(plan.human), step, any(map(any, weights)), len(too_long)),
             external_dropped=sieve.dropped,
             readable=share_readable(own),
+            model=plan.model,
         )
         return RoundResult(
             report=report,

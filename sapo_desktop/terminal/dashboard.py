@@ -88,9 +88,7 @@ class Dashboard(View):
     @property
     def scores(self) -> list[float]:
         """Validation scores seen, the base's first."""
-        first = [] if self.held_out_base is None else [self.held_out_base]
-        found = self.curves.held_out()
-        return [*first, *found.scores[found.rounds > 0].tolist()]
+        return [float(score) for score in self.curves.held_out().scores]
 
     @property
     def held_out_now(self) -> float | None:

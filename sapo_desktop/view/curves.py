@@ -18,7 +18,8 @@ from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 
 Column: TypeAlias = npt.NDArray[np.float64]
 
-COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
+COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo", "model")
+"""Of a Curve: what its rows are made of. `model` decides whose a row is."""
 _FIRST_ROOM = 1024
 _HARDLY = 0.01
 """A gain that is hardly one: of the starter's 252 questions, two or three."""
@@ -26,9 +27,9 @@ _HARDLY = 0.01
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores by round, from 0 on, of the model that was scored last, with the gains over its base. `low`,
-    `high`: the base's score plus the 95% interval of the gain on the same questions, NaN where it is not known: where
-    the base lies outside, something was learned, or lost."""
+    """Held-out scores by round of one model, in one way of asking, with the gains over its base. The base stands at the
+    round before the model's first. `low`, `high`: the base's score plus the 95% interval of the gain on the same
+    questions, NaN where it is not known: where the base lies outside, something was learned, or lost."""
 
     rounds: Column
     scores: Column
@@ -36,6 +37,10 @@ class HeldOut:
     low: Column
     high: Column
     base: float | None
+    trained: bool
+    """Whether the newest score is of a trained model."""
+    questions: int
+    """Of the newest score; 0: from before they were counted."""
 
     def level_since(self, span: int) -> int | None:
         """The round since which the score has hardly risen, where something had been learned before; None while it
@@ -52,38 +57,106 @@ class HeldOut:
         return since if self.rounds[-1] - since > span else None
 
 
-class Curves:
-    """One row for every finished round that counts, oldest first; what is not known is NaN."""
+@dataclass(frozen=True)
+class Result:
+    """What a model that is not at work came to: held-out scores."""
+
+    model: str
+    name: str
+    """The setting `model`."""
+    base: float | None
+    now: float
+
+
+class _Rows:
+    """Rows of one model, oldest first, in room that grows by doubling."""
 
     def __init__(self) -> None:
         self._room = np.full((len(COLUMNS), _FIRST_ROOM), np.nan)
-        self._count = 0
+        self.count = 0
+
+    def column(self, name: str) -> Column:
+        return self._room[COLUMNS.index(name), : self.count]
+
+    def append(self, rows: npt.NDArray[np.float64]) -> None:
+        wanted = self.count + rows.shape[1]
+        if wanted > self._room.shape[1]:
+            room = np.full((len(COLUMNS), max(wanted, 2 * self._room.shape[1])), np.nan)
+            room[:, : self.count] = self._room[:, : self.count]
+            self._room = room
+        self._room[:, self.count : wanted] = rows
+        self.count = wanted
+
+    def forget_from(self, round_number: int) -> bool:
+        """Whether there was anything to forget."""
+        before, self.count = self.count, int(np.searchsorted(self.column("round"), round_number))
+        return self.count < before
+
+
+class Curves:
+    """One row for every finished round that counts, oldest first; what is not known is NaN. Rows and scores are those
+    of one model, the one at work: those of others wait until it is chosen again."""
+
+    def __init__(self) -> None:
+        self.model = ""
+        """Short hash of the one that is shown."""
+        self.names: dict[str, str] = {}
+        """Of every model that ever was at work, in the order of their first rounds, by its short hash: the setting
+        `model`."""
+        self._of_model: dict[str, _Rows] = {}
         self._held_out: tuple[object, HeldOut] | None = None
         self.revision = 0
         """Another number whenever a value is another one."""
         self.evals: list[EvalPoint] = []
-        """Held-out scores in the order in which they were taken."""
+        """Held-out scores of every model in the order in which they were taken."""
 
     def __len__(self) -> int:
-        return self._count
+        return self._rows.count
+
+    @property
+    def _rows(self) -> _Rows:
+        return self._of_model.setdefault(self.model, _Rows())
 
     def column(self, name: str) -> Column:
         """A view of one column, one value a round. `silo` is 1 or 0, peers are a count."""
-        return self._room[COLUMNS.index(name), : self._count]
+        return self._rows.column(name)
+
+    @property
+    def first_round(self) -> int:
+        """The round before the model's first."""
+        rounds = self.column("round")
+        if len(rounds):
+            return int(rounds[0]) - 1
+        return max((int(one.column("round")[-1]) for one in self._of_model.values() if one.count), default=0)
 
     @property
     def last_round(self) -> int:
-        return int(self.column("round")[-1]) if self._count else 0
+        """Of the model that is shown."""
+        return int(self.column("round")[-1]) if len(self) else 0
+
+    def show(self, model: str) -> bool:
+        """Show this model's from now on; whether it is another one."""
+        if model == self.model:
+            return False
+        self.model = model
+        self.revision += 1
+        return True
 
     def load(self, curve: Curve) -> None:
         """Take a whole history in place of what was known."""
-        self._count = 0
-        self._append(np.array([_numbers(getattr(curve, name)) for name in COLUMNS]).reshape(len(COLUMNS), -1))
+        found = np.array([_numbers(getattr(curve, name)) for name in COLUMNS]).reshape(len(COLUMNS), -1)
+        self._of_model.clear()
+        for place in np.unique(found[-1]):
+            of_it = curve.models[int(place)].hash if curve.models else ""
+            self._of_model.setdefault(of_it, _Rows()).append(found[:, found[-1] == place])
+        self.names = {model.hash: model.name for model in curve.models}
         self.evals = list(curve.evals)
+        self._held_out = None
         self.revision += 1
 
     def add(self, report: RoundReport) -> None:
-        """A round finished. Rounds of its number and later ones were lost and are played again."""
+        """A round of the model that is shown finished. Rounds of its number and later ones were lost and are played
+        again."""
         self.forget_from(report.round)
         swarm = report.swarm_reward
         row = (
@@ -95,8 +168,10 @@ class Curves:
             swarm.high if swarm else None,
             swarm.peers if swarm else None,
             report.silo,
+            None,
         )
-        self._append(np.array(_numbers(row)).reshape(-1, 1))
+        self._rows.append(np.array(_numbers(row)).reshape(-1, 1))
+        self.revision += 1
 
     def add_eval(self, report: EvalReport) -> None:
         """A score was taken."""
@@ -110,45 +185,50 @@ class Curves:
                 high=report.high,
                 gain=report.gain,
                 line=report.line,
+                questions=report.questions,
+                model=report.model,
             )
         )
 
     def forget_from(self, round_number: int) -> None:
         """Drop this round and all after it, with the scores of what they had trained."""
-        rounds = self.column("round")
-        if self._count and rounds[-1] >= round_number:
-            self._count = int(np.searchsorted(rounds, round_number))
+        if sum(rows.forget_from(round_number) for rows in self._of_model.values()):
             self.revision += 1
             # The score of this very round may have been told before the round itself.
             self.evals = [point for point in self.evals if point.round <= round_number]
 
     def held_out(self) -> HeldOut:
         """The validation scores of greedy answers, the untrained model's first."""
-        key = (len(self.evals), self.evals[-1] if self.evals else None)
+        first = self.first_round
+        key = (self.model, first, len(self.evals), self.evals[-1] if self.evals else None)
         if self._held_out is None or self._held_out[0] != key:
-            self._held_out = key, _held_out(point for point in self.evals if point.which == "validation")
+            self._held_out = key, self._scores_of(self.model, first)
         return self._held_out[1]
 
-    def _append(self, rows: npt.NDArray[np.float64]) -> None:
-        wanted = self._count + rows.shape[1]
-        if wanted > self._room.shape[1]:
-            room = np.full((len(COLUMNS), max(wanted, 2 * self._room.shape[1])), np.nan)
-            room[:, : self._count] = self._room[:, : self._count]
-            self._room = room
-        self._room[:, self._count : wanted] = rows
-        self._count = wanted
-        self.revision += 1
+    def results_before(self) -> list[Result]:
+        """What each other model that was scored came to, in the order of their first rounds."""
+        found = ((model, name, self._scores_of(model, 0)) for model, name in self.names.items() if model != self.model)
+        return [
+            Result(model=model, name=name, base=scores.base, now=float(scores.scores[-1]))
+            for model, name, scores in found
+            if len(scores.rounds)
+        ]
+
+    def _scores_of(self, model: str, first: int) -> HeldOut:
+        return _held_out((one for one in self.evals if one.which == "validation" and one.model == model), first)
 
 
-def _held_out(points: Iterable[EvalPoint]) -> HeldOut:
+def _held_out(points: Iterable[EvalPoint], first: int) -> HeldOut:
     """Of these, in the order in which they were taken, the scores of the line that the newest one belongs to: of one
-    model, one set of questions and one way of asking. Of a checkpoint the newest score counts, and one that was taken
-    by hand keeps the gain that is known. A line without a score of its base begins with the one that its newest gain
-    implies."""
+    set of questions and one way of asking. The base stands at round `first`. Of a checkpoint the newest score counts,
+    and one that was taken by hand keeps the gain that is known. A line without a score of its base begins with the one
+    that its newest gain implies."""
     lines: dict[str | float, dict[tuple[int, str], tuple[float, Gain | None]]] = {}
     bases: dict[str | float, float] = {}
     current: str | float = ""
+    questions = 0
     for point in points:
+        questions = point.questions
         implied = point.score if not point.round else None if point.gain is None else point.score - point.gain.value
         own = point.line or current
         if not point.line and implied is not None:
@@ -172,12 +252,14 @@ def _held_out(points: Iterable[EvalPoint]) -> HeldOut:
         found.insert(0, ((0, ""), (base, None)))
     gains = [gain for _, (_, gain) in found]
     return HeldOut(
-        rounds=_numbers([number for (number, _), _ in found]),
+        rounds=_numbers([number or first for (number, _), _ in found]),
         scores=_numbers([score for _, (score, _) in found]),
         gains=gains,
         low=_numbers([None if gain is None or base is None else base + gain.low for gain in gains]),
         high=_numbers([None if gain is None or base is None else base + gain.high for gain in gains]),
         base=base,
+        trained=bool(found) and found[-1][0][0] > 0,
+        questions=questions,
     )
 
 

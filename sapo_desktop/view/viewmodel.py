@@ -184,10 +184,11 @@ class View:
         return frozenset({"settings"})
 
     def take_history(self, reports: list[RoundReport]) -> frozenset[Section]:
-        """Reports of rounds before the window attached."""
+        """Reports of rounds before the window attached; those of another model than the one at work count nothing."""
         known = {report.round for report in self.reports}
+        own = [one for one in reports if one.model == self.curves.model and one.round not in known]
         merged = sorted(
-            [*(report for report in reports if report.round not in known), *self.reports],
+            [*own, *self.reports],
             key=lambda report: report.round,
         )
         self.reports.clear()
@@ -210,9 +211,11 @@ class View:
         self.spent.clear()
         self.phase_began = self.clock()
         self.curves.load(arrival.curve)
+        self._show_model(status.model_hash)
         self.learned = plain(status.learned, clean)
         self.reports.clear()
         self.tasks.clear()
+        self.swarm_reward = None
         if status.last is not None:
             self.reports.append(status.last)
             self._marks(status.last)
@@ -236,7 +239,16 @@ class View:
             self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
         self.phase_began = now
 
+    def _show_model(self, model: str) -> None:
+        """This model is at work: nothing that another one did is shown as its own."""
+        if self.curves.show(model):
+            self.answers.clear()
+            self.reports.clear()
+            self.tasks.clear()
+            self.learned = self.swarm_reward = None
+
     def _round(self, report: RoundReport) -> None:
+        self._show_model(report.model)
         while self.reports and self.reports[-1].round >= report.round:
             self.reports.pop()  # it was lost and played again
         self.reports.append(report)
@@ -252,6 +264,7 @@ class View:
             self.tasks[mark.task] = dict([*before, (report.round, mark.solved)][-_KEPT_MARKS:])
 
     def _score(self, report: EvalReport) -> frozenset[Section]:
+        self._show_model(report.model)
         self.curves.add_eval(report)
         self.learned = plain(report.learned, clean) or self.learned
         return frozenset({"curves", "checkpoints"})
@@ -346,13 +359,13 @@ class View:
     def held_out(self) -> float | None:
         """The validation score after the newest round that has one, greedily."""
         found = self.curves.held_out()
-        return float(found.scores[-1]) if found.rounds.any() else None
+        return float(found.scores[-1]) if found.trained else None
 
     @property
     def held_out_gain(self) -> Gain | None:
         """Of that score over the untrained model's."""
         found = self.curves.held_out()
-        return found.gains[-1] if found.rounds.any() else None
+        return found.gains[-1] if found.trained else None
 
     @property
     def held_out_base(self) -> float | None:

@@ -626,7 +626,7 @@ class Node:
         return f"{held_out.fingerprint} {self.engine.plan.choice.generator} {self.settings.max_tokens} {shots}"
 
     async def _scored(self, report: EvalReport) -> None:
-        asked = f"{self.counters.model[:16]} {await self._answered()}"
+        asked = f"{self.counters.short_model} {await self._answered()}"
         report = msgspec.structs.replace(report, line=asked)
         await self.keeper.record_eval(self.counters.run, report)
         self.keeper.latest = self.keeper.latest.after_eval(report)
@@ -669,6 +669,8 @@ class Node:
             readable=None,
         )
         engine.use_model(model, trainer_settings(self.settings, model.parameters, self.counters))
+        if self._manifest is not None:
+            await self.begin_run(msgspec.structs.replace(self._manifest, model_sha256=model.hash))
         self.show.notice(
             "warning",
             sentence(

@@ -52,6 +52,7 @@ def curve(rewards: list[float], evals: Iterable[EvalPoint] = ()) -> Curve:
         swarm_high=[None] * count,
         swarm_peers=[None] * count,
         silo=[True] * count,
+        model=[0] * count,
         evals=list(evals),
     )
 
@@ -100,6 +101,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
         made.swarm_high.append(None if alone else theirs + 0.03)
         made.swarm_peers.append(None if alone else 11)
         made.silo.append(alone)
+        made.model.append(0)
     for number in range(0, rounds + 1, 40):
         score = 0.65 + 0.1 * (1 - math.exp(-number / 400)) + draw.gauss(0, 0.008)
         made.evals.append(validation_point(number, score, made.evals[0].score if number else score))

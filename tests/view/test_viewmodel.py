@@ -1,14 +1,17 @@
 """What the window shows, from what arrives: no display, no worker."""
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.records import SwarmReward, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Paused, Ready, Training
-from sapo_desktop.view.link import Connecting, Ended, Lost
+from sapo_desktop.view.curves import Result
+from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages.events import (
     Answered,
+    EvalFinished,
     PhaseChanged,
     Progressed,
     RoundFinished,
@@ -17,9 +20,9 @@ from sapo_desktop.worker.control.messages.events import (
     SwarmChanged,
 )
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import SettingsAre
-from tests.builders import round_report
-from tests.gui.scenes import NOW, SILO_ROUNDS, a_view, silo_curve, swarm_curve
+from sapo_desktop.worker.control.messages.replies import Curve, ModelRun, SettingsAre
+from tests.builders import eval_report, round_report, status
+from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, curve, silo_curve, swarm_curve, validation_point
 
 
 def test_a_view_begins_without_a_node() -> None:
@@ -153,3 +156,60 @@ def test_the_swarms_reward_is_the_newest_rounds() -> None:
     reward = SwarmReward(value=0.7, low=0.6, high=0.8, peers=4, tasks={})
     view.take(RoundFinished(report=round_report(51, swarm_reward=reward, silo=False)))
     assert view.swarm_reward == reward
+
+
+def two_models() -> View:
+    """The starter played 30 rounds and SmolLM2 two; the starter is at work."""
+    made = curve([0.4] * 30 + [0.0] * 2)
+    made.model[30:] = [1, 1]
+    made.models.extend([ModelRun(hash="starter1", name="starter"), ModelRun(hash="smol1", name="smollm2-135m")])
+    scores = [("starter1", 0, 0.1), ("starter1", 24, 0.4), ("smol1", 0, 0.05), ("smol1", 31, 0.0)]
+    made.evals.extend(
+        msgspec.structs.replace(validation_point(at, score, 0.1 if model == "starter1" else 0.05), model=model)
+        for model, at, score in scores
+    )
+    view = View(clock=lambda: NOW)
+    view.take(attached(made, "starter1"))
+    return view
+
+
+def attached(made: Curve, model: str) -> Attached:
+    told = status(model_hash=model, learned=LEARNED if model == "starter1" else None)
+    return Attached(status=told, settings=SettingsAre(settings=Settings(), changed=[], overridden=[]), curve=made)
+
+
+def test_one_models_numbers_never_stand_for_anothers() -> None:
+    view = two_models()
+    assert (len(view.curves), view.held_out, view.held_out_base, view.reward_now) == pytest.approx((30, 0.4, 0.1, 0.4))
+    made = curve([0.4] * 30)
+    made.models.append(ModelRun(hash="starter1", name="starter"))
+    made.evals.extend(
+        msgspec.structs.replace(validation_point(at, score, 0.1), model="starter1")
+        for at, score in ((0, 0.1), (24, 0.4))
+    )
+    view.take(Answered(round=30, task="gcd/easy", question="?", completion="!", solved=True))
+    view.take(attached(made, "new1"))
+    assert (len(view.curves), view.held_out, view.held_out_base, view.reward_now) == (0, None, None, None)
+    assert (view.learned, view.swarm_reward, list(view.answers), list(view.reports)) == (None, None, [], [])
+    view.take_history([round_report(30, model="starter1", tasks=[TaskMark("gcd/easy", 8, 1.0, 1.0, 1.0)])])
+    assert (list(view.reports), view.tasks) == ([], {}), "reports of another model are none of this one's"
+    view.take(RoundFinished(report=round_report(31, reward=0.2, model="new1")))
+    assert (len(view.curves), view.reward_now) == (1, 0.2), "no mean over two models"
+    view.take(EvalFinished(report=eval_report("base", 0.02, line="new1 questions")))
+    view.take(EvalFinished(report=eval_report("31", 0.03, line="new1 questions")))
+    assert view.curves.held_out().rounds.tolist() == [30, 31], "its line begins where it began"
+
+
+def test_a_model_that_is_chosen_again_shows_its_own_curve_at_once() -> None:
+    view = two_models()
+    assert view.held_out == 0.4 and view.curves.last_round == 30
+    assert view.curves.results_before() == [
+        Result(model="smol1", name="smollm2-135m", base=pytest.approx(0.05), now=0.0)
+    ]
+    assert view.learned is not None
+
+
+def test_a_node_that_takes_a_smaller_model_shows_that_ones_numbers() -> None:
+    view = two_models()
+    view.take(RoundFinished(report=round_report(33, reward=0.7, model="smol1")))
+    assert (view.curves.column("round").tolist(), view.learned) == ([31, 32, 33], None)

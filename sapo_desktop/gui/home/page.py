@@ -291,9 +291,9 @@ class Counts(QWidget):
             gain_words(view.held_out, base, view.held_out_gain),
         )
         last = view.reports[-1].seconds if view.reports else 0.0
-        slow = tr("on this computer; the last took {time}").format(time=numbers.span(last))
-        self._rounds.set(numbers.count(len(view.curves)), slow if last >= _SLOW_SECONDS else tr("on this computer"))
-        self._answers.set(numbers.count(view.answers_given), tr("in finished rounds, by this computer's model"))
+        slow = tr("of this model; the last took {time}").format(time=numbers.span(last))
+        self._rounds.set(numbers.count(len(view.curves)), slow if last >= _SLOW_SECONDS else tr("of this model"))
+        self._answers.set(numbers.count(view.answers_given), tr("in finished rounds, by all models of this computer"))
         self._drawn.set(*peer_words.thanks(view.swarm))
 
 

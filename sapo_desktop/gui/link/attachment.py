@@ -285,6 +285,7 @@ class Attachment:
             page = more
             for name in COLUMNS:
                 getattr(curve, name).extend(getattr(page, name))
+            curve.models[:] = page.models
         return settings, curve
 
     async def _call(self, request: Request) -> Reply:

@@ -40,9 +40,11 @@ class News:
             self._look_at_state(lost, view.attached and isinstance(view.why, HeldBack))
         if "updates" in changed:
             self._look_at_version()
+        if "link" in changed:
+            self._best = None  # another model may be at work
         if "curves" in changed and view.held_out is not None:
-            better = self._best is not None and view.held_out > self._best and "link" not in changed
-            self._best = max(view.held_out, self._best or 0.0)
+            better = self._best is not None and view.held_out > self._best
+            self._best = max([self._best or 0.0, *view.curves.held_out().scores])
             if better and view.settings.notify == "all":
                 text = tr("{score} of the held-out questions: more than ever before")
                 self._say(tr("The model got better"), text.format(score=numbers.percent(view.held_out)))

@@ -86,9 +86,10 @@ class CurveChart(Plot):
 
     def _set_limits(self) -> int:
         """Returns the newest round."""
-        last = max(10, self._curves.last_round)
-        # Room at the left for the whole mark of the first point, which stands at 0.
-        self.limits = (-0.02 * last, 1.02 * last + 5)
+        first = self._curves.first_round
+        last = max(first + 10, self._curves.last_round)
+        # Room at the left for the whole mark of the first point, which stands at the model's beginning.
+        self.limits = (first - 0.02 * (last - first), last + 0.02 * (last - first) + 5)
         return last
 
     def _arrange(self) -> None:
@@ -96,7 +97,9 @@ class CurveChart(Plot):
         low, high = self.shown
         last = self._set_limits()
         if self._all:
-            self.show_between(-_PADDING * last, (1 + _PADDING) * last)
+            first = self._curves.first_round
+            edge = _PADDING * (last - first)
+            self.show_between(first - edge, last + edge)
         elif last > high >= last - _FOLLOW * (high - low) - 1:
             self.show_between(low + last - high, last)
         else:
@@ -104,7 +107,7 @@ class CurveChart(Plot):
 
     def _keep_choice(self) -> None:
         low, high = self.shown
-        self._all = low <= 0.5 and high >= self._curves.last_round
+        self._all = low <= self._curves.first_round + 0.5 and high >= self._curves.last_round
 
     def _point_at(self, wanted: float | None) -> None:
         rounds = self._curves.column("round")

@@ -164,6 +164,12 @@ INSERT INTO totals VALUES ('joules', 0);   -- what computing took, as far as it 
 ALTER TABLE claims ADD COLUMN helped INTEGER NOT NULL DEFAULT 0;
 UPDATE claims SET helped = used > 0;
 """,
+    """
+-- With the run, which knows the model.
+DROP INDEX rounds_curve;
+CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo, run)
+    WHERE lost = 0;
+""",
 )
 
 

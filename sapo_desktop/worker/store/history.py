@@ -264,8 +264,8 @@ class History:
             return msgspec.convert({peer for (peer,) in found}, set[str])
 
     def latest(self) -> Latest:
-        """The last round and the scores that count."""
-        totals, last = self.totals(), self.last_rounds(1)
+        """The last round and the scores that count, of the last run's model."""
+        totals, last = self.totals(), self.last_rounds(1, f"AND {rows.AT_WORK}")
         reached, score = self._validation()
         return Latest(
             last=last[0] if last else None,
@@ -281,7 +281,7 @@ class History:
         """The newest one."""
         with self._database.reading() as db:
             found = db.execute(
-                "SELECT json_extract(report, '$.learned') FROM evals WHERE lost = 0 "
+                f"SELECT json_extract(report, '$.learned') FROM evals WHERE lost = 0 AND {rows.AT_WORK} "
                 "AND json_extract(report, '$.learned') IS NOT NULL ORDER BY id DESC LIMIT 1"
             ).fetchone()
             return msgspec.json.decode(found[0], type=Learned) if found else None
@@ -290,17 +290,19 @@ class History:
         """Finished rounds after round `after` that count, oldest first, at most `limit`."""
         with self._database.reading() as db:
             found = db.execute(
-                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
+                f"SELECT id, report, checkpoint, {rows.MODEL} FROM rounds WHERE lost = 0 AND round > ? "
+                "ORDER BY round LIMIT ?",
                 (after, limit + 1),
             ).fetchall()
             reports = [rows.read_report(db, *row) for row in found[:limit]]
         return replies.History(rounds=reports, more=len(found) > limit)
 
-    def last_rounds(self, count: int) -> list[RoundReport]:
-        """The newest `count` rounds that count, oldest first."""
+    def last_rounds(self, count: int, of: str = "") -> list[RoundReport]:
+        """The newest `count` rounds that count, of those that this condition names, oldest first."""
         with self._database.reading() as db:
             found = db.execute(
-                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?",
+                f"SELECT id, report, checkpoint, {rows.MODEL} FROM rounds WHERE lost = 0 {of} "
+                "ORDER BY round DESC LIMIT ?",
                 (count,),
             ).fetchall()
             return [rows.read_report(db, *row) for row in reversed(found)]
@@ -339,23 +341,25 @@ class History:
         newest score."""
         with self._database.reading() as db:
             row = db.execute(
-                f"SELECT round, score FROM evals WHERE lost = 0 AND which = 'validation' {of} AND run IN (SELECT id "
-                "FROM runs WHERE model_hash = (SELECT model_hash FROM runs ORDER BY id DESC LIMIT 1)) "
+                f"SELECT round, score FROM evals WHERE lost = 0 AND which = 'validation' {of} AND {rows.AT_WORK} "
                 "ORDER BY round DESC, id DESC LIMIT 1"
             ).fetchone()
             return (0, None) if row is None else msgspec.convert(row, tuple[int, float])
 
     def checkpoint_scores(self) -> dict[str, float]:
-        """Validation scores that count, the newest of each checkpoint; those between two checkpoints left out."""
+        """Validation scores that count, the newest of each checkpoint; those between two checkpoints left out. The base
+        is that of the last run's model."""
         with self._database.reading() as db:
             found = db.execute(
                 "SELECT json_extract(report, '$.checkpoint'), score FROM evals "
-                "WHERE lost = 0 AND which = 'validation' AND json_extract(report, '$.checkpoint') != '' ORDER BY id"
+                "WHERE lost = 0 AND which = 'validation' AND json_extract(report, '$.checkpoint') != '' "
+                f"AND (round > 0 OR {rows.AT_WORK}) ORDER BY id"
             ).fetchall()
             return msgspec.convert(dict(found), dict[str, float])
 
     def task_totals(self, last_rounds: int) -> list[TaskMark]:
-        """Marks per task over the newest `last_rounds` rounds, by name; shares weighed by answers."""
+        """Marks per task over the newest `last_rounds` rounds of the last run's model, by name; shares weighed by
+        answers."""
         with self._database.reading() as db:
             found = db.execute(
                 "SELECT n.name AS task, sum(m.answers) AS answers, "
@@ -363,7 +367,7 @@ class History:
                 "sum(m.partial * m.answers) / sum(m.answers) AS partial, "
                 "sum(m.reward * m.answers) / sum(m.answers) AS reward "
                 "FROM task_marks m JOIN names n ON n.id = m.task WHERE m.answers > 0 AND m.round_id IN "
-                "(SELECT id FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?) "
+                f"(SELECT id FROM rounds WHERE lost = 0 AND {rows.AT_WORK} ORDER BY round DESC LIMIT ?) "
                 "GROUP BY n.name ORDER BY n.name",
                 (last_rounds,),
             )

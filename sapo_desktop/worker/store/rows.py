@@ -13,10 +13,14 @@ from typing import TypeVar
 import msgspec
 
 from sapo_desktop.core.records import Group, RoundReport, TaskMark
-from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, Source
+from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, ModelRun, Source
 
 Checked = TypeVar("Checked", bound=msgspec.Struct)
 Kind = TypeVar("Kind")
+MODEL = "(SELECT substr(model_hash, 1, 16) FROM runs WHERE runs.id = run)"
+"""Short hash of the model of a row of rounds or evals: the run knows it, also of rows from before they carried it."""
+AT_WORK = "run IN (SELECT id FROM runs WHERE model_hash = (SELECT model_hash FROM runs ORDER BY id DESC LIMIT 1))"
+"""Whether such a row is of the last run's model."""
 MOST_SOURCES = 20_000
 """A message to a client holds some five times as many."""
 _ROUNDS_A_STEP = 10
@@ -135,14 +139,16 @@ def free_bytes(db: sqlite3.Connection) -> int:
     return int(found[0])
 
 
-def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None) -> RoundReport:
+def read_report(
+    db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None, model: str
+) -> RoundReport:
     marks = db.execute(
         "SELECT n.name AS task, m.answers, m.solved, m.partial, m.reward FROM task_marks m "
         "JOIN names n ON n.id = m.task WHERE m.round_id = ? ORDER BY m.place",
         (round_id,),
     )
     bare = msgspec.json.decode(report, type=RoundReport)
-    whole = msgspec.structs.replace(bare, tasks=[*records(marks, TaskMark)], checkpoint=checkpoint)
+    whole = msgspec.structs.replace(bare, tasks=[*records(marks, TaskMark)], checkpoint=checkpoint, model=model)
     return checked(whole)
 
 
@@ -188,19 +194,37 @@ def storable(text: str) -> str:
 
 def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
     """The first `limit` counted rounds after round `after`, oldest first, column by column."""
+    models = _models(db)
     rows = db.execute(
-        "SELECT round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo FROM rounds "
+        "SELECT round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo, run FROM rounds "
         "WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
         (after, limit + 1),
     )
     names, found = [column[0] for column in rows.description], rows.fetchall()
-    values = {name: [row[place] for row in found[:limit]] for place, name in enumerate(names)}
-    values["silo"] = [None if one is None else bool(one) for one in values["silo"]]
-    return msgspec.convert(values | {"more": len(found) > limit}, Curve)
+    values: dict[str, object] = {name: [row[at] for row in found[:limit]] for at, name in enumerate(names)}
+    values["silo"] = [None if row[7] is None else bool(row[7]) for row in found[:limit]]
+    places = _places_of_runs(db, models)
+    values["model"] = [places.get(row[8]) for row in found[:limit]]
+    del values["run"]
+    return msgspec.convert(values | {"models": models, "more": len(found) > limit}, Curve)
+
+
+def _models(db: sqlite3.Connection) -> list[ModelRun]:
+    """Every model that ever was at work, in the order of their first runs, under the name it was last chosen by."""
+    found = db.execute(
+        "SELECT substr(model_hash, 1, 16) AS hash, coalesce(json_extract(manifest, '$.settings.model'), '') AS name, "
+        "max(id) AS last, min(id) AS first FROM runs GROUP BY model_hash ORDER BY first"
+    ).fetchall()
+    return [ModelRun(hash=row[0], name=str(row[1])) for row in found]
+
+
+def _places_of_runs(db: sqlite3.Connection, models: Sequence[ModelRun]) -> dict[int, int]:
+    place = {model.hash: at for at, model in enumerate(models)}
+    return {run: place[hash_] for run, hash_ in db.execute("SELECT id, substr(model_hash, 1, 16) FROM runs")}
 
 
 def read_evals(db: sqlite3.Connection) -> list[EvalPoint]:
     """Every held-out score that counts, oldest first."""
-    found = db.execute("SELECT report, which FROM evals WHERE lost = 0 ORDER BY id").fetchall()
-    points = [(msgspec.json.decode(report, type=EvalPoint), which) for report, which in found]
-    return [checked(msgspec.structs.replace(point, which=which)) for point, which in points]
+    found = db.execute(f"SELECT report, which, {MODEL} FROM evals WHERE lost = 0 ORDER BY id").fetchall()
+    points = [(msgspec.json.decode(report, type=EvalPoint), which, model) for report, which, model in found]
+    return [checked(msgspec.structs.replace(point, which=which, model=model)) for point, which, model in points]

@@ -36,7 +36,7 @@ def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: 
 
 def test_how_long_a_slow_round_took_is_said(qtbot: QtBot) -> None:
     page, bridge = home(qtbot)
-    for seconds, said in ((59.0, "on this computer"), (245.0, "on this computer; the last took 4 min 5 s")):
+    for seconds, said in ((59.0, "of this model"), (245.0, "of this model; the last took 4 min 5 s")):
         bridge.tell(RoundFinished(report=round_report(900 + int(seconds), seconds=seconds)))
         assert said in texts(page)
 

@@ -46,6 +46,7 @@ def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundRepor
         external_groups=1,
         tasks=marks,
         step=step_report(loss=-0.1, tokens=90),
+        model=manifest().model_sha256,
         note=note,
     )
 
@@ -369,3 +370,23 @@ def test_the_newest_question_that_was_learned_is_kept_unless_its_round_was_lost(
     assert history.latest().after_eval(evaluation(4, 0.3)).learned == second
     history.reconcile(2)
     assert history.latest().learned == first
+
+
+def test_every_row_and_score_names_its_model_and_the_latest_are_of_the_one_at_work(history: History) -> None:
+    starter, larger = "ab", "cd" * 32
+    for at, model in ((1, starter), (2, larger), (3, starter)):
+        run = history.begin_run(msgspec.structs.replace(manifest(), model_sha256=model))
+        if at < 3:
+            record(history, run, at)
+            learned = Learned(round=at, task="gcd/easy", question="?", before="1", now=model)
+            history.record_eval(run, msgspec.structs.replace(evaluation(at, 0.1 * at), learned=learned))
+            history.record_eval(run, eval_report("base", 0.01 * at))
+    curve = history.curve()
+    assert [curve.models[place].hash for place in curve.model] == [starter, larger[:16]]
+    assert [point.model for point in curve.evals] == [starter, starter, larger[:16], larger[:16]]
+    assert [one.model for one in history.rounds().rounds] == [starter, larger[:16]]
+    latest = history.latest()
+    assert latest.last is not None and latest.last.round == 1, "the starter is at work again, without a round so far"
+    assert latest.learned is not None and latest.learned.now == starter
+    assert history.checkpoint_scores()["base"] == 0.01
+    assert {mark.answers for mark in history.task_totals(9)} == {2, 6}, "of one round, not of two"

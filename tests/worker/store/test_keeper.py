@@ -107,7 +107,7 @@ def test_the_latest_results_are_those_that_were_told(history: History) -> None:
     latest = history.latest()
     assert latest == Latest()
     marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.5, reward=0.5)]
-    report = round_report(1, tasks=marks)
+    report = round_report(1, tasks=marks, model=run_manifest().model_sha256)
     history.record_round(run, report, [], [])
     scores = [evaluation(0, 0.3), evaluation(1, 0.2), evaluation(2, 0.9, "test"), evaluation(3, 0.4)]
     drawn = msgspec.structs.replace(evaluation(4, 0.8), samples=4)

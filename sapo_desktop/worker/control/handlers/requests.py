@@ -200,6 +200,7 @@ class Requests:
             mix=mix_in_force(node.settings),
             swarm=self._swarm_info(),
             model=node.settings.model,
+            model_hash=node.counters.short_model,
             seed=node.counters.seed,
             device=node.engine.loaded.device if node.engine.loaded else "",
             checkpoint=keeper.newest.number if keeper.newest else None,

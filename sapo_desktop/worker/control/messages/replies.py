@@ -39,6 +39,8 @@ class Status(Message, frozen=True):
     mix: str
     swarm: SwarmInfo
     model: str
+    model_hash: str
+    """Short hash of the model at work, as rounds and scores carry it."""
     seed: int
     """What every draw of the run derives from: the setting, or the one drawn at the first start."""
     device: str
@@ -247,6 +249,18 @@ class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
     """Over the untrained model, on the same questions."""
     line: str = ""
     """As of an EvalReport; empty: from before lines had names."""
+    questions: int = 0
+    model: str = ""
+    """Short hash of the model that was asked."""
+
+
+class ModelRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that is or was at work."""
+
+    hash: str
+    """Short."""
+    name: str
+    """The setting `model` under which it ran last."""
 
 
 class Curve(Message, frozen=True):
@@ -260,6 +274,9 @@ class Curve(Message, frozen=True):
     swarm_high: list[float | None]
     swarm_peers: list[int | None]
     silo: list[bool | None]
+    model: list[int]
+    """Place in `models` of the one that played the round."""
+    models: list[ModelRun] = msgspec.field(default_factory=list)
     evals: list[EvalPoint] = msgspec.field(default_factory=list)
     more: bool = False
     """Whether there are rounds after these."""
