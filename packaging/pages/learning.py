@@ -14,16 +14,8 @@ from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.statistics import Estimate
 from sapo_desktop.lab.table import t_interval
-from tests.bench.node.learning import (
-    GOAL,
-    SAMPLES,
-    VALIDATION_GOAL,
-    Curve,
-    Learning,
-    base_at_best,
-    mean_gain,
-    validation_share,
-)
+from tests.bench.node.gains import GOAL, VALIDATION_GOAL, Curve, Learning, base_at_best, mean_gain, validation_share
+from tests.bench.node.learning import SAMPLES
 
 SMOOTH = 20
 HOUR_EXPECTED = [
