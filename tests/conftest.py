@@ -4,7 +4,6 @@ A skip that nobody reads hides a test that never runs. At a desk skips are count
 `CI=true` in the environment they turn the run red, except for tests marked `@pytest.mark.allowed_skip("why")`.
 """
 
-import os
 from collections.abc import Generator
 
 import pytest
@@ -23,7 +22,7 @@ else:
 # pytest-qt would load Qt for every run, and end those on a machine that lacks one of its system libraries.
 pytest_plugins = [] if QT_TROUBLE else ["pytestqt.plugin"]
 
-IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+IN_CI = home.IN_CI
 if not IN_CI:  # there hypothesis brings a profile of its own, which says the same
     settings.register_profile("a busy computer", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("a busy computer")

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 HOME = "SAPO_TEST_HOME"
 FETCHING = "SAPO_TEST_FETCHING"
 KEPT = {
