@@ -42,7 +42,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.hosts.hosting": (*HOSTS, "system", "core"),
     "worker.hosts.protocol": ("system", "core"),
     "worker.hosts.patience": ("system", "core"),
-    LIBRARIAN: (*HOSTS, "system", "core"),
+    LIBRARIAN: (*HOSTS, MESSAGES, "system", "core"),
     UPDATES: (LIBRARIAN, MESSAGES, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
     UNSTARTED: (*CLIENT, LIBRARIAN, "system", "core"),

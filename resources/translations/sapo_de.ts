@@ -4302,6 +4302,10 @@
         <translation>Weiter herunterladen</translation>
     </message>
     <message>
+        <source>{program} keeps it on this computer. It is used there, and never changed.</source>
+        <translation>{program} bewahrt es auf diesem Computer auf. Es wird dort benutzt und nie verändert.</translation>
+    </message>
+    <message>
         <source>A download or import that was cut short.</source>
         <translation>Ein abgebrochener Download oder Import.</translation>
     </message>
@@ -5717,6 +5721,10 @@
         <translation>Das Modell hört bei {count} Token auf, und llama.cpp kann bei {name} nicht aufhören; exportiere als `merged`.</translation>
     </message>
     <message>
+        <source>The model {path} is not there. It may have been moved, or removed by the program that keeps it: choose another one.</source>
+        <translation>Das Modell {path} ist nicht da. Vielleicht wurde es verschoben, oder das Programm, das es aufbewahrt, hat es entfernt: Wähle ein anderes.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template has more than {most} characters. Choose another model.</source>
         <translation>Die Chatvorlage des Modells hat mehr als {most} Zeichen. Wähle ein anderes Modell.</translation>
     </message>
@@ -6919,6 +6927,10 @@
         <translation>{folder} ist nicht leer; nenne einen neuen oder leeren Ordner.</translation>
     </message>
     <message>
+        <source>{folder} of {program} cannot be read: {reason}.</source>
+        <translation>{folder} von {program} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
         <source>{found} answers where {count} were asked for</source>
         <translation>{found} Antworten, wo um {count} gebeten war</translation>
     </message>
@@ -7037,6 +7049,10 @@
     <message>
         <source>{name} is removed.</source>
         <translation>{name} ist entfernt.</translation>
+    </message>
+    <message>
+        <source>{name} of {program} cannot be used: {reason}</source>
+        <translation>{name} von {program} lässt sich nicht verwenden: {reason}</translation>
     </message>
     <message>
         <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
@@ -7197,6 +7213,10 @@
     <message>
         <source>{problem}. Look whether the server runs, and whether the setting remote_url names it.</source>
         <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
+    </message>
+    <message>
+        <source>{program} has not finished {path}: let it finish there.</source>
+        <translation>{program} ist mit {path} nicht fertig: Lass es dort zu Ende laufen.</translation>
     </message>
     <message>
         <source>{question} Possible: {ways}.</source>

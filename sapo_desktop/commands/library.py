@@ -81,6 +81,34 @@ async def show(context: Context, args: Namespace) -> None:
     _show(context.out, await context.ask_if_running(models.GetModels(), models.ModelsAre))
 
 
+async def find(context: Context, args: Namespace) -> None:
+    """Models that are used where other programs keep them."""
+    out, found = context.out, await context.ask_if_running(models.FindModels(), models.FoundAre)
+    rows = []
+    for one in found.models:
+        learns = not one.only_answers
+        out.emit(
+            "found",
+            program=one.program,
+            name=one.name,
+            kind=one.kind,
+            bytes=one.bytes,
+            learns=learns,
+            reason=str(one.only_answers),
+            path=one.path,
+        )
+        rows.append([one.name, one.program, one.kind, size(one.bytes), "learns" if learns else "only answers"])
+    if rows:
+        out.table(["model", "of", "kind", "size", "here"], rows, right=["size"])
+        for one in found.models:
+            out.say(f"{one.name}: sapo-desktop run{context.data_option} --model {quoted(one.path)}")
+    else:
+        out.say("No models of other programs were found on this computer.")
+    for note in found.notes:
+        out.emit("not_usable", reason=str(note))
+        out.say(str(note))
+
+
 async def token(context: Context, args: Namespace) -> None:
     """The keyring is the user's, so no node is asked."""
     hub = librarian.endpoint(context.kept())

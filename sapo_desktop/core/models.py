@@ -148,6 +148,10 @@ class Look(StoreMessage, frozen=True):
     folder: str
 
 
+class Find(StoreMessage, frozen=True):
+    """What other programs of this user have in models (models/found.py)."""
+
+
 class AskRelease(StoreMessage, frozen=True):
     """Fetch the manifest of a release (core/updates/) and its signature; neither is looked into."""
 
@@ -193,6 +197,28 @@ class Contents(StoreMessage, frozen=True):
     """Folder -> what is wrong with it."""
 
 
+class Found(Record, frozen=True):
+    """A model of another program, which is used where it lies."""
+
+    program: str
+    name: str
+    """As that program calls it."""
+    path: str
+    """For the setting `model`."""
+    kind: ModelKind
+    bytes: int
+    only_answers: Text = ""
+    """Why it cannot learn here; empty where it can."""
+
+
+class FoundModels(StoreMessage, frozen=True):
+    """Reply to Find."""
+
+    models: list[Found] = []
+    notes: Sequence[Text] = []
+    """What could not be used, a sentence each."""
+
+
 Stage = Literal["asking", "checking", "fetching", "waiting", "copying", "finishing"]
 
 
@@ -212,8 +238,8 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: why, and for how long."""
 
 
-StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | AskRelease
-StoreReply = Kept | AtRate | Removed | Contents | ReleaseSays
+StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | Find | AskRelease
+StoreReply = Kept | AtRate | Removed | Contents | FoundModels | ReleaseSays
 StoreProgress = Transfer
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.files.gguf import ARCHITECTURES, parts_of
+from sapo_desktop.core.files.gguf import ARCHITECTURES, is_gguf, parts_of
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT
 from sapo_desktop.models.files.folder import LONGEST_CONTEXT, read_json
 from sapo_desktop.models.files.gguf_file import check_gguf
@@ -22,7 +22,7 @@ def describe(path: Path) -> Model:
     Raises:
         ModelError: its shape is not told.
     """
-    return _gguf(path) if path.suffix.lower() == ".gguf" else _folder(path)
+    return _gguf(path) if is_gguf(path) else _folder(path)
 
 
 def _folder(path: Path) -> Model:

@@ -19,6 +19,7 @@ from sapo_desktop.core.models import (
     AskRelease,
     AtRate,
     Fetch,
+    Find,
     Kept,
     Look,
     ModelSpec,
@@ -35,6 +36,7 @@ from sapo_desktop.core.sentences import joined, sentence
 from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.files.importing import take_in
 from sapo_desktop.models.files.store import Store
+from sapo_desktop.models.found import find
 
 
 class ModelFiles:
@@ -59,6 +61,8 @@ class ModelFiles:
                 return Removed(name=name, bytes=Store(Path(folder)).remove(name))
             case Look(folder=folder):
                 return Store(Path(folder)).contents()
+            case Find():
+                return find()
             case AskRelease():
                 from sapo_desktop.models.files.release import ask_release
 

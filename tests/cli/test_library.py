@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Unfinished
+from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.processes import python_environment
 from sapo_desktop.system.secrets import hub_token
@@ -50,6 +50,9 @@ class LibraryNode(FakeNode):
             case models.GetModels():
                 contents = Contents(models=[MODEL], unfinished=[Unfinished(name="half", bytes=7)], damaged={"x": "cut"})
                 return models.ModelsAre(folder="/models", contents=contents)
+            case models.FindModels():
+                found = Found(program="Ollama", name="tiny:1b", path="/blobs/sha256-1", kind="gguf", bytes=9_000_000)
+                return models.FoundAre(models=[found], notes=["Jan has not finished x: let it finish there."])
             case models.RemoveModel(name=name):
                 self.requests.append(request)
                 return models.ModelRemoved(name=name, bytes=1_500_000)
@@ -205,6 +208,21 @@ def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_
 
 
 # -- the token -------------------------------------------------------------------------------------------------
+
+
+def test_models_of_other_programs_are_listed_with_how_to_use_them(run: Words, node: LibraryNode) -> None:
+    assert run("models", "find") == 0
+    assert "tiny:1b" in run.stdout and "Ollama" in run.stdout and "9.0 MB" in run.stdout
+    assert "--model /blobs/sha256-1" in run.stdout and "Jan has not finished" in run.stdout
+
+
+def test_without_a_node_they_are_looked_for_here(alone: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cache" / "small.gguf"
+    file.parent.mkdir()
+    file.write_bytes(gguf())
+    monkeypatch.setenv("LLAMA_CACHE", str(file.parent))
+    assert alone("models", "find", "--json") == 0
+    assert f'"path": "{file}"' in alone.stdout.replace('":"', '": "') and '"learns"' in alone.stdout
 
 
 def test_the_token_is_read_from_input_and_not_shown(run: Words, monkeypatch: pytest.MonkeyPatch, hub: FakeHub) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 import msgspec
 
 from sapo_desktop.core.fitting import Fit, ModelBadge
-from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Unfinished
+from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
@@ -16,7 +16,9 @@ from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     CatalogueIs,
     DownloadModel,
+    FindModels,
     FitIs,
+    FoundAre,
     GetCatalogue,
     GetFit,
     GetModels,
@@ -135,6 +137,16 @@ REPORT = eval_report(
 )
 
 
+FOUND = Found(
+    program="Ollama",
+    name="gemma3:4b",
+    path="/home/me/.ollama/models/blobs/sha256-" + "a" * 64,
+    kind="gguf",
+    bytes=3_300_000_000,
+    only_answers="It is a model of the kind 'gemma3'.",
+)
+
+
 def stage(bridge: StageBridge) -> None:
     """Everything goes well."""
     bridge.replies.update(
@@ -143,6 +155,7 @@ def stage(bridge: StageBridge) -> None:
             GetFit: FitIs(fit=a_fit()),
             GetCatalogue: CatalogueIs(models=list(catalogue()), disk_free=68_724_000_000),
             GetModels: ModelsAre(folder="/home/me/models", contents=CONTENTS),
+            FindModels: FoundAre(models=[FOUND]),
             ListCheckpoints: checkpoints(),
             Evaluate: Evaluated(report=REPORT),
             RollBack: Ok(text="Back at 800; kept as checkpoint 901. Rounds count on."),

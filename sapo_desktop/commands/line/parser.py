@@ -199,6 +199,7 @@ def _models(commands: Commands[Parser]) -> None:
     actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
     _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
     _command(actions, "installed", "library:show", "list the installed models and what is unfinished")
+    _command(actions, "find", "library:find", "list models that other programs have on this computer")
     download = _command(actions, "download", "library:download", "download a model, or go on with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from sapo_desktop.core.files.reading import open_regular
 from sapo_desktop.core.sentences import Text, sentence
 
 SUFFIX = ".gguf"
@@ -44,6 +45,18 @@ WORD_RULES = {
 _VISION = re.compile(r"clip|vl\b|vl(?=moe)|llava|mllama|vision|paligemma|idefics")
 _MOST_PARTS = 1000
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether the path is that of a GGUF file: by its name, or by how it begins, as Ollama and hub caches name files
+    by their hash."""
+    if path.suffix.lower() == SUFFIX:
+        return True
+    try:
+        with open_regular(path) as file:
+            return file.read(4) == b"GGUF"
+    except OSError:
+        return False
 
 
 def parts_of(path: Path) -> list[Path]:

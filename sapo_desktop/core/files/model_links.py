@@ -59,9 +59,9 @@ def copy_file(path: Path, target: Path) -> None:
     copy_regular(real_file(path, weights=False), target, links=False)
 
 
-def hub_caches(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Where hub clients keep models, links resolved."""
-    home = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+def hub_caches(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> list[Path]:
+    """Where hub clients keep models, links resolved. `home`: the user's."""
+    home = Path(environment.get("XDG_CACHE_HOME") or (home or Path.home()) / ".cache") / "huggingface"
     named = [environment.get(name) for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")]
     named.append(str(Path(environment.get("HF_HOME") or home) / "hub"))
     return [Path(name).expanduser().resolve() for name in named if name]

@@ -23,7 +23,15 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.models import CatalogueIs, GetCatalogue, GetModels, ModelProgressed, ModelsAre
+from sapo_desktop.worker.control.messages.models import (
+    CatalogueIs,
+    FindModels,
+    FoundAre,
+    GetCatalogue,
+    GetModels,
+    ModelProgressed,
+    ModelsAre,
+)
 
 _STATE_ICONS = {
     "at work": ("play", "accent"),
@@ -51,17 +59,20 @@ class ModelsCard(Card):
         self.details = ModelDetails(view)
         self.catalogue = Inquiry(bridge, GetCatalogue, self, self.refresh)
         self.models = Inquiry(bridge, GetModels, self, self.refresh)
+        self.found = Inquiry(bridge, FindModels, self, self.refresh)
         above, below = parts[:1], parts[1:]
-        troubles = (self.catalogue.trouble, self.models.trouble)
+        troubles = (self.catalogue.trouble, self.models.trouble, self.found.trouble)
         self.add(*above, *troubles, self._which, self.table, self.details, *below)
 
     def ask(self) -> None:
         self.catalogue.ask()
         self.models.ask()
+        self.found.ask()
 
     def refresh(self) -> None:
         """The worker answered, or settings changed: another model may be at work, or downloads be forbidden."""
         self.models.trouble.setVisible(bool(self.models.error) and not self.catalogue.error)
+        self.found.trouble.setVisible(bool(self.found.error) and not (self.models.error or self.catalogue.error))
         catalogue: CatalogueIs | None = self.catalogue.reply
         models: ModelsAre | None = self.models.reply
         self.details.loaded = catalogue is not None or not self._view.settable
@@ -69,7 +80,9 @@ class ModelsCard(Card):
         # Where a node cannot start, none is at work: the one that the settings name may be gone.
         at_work, later = ("", "") if self._view.mend else (self._view.settings.model, self._view.wanted.model)
         badges = catalogue.models if catalogue is not None else []
-        rows = model_rows(badges, models.contents if models is not None else Contents(), at_work, later)
+        found: FoundAre | None = self.found.reply
+        others = found.models if found is not None else []
+        rows = model_rows(badges, models.contents if models is not None else Contents(), at_work, later, others)
         if rows != self._rows:
             self._rows = rows
             self._fill()
@@ -207,7 +220,8 @@ class ModelDetails(Card):
             chips.append(chip(tr("Chosen for this computer"), "accent"))
         if shown.needs_account:
             chips.append(chip(tr("Needs an account"), "warning"))
-        if shown.installed is not None and shown.installed.only_answers:
+        held = shown.installed or shown.found
+        if held is not None and held.only_answers:
             chips.append(chip(tr("Answers only"), "warning"))
         old, self._chips = self._chips, holding(Flow(*chips))
         self._middle.replaceWidget(old, self._chips)
@@ -223,7 +237,8 @@ class ModelDetails(Card):
         self.download_button.set_text(tr("Go on downloading") if shown.state == "unfinished" else tr("Download"))
         self.download_button.setVisible(shown.badge is not None and shown.state in ("not here", "unfinished"))
         self.download_button.setEnabled(attached and not self._view.silo and not working)
-        self.remove_button.setVisible(not shown.shipped and shown.state in ("here", "unfinished", "damaged"))
+        removable = not shown.shipped and shown.found is None
+        self.remove_button.setVisible(removable and shown.state in ("here", "unfinished", "damaged"))
         self.remove_button.setEnabled(attached and not working)
         self.token_button.setVisible(shown.needs_account and not shown.here)
         self.token_button.setEnabled(attached)
@@ -238,6 +253,10 @@ def _other(shown: ModelRow) -> str:
     """About a model that the catalogue does not have."""
     if shown.state == "damaged":
         return one_line(in_words(shown.problem))
+    if shown.found is not None:
+        return tr("{program} keeps it on this computer. It is used there, and never changed.").format(
+            program=shown.found.program
+        )
     if shown.installed is None:
         return tr("A download or import that was cut short.")
     return tr("Not of the catalogue: how much memory it takes shows when it is loaded.")
@@ -275,11 +294,15 @@ def _source(shown: ModelRow) -> str:
     if shown.installed is not None:
         held = shown.installed
         return f"{held.source}@{held.revision[:12]}" if held.revision else held.source
+    if shown.found is not None:
+        return shown.found.path
     return shown.badge.repository if shown.badge is not None else shown.name
 
 
 def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
     said = []
+    if shown.found is not None and shown.found.only_answers:
+        said.append(one_line(in_words(shown.found.only_answers)))
     if shown.state == "damaged" and shown.badge is not None:
         said.append(one_line(in_words(shown.problem)))
     if shown.state in ("not here", "unfinished") and silo:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sapo_desktop.core.fitting import Badge, ModelBadge
-from sapo_desktop.core.models import Contents, Installed, installed_name
+from sapo_desktop.core.models import Contents, Found, Installed, installed_name
 from sapo_desktop.core.sentences import Text
 
 RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here"]
@@ -30,6 +30,8 @@ class ModelRow:
     badge: ModelBadge | None = None
     """What the catalogue knows; nothing of other models."""
     installed: Installed | None = None
+    found: Found | None = None
+    """Where another program keeps it."""
     bytes: int = 0
     """On this computer."""
     problem: Text = ""
@@ -60,12 +62,15 @@ class ModelRow:
         return _BADGES.index(self.badge.badge) if self.badge is not None else len(_BADGES)
 
 
-def model_rows(badges: Sequence[ModelBadge], contents: Contents, at_work: str, chosen: str) -> list[ModelRow]:
+def model_rows(
+    badges: Sequence[ModelBadge], contents: Contents, at_work: str, chosen: str, found: Sequence[Found] = ()
+) -> list[ModelRow]:
     """All of them: those at hand first, each kind in the catalogue's order, then by name.
 
     Args:
         at_work: the setting `model` in force.
         chosen: what it is once the round in hand is done.
+        found: models of other programs.
     """
     working, later = installed_name(at_work) or at_work, installed_name(chosen) or chosen
     installed = {model.name: model for model in contents.models}
@@ -97,6 +102,10 @@ def model_rows(badges: Sequence[ModelBadge], contents: Contents, at_work: str, c
                 problem=contents.damaged.get(name, ""),
             )
         )
+    rows += [
+        ModelRow(name=one.path, title=one.name, state=state(one.path, here=True), found=one, bytes=one.bytes)
+        for one in found
+    ]
     return sorted(rows, key=lambda row: _ORDER.index(row.state))
 
 

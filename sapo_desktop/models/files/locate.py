@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.gguf import is_gguf
 from sapo_desktop.core.models import installed_name
 from sapo_desktop.models.files.check import gguf_files
 from sapo_desktop.models.files.store import Store
@@ -27,23 +28,30 @@ def locate(name: str, models: Path) -> Path:
         return starter_folder()
     path = Path(name).expanduser()
     if _is_model(path) and (path.is_absolute() or path.name != name):
-        return path.resolve()
+        return path.parent.resolve() / path.name
     store = Store(models)
     installed = installed_name(name)
     if installed is not None and store.folder(installed).exists():
         folder = store.folder(installed)
         return gguf_files(folder)[0] if store.read(installed).kind == "gguf" else folder
     if _is_model(path):
-        return path.resolve()
+        return path.parent.resolve() / path.name
+    if path.is_absolute():
+        raise ModelError(
+            "The model {path} is not there. It may have been moved, or removed by the program that keeps it: choose "
+            "another one.",
+            in_terminal="sapo-desktop models find",
+            path=name,
+        )
     raise ModelError(
         "There is no model '{name}': none of that name is installed in {folder}, and no "
         "folder is there. Choose another one, download it or import it; 'starter' comes with "
         "the program.",
-        in_terminal="sapo-desktop models list" if path.is_absolute() else "sapo-desktop models download {name}",
+        in_terminal="sapo-desktop models download {name}",
         name=name,
         folder=str(models),
     )
 
 
 def _is_model(path: Path) -> bool:
-    return path.is_dir() or (path.suffix.lower() == ".gguf" and path.is_file())
+    return path.is_dir() or (path.is_file() and is_gguf(path))

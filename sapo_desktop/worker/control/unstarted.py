@@ -19,7 +19,7 @@ from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
-from sapo_desktop.worker.control.messages.models import GetCatalogue, GetFit, GetModels, ModelsAre
+from sapo_desktop.worker.control.messages.models import FindModels, GetCatalogue, GetFit, GetModels, ModelsAre
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, Request, ResetSettings, SetSettings, SetSilo
 from sapo_desktop.worker.hosts import librarian
@@ -49,6 +49,8 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
             return await asyncio.to_thread(change, folder, {"silo": "on" if on else "off"})
         case ResetSettings(keys=keys):
             return await asyncio.to_thread(reset, folder, keys)
+        case FindModels():
+            return await librarian.find(DataFolder.open(folder.root))
         case GetModels():
             return await models(folder, read(folder).settings)
         case GetFit() | GetCatalogue():

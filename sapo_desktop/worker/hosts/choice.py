@@ -21,7 +21,7 @@ from typing import Literal
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
-from sapo_desktop.core.files.gguf import parts_of
+from sapo_desktop.core.files.gguf import is_gguf, parts_of
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
@@ -32,7 +32,6 @@ from sapo_desktop.models.fit.ways import way_for
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.installation import can_learn, only_relays
 
-GGUF = ".gguf"
 NO_ENGINE_PACK = sentence(
     "What learns is not installed here yet, and the settings need it. Get the engine pack, then start the node again.",
     in_terminal="sapo-desktop engine install",
@@ -71,7 +70,7 @@ class BaseModel:
 
     @property
     def is_gguf(self) -> bool:
-        return self.path.suffix.lower() == GGUF
+        return is_gguf(self.path)
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ TORCH_ALONE = EngineChoice(generator="torch", trains=True)
 def find_model(name: str, models: Path) -> BaseModel:
     """The model that the setting names; `models`: the folder of the installed ones. Raises ModelError."""
     path = locate(name, models)
-    if path.suffix.lower() == GGUF:
+    if is_gguf(path):
         return _gguf(path)
     folder = read_folder(path)
     return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sapo_desktop.core.errors import EndlessTemplate, ModelError, UsageError
-from sapo_desktop.core.files.gguf import parts_of
+from sapo_desktop.core.files.gguf import is_gguf, parts_of
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -29,7 +29,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Gpu, card_environment, gpus, wake_cards
 from sapo_desktop.system.installation import can_learn
 from sapo_desktop.system.secrets import remote_key
-from sapo_desktop.worker.hosts.choice import GGUF, BaseModel, EngineChoice
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
@@ -87,7 +87,7 @@ def to_read(model: Path, installed: Path) -> list[Path]:
     """For `Hosting.models`: where the model is, and those that may take its place; of links what they lead to."""
     folders = [model, *(installed.iterdir() if installed.is_dir() else ())]
     files = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_symlink()]
-    beside = parts_of(model) if model.suffix.lower() == GGUF else []
+    beside = parts_of(model) if is_gguf(model) else []
     return [model, installed, *(file.resolve() for file in (*files, *beside))]
 
 
@@ -189,7 +189,7 @@ async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
 def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
     """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
     is written here."""
-    if model.suffix.lower() == GGUF:
+    if is_gguf(model):
         return GgufBase(model=model, file=model, weights=_AS_IT_CAME, written_here=False)
     weights = weights_of(describe(model), settings).lower()
     made = _shipped(model, weights) or _published(model, weights, models_folder(settings))

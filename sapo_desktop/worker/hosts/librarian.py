@@ -16,11 +16,23 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
-from sapo_desktop.core.models import PUBLIC_HUB, Access, AtRate, Fetch, Kept, StoreRequest, Transfer, installed_name
+from sapo_desktop.core.models import (
+    PUBLIC_HUB,
+    Access,
+    AtRate,
+    Fetch,
+    Find,
+    FoundModels,
+    Kept,
+    StoreRequest,
+    Transfer,
+    installed_name,
+)
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.worker.control.messages.models import FoundAre
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 OnTransfer = Callable[[Transfer], None]
@@ -117,6 +129,12 @@ async def ask(
             slower.cancel()
         await host.stop()
     return expect(reply, kind, "librarian")
+
+
+async def find(data: DataFolder) -> FoundAre:
+    """Which models other programs have on this computer."""
+    found = await ask(Find(), FoundModels, data)
+    return FoundAre(models=found.models, notes=list(found.notes))
 
 
 async def _keep_to(rate: Rate, host: Host) -> None:

@@ -136,6 +136,17 @@ def test_a_download_that_the_window_did_not_see_begin_is_shown(scene: Scene) -> 
     assert "512 MB of 988 MB" in all_texts(scene.page._transfer)
 
 
+def test_a_model_of_another_program_is_chosen_where_it_lies(scene: Scene) -> None:
+    details = scene.choose(staged_model.FOUND.path)
+    said = all_texts(details)
+    assert "gemma3:4b" in said and "Ollama keeps it on this computer." in said and "3.3 GB on this computer." in said
+    assert "Answers only" in said and "of the kind" in said
+    assert not details.remove_button.isVisible() and not details.download_button.isVisible()
+    press(details.use_button)
+    (change,) = scene.bridge.asked_for(SetSettings)
+    assert change.values["model"] == staged_model.FOUND.path
+
+
 def test_a_finished_download_is_told_and_the_list_is_asked_for_again(scene: Scene) -> None:
     scene.bridge.tell(PROGRESS)
     before = len(scene.bridge.asked_for(GetModels))

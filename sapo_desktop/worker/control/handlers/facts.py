@@ -12,7 +12,7 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.files.gguf import parts_of
+from sapo_desktop.core.files.gguf import is_gguf, parts_of
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.fit.room import available
@@ -36,7 +36,6 @@ from sapo_desktop.worker.control.messages.facts import (
     Notices,
 )
 from sapo_desktop.worker.control.messages.replies import Exported
-from sapo_desktop.worker.hosts.choice import GGUF
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 from sapo_desktop.worker.membership.side import SwarmSide
@@ -119,8 +118,8 @@ class FactRequests:
         running = [host.pid for host in engine.hosts if host.pid is not None]
         notes = [*engine.said, *([plan.choice.note] if plan.choice.note else []), *here.notes]
         return ModelInfo(
-            name=plan.model.stem if plan.model.suffix.lower() == GGUF else plan.model.name,
-            kind="gguf" if plan.model.suffix.lower() == GGUF else "transformers",
+            name=plan.model.stem if is_gguf(plan.model) else plan.model.name,
+            kind="gguf" if is_gguf(plan.model) else "transformers",
             parameters=engine.parameters,
             bytes=model_size(plan.model),
             device=loaded.device if loaded else "",
@@ -175,7 +174,7 @@ class FactRequests:
 def model_size(path: Path) -> int:
     """Bytes of the weights in a model's folder, or of a GGUF file in all its parts."""
     try:
-        files = parts_of(path) if path.suffix.lower() == GGUF else path.glob("*.safetensors")
+        files = parts_of(path) if is_gguf(path) else path.glob("*.safetensors")
         return sum(file.stat().st_size for file in files)
     except OSError:
         return 0  # the model is in memory; its files may be gone

@@ -71,6 +71,9 @@ class ModelRequests:
         contents = await librarian.ask(Look(folder=self._folder()), Contents, self._data)
         return models.ModelsAre(folder=self._folder(), contents=contents, working=self._working)
 
+    async def find(self, request: models.FindModels) -> models.FoundAre:
+        return await librarian.find(self._data)
+
     async def set_token(self, request: models.SetHubToken) -> Ok:
         hub = librarian.endpoint(self._settings())
         if request.token is None:

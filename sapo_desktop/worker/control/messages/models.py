@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.fitting import Fit, ModelBadge
-from sapo_desktop.core.models import Contents, Installed, Transfer
+from sapo_desktop.core.models import Contents, Found, Installed, Transfer
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control.messages.base import Message
 
@@ -51,6 +51,10 @@ class GetModels(Message, frozen=True, kw_only=True):
     """What is installed, and what is under way."""
 
 
+class FindModels(Message, frozen=True, kw_only=True):
+    """Which models other programs have on this computer."""
+
+
 class SetHubToken(Message, frozen=True, kw_only=True):
     """Keep a token for the hub in the keyring; None: forget it."""
 
@@ -60,7 +64,7 @@ class SetHubToken(Message, frozen=True, kw_only=True):
         return "SetHubToken()"  # a token has no business in a log or a traceback
 
 
-ModelRequest = DownloadModel | ImportModel | CancelModelWork | RemoveModel | GetModels | SetHubToken
+ModelRequest = DownloadModel | ImportModel | CancelModelWork | RemoveModel | GetModels | FindModels | SetHubToken
 
 # -- replies -----------------------------------------------------------------------------------------------
 
@@ -72,6 +76,14 @@ class ModelsAre(Message, frozen=True, kw_only=True):
     contents: Contents
     working: ModelProgressed | None = None
     """The download or import that is under way."""
+
+
+class FoundAre(Message, frozen=True, kw_only=True):
+    """Reply to FindModels."""
+
+    models: list[Found]
+    notes: list[Text] = msgspec.field(default_factory=list)
+    """What could not be used, a sentence each."""
 
 
 class ModelRemoved(Message, frozen=True, kw_only=True):
@@ -108,7 +120,7 @@ class ModelFailed(Message, frozen=True, kw_only=True):
     text: Text
 
 
-ModelReply = ModelsAre | ModelRemoved
+ModelReply = ModelsAre | FoundAre | ModelRemoved
 ModelEvent = ModelProgressed | ModelInstalled | ModelFailed
 
 
