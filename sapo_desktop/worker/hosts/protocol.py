@@ -119,6 +119,8 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     progress: str | None = None
     environment: dict[str, str] = {}
     """Set for the process before Python starts."""
+    variables: tuple[str, ...] = ()
+    """How those of the worker's begin that this kind gets beside the usual ones."""
     network: bool = False
     """Whether it works with the network. If not it is confined (system/confinement.py): no network, no files but
     those that it is given."""
@@ -179,6 +181,8 @@ KINDS = {
         name="librarian",
         network=True,
         create="sapo_desktop.models.service:create",
+        # pip's settings, and where other programs keep models.
+        variables=("PIP_", "XDG_", "LLAMA_CACHE", "OLLAMA_MODELS"),
         request="sapo_desktop.core.models:StoreRequest",
         reply="sapo_desktop.core.models:StoreReply",
         progress="sapo_desktop.core.models:StoreProgress",
@@ -332,7 +336,7 @@ def environment(options: HostOptions) -> dict[str, str]:
     passed = {
         name: value
         for name, value in os.environ.items()
-        if name.upper() in names or name.upper().startswith(PASSED_ON_KINDS)
+        if name.upper() in names or name.upper().startswith((*PASSED_ON_KINDS, *options.kind.variables))
     }
     values = dict(options.kind.environment)
     if options.threads is not None:

@@ -112,7 +112,7 @@ def test_the_list_has_badges_with_numbers_and_can_be_narrowed_down(scene: Scene)
     assert rows["Qwen3 8B"][2] == "Too big" and rows["old-model"][1] == "Damaged"
     assert "34.1 GB; 11.2 GB are free" in all_texts(scene.choose("qwen3-8b"))
     scene.page._models._which.buttons["here"].click()
-    here = {"Starter", "SmolLM2 135M Instruct", "Qwen2.5 0.5B Instruct", "owner--small-gguf", "old-model"}
+    here = {"Starter", "SmolLM2 135M Instruct", "Qwen2.5 0.5B Instruct", "owner--small-gguf", "old-model", "gemma3:4b"}
     assert {row[0] for row in cells(scene.page._models.table)} == here
 
 
