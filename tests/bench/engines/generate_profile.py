@@ -160,7 +160,8 @@ def rates_of_a_round(engine: TorchEngine, options: Any) -> dict[str, float]:
     prompts = [torch.randint(0, 250, (length,), generator=words).tolist() for length in lengths]
     ends = frozenset(range(engine.lm.vocabulary // ROUND_MEAN))
     sampling = Sampling(max_tokens=ROUND_TOKENS, seed=options.seed)
-    job = GenerationJob(prompts, ANSWERS, sampling, ends, engine.lm.context, ROUND_BATCH, PROMPT_TOKENS_AT_ONCE)
+    limits = {"batch": ROUND_BATCH, "prompt_tokens": PROMPT_TOKENS_AT_ONCE}
+    job = GenerationJob(prompts, ANSWERS, sampling, ends, engine.lm.context, **limits)
     made = generation.generate(job, engine.starter(base=False), engine.lm.device, GenerationMonitor())
     spent: dict[str, list[float]] = {"": [], ", in turns": []}
     for _ in range(1 if options.quick else 3):
