@@ -20,7 +20,7 @@ import torch
 from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import CardUnusable, ModelError
-from sapo_desktop.core.files.gguf import SUFFIX
+from sapo_desktop.core.files.gguf import is_gguf
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.engines.bare_tokenizer import BareTokenizer
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
@@ -79,7 +79,7 @@ def load_language_model(
     bits (`rounded.py`).
     """
     where = find_device(device)
-    if folder.suffix.lower() == SUFFIX:
+    if is_gguf(folder):
         from sapo_desktop.engines.gguf.reading import GgufModelFile  # brings libraries that the starter does without
         from sapo_desktop.engines.gguf.words import read_tokenizer
 

@@ -137,6 +137,7 @@ def test_a_download_that_the_window_did_not_see_begin_is_shown(scene: Scene) -> 
 
 
 def test_a_model_of_another_program_is_chosen_where_it_lies(scene: Scene) -> None:
+    scene.nothing_learned()
     details = scene.choose(staged_model.FOUND.path)
     said = all_texts(details)
     assert "gemma3:4b" in said and "Ollama keeps it on this computer." in said and "3.3 GB on this computer." in said
