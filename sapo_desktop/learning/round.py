@@ -223,42 +223,10 @@ async def run_round(
     reasoned = reasoned_in(own)
     weights = _advantages(plan, mixed, reasoned)
 
-    def result(step: StepReport | None, swarm_reward: SwarmReward | None) -> RoundResult:
-        report = RoundReport(
-            round=plan.number,
-            **_mark_means([mark for group in own for mark in group.marks]),
-            swarm_reward=swarm_reward,
-            local_groups=mixed.local,
-            external_groups=mixed.external,
-            zero_advantage_groups=sum(not any(row) for row in weights),
-            answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
-            truncated=_share_truncated(own),
-            tasks=task_marks(own),
-            step=step,
-            **course.report(),
-            silo=swarm is None,
-            mix=str(plan.share),
-            weighting=plan.weighting,
-            checkpoint=None,
-            note=_note(mixed, len(plan.human), step, any(map(any, weights)), len(too_long)),
-            external_dropped=sieve.dropped,
-            readable=share_readable(own),
-            model=plan.model,
-        )
-        return RoundResult(
-            report=report,
-            groups=mixed.groups,
-            advantages=weights,
-            outcomes=[*map(_outcome, own), *(Outcome(task=one.task, seed=one.seed, solved=0.0) for one in too_long)],
-            reasoned=reasoned,
-            looked=sieve.looked,
-            lengths=lengths_of(own),
-            limit=plan.sampling.max_tokens,
-        )
-
+    played = _Played(plan, own, too_long, mixed, weights, reasoned, sieve, silo=swarm is None)
     step = None
     if ahead is not None:
-        await ahead(result(None, None))
+        await ahead(played.result(course.report()))
     if plan.trains:
         await course.enter("train")
         ids = _prompt_ids(plan, mixed, answered, foreign)
@@ -267,7 +235,7 @@ async def run_round(
         course.leave()
 
     swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
-    return result(step, swarm_reward)
+    return played.result(course.report(), step, swarm_reward)
 
 
 def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
@@ -392,6 +360,58 @@ class _Sieve:
         self.dropped += not passes
         self.looked.append(group)
         return passes
+
+
+@dataclass(frozen=True)
+class _Played:
+    """A round up to its step."""
+
+    plan: RoundPlan
+    own: list[Group]
+    too_long: Sequence[Question]
+    mixed: MixedBatch
+    weights: list[list[float]]
+    reasoned: Kept
+    sieve: _Sieve
+    silo: bool
+
+    def result(
+        self, seconds: Mapping[str, float], step: StepReport | None = None, swarm_reward: SwarmReward | None = None
+    ) -> RoundResult:
+        """What it leaves behind. `seconds`: of its phases, under a RoundReport's names."""
+        plan, own, mixed = self.plan, self.own, self.mixed
+        report = RoundReport(
+            round=plan.number,
+            **_mark_means([mark for group in own for mark in group.marks]),
+            swarm_reward=swarm_reward,
+            local_groups=mixed.local,
+            external_groups=mixed.external,
+            zero_advantage_groups=sum(not any(row) for row in self.weights),
+            answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
+            truncated=_share_truncated(own),
+            tasks=task_marks(own),
+            step=step,
+            **seconds,
+            silo=self.silo,
+            mix=str(plan.share),
+            weighting=plan.weighting,
+            checkpoint=None,
+            note=_note(mixed, len(plan.human), step, any(map(any, self.weights)), len(self.too_long)),
+            external_dropped=self.sieve.dropped,
+            readable=share_readable(own),
+            model=plan.model,
+        )
+        unasked = [Outcome(task=one.task, seed=one.seed, solved=0.0) for one in self.too_long]
+        return RoundResult(
+            report=report,
+            groups=mixed.groups,
+            advantages=self.weights,
+            outcomes=[*map(_outcome, own), *unasked],
+            reasoned=self.reasoned,
+            looked=self.sieve.looked,
+            lengths=lengths_of(own),
+            limit=plan.sampling.max_tokens,
+        )
 
 
 def round_seed(seed: int, number: int, purpose: str) -> int:

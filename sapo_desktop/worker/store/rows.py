@@ -139,9 +139,7 @@ def free_bytes(db: sqlite3.Connection) -> int:
     return int(found[0])
 
 
-def read_report(
-    db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None, model: str
-) -> RoundReport:
+def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None, model: str) -> RoundReport:
     marks = db.execute(
         "SELECT n.name AS task, m.answers, m.solved, m.partial, m.reward FROM task_marks m "
         "JOIN names n ON n.id = m.task WHERE m.round_id = ? ORDER BY m.place",
