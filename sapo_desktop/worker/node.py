@@ -577,7 +577,7 @@ class Node:
         self.show.enter("evaluate")
         report = await self.evaluator.evaluate(
             subject,
-            await self.evaluator.held_out(which),
+            await self._held_out() if which == "validation" else await self.evaluator.held_out(which),
             Sampling(temperature=temperature or self.settings.temperature, max_tokens=self._evaluation_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,
