@@ -10,8 +10,9 @@ from pages.parts import filled, table
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit import fit, memory, room, ways
+from sapo_desktop.models.fit import fit, memory, pace, room, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
+from sapo_desktop.worker.control.handlers.appraisal import ROUNDS
 from tests.bench.figure import Figure
 
 PROCESSOR = Hardware(
@@ -41,6 +42,10 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dic
         cuda=(memory.CUDA_CONTEXT + memory.CUDA_WORKSPACES) / 1e6,
         holes=memory.HEAP_HOLES,
         at_once=ways.MOST_AT_ONCE,
+        whole=fit.WHOLE_TOKENS,
+        shown=ROUNDS,
+        prompt=pace.CHAT.prompt,
+        written=pace.CHAT.written,
         few=ways.FEW_AT_ONCE,
         free=room.ASSUMED_FREE,
         free_card=room.ASSUMED_FREE_CARD,

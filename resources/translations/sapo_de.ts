@@ -1324,8 +1324,12 @@
         <translation>Schwarm</translation>
     </message>
     <message>
-        <source>{model} would fit this computer too: outside of silo the page Model downloads it.</source>
-        <translation>{model} würde auch auf diesen Computer passen: Außerhalb des Silos lädt es die Seite Modell herunter.</translation>
+        <source>It takes {size} of memory, and a round about {span}.</source>
+        <translation>Es braucht {size} Speicher, und eine Runde etwa {span}.</translation>
+    </message>
+    <message>
+        <source>{model} learns on this computer too ({size} of memory, a round in about {span}): outside of silo the page Model downloads it.</source>
+        <translation>{model} lernt auf diesem Computer auch ({size} Speicher, eine Runde in etwa {span}): Außerhalb des Silos lädt es die Seite Modell herunter.</translation>
     </message>
     <message>
         <source>Window</source>
@@ -1951,6 +1955,10 @@
         <translation> KB/s</translation>
     </message>
     <message>
+        <source> s</source>
+        <translation> s</translation>
+    </message>
+    <message>
         <source> min</source>
         <translation> min</translation>
     </message>
@@ -2232,10 +2240,6 @@
     <message>
         <source>The model that comes with the app is ready at once.</source>
         <translation>Das Modell, das mit dem Programm kommt, ist sofort bereit.</translation>
-    </message>
-    <message>
-        <source>It takes {size} of memory.</source>
-        <translation>Es braucht {size} Speicher.</translation>
     </message>
     <message>
         <source>Starting the node again</source>
@@ -4274,6 +4278,14 @@
         <translation>Herunterladen</translation>
     </message>
     <message>
+        <source>A round</source>
+        <translation>Eine Runde</translation>
+    </message>
+    <message>
+        <source>Seconds or minutes that a round takes here, estimated</source>
+        <translation>Sekunden oder Minuten, die eine Runde hier braucht, geschätzt</translation>
+    </message>
+    <message>
         <source>Hub account</source>
         <translation>Konto beim Hub</translation>
     </message>
@@ -4433,10 +4445,6 @@
         <translation>Dieser Computer hat {memory} Speicher; {free} davon sind für ein Modell frei.</translation>
     </message>
     <message>
-        <source>The strongest model that can learn well here is {model}.</source>
-        <translation>Das stärkste Modell, das hier gut lernen kann, ist {model}.</translation>
-    </message>
-    <message>
         <source>No model can learn here, but {model} can answer.</source>
         <translation>Hier kann kein Modell lernen, aber {model} kann antworten.</translation>
     </message>
@@ -4463,6 +4471,18 @@
     <message>
         <source>Nothing fits: {reason}</source>
         <translation>Nichts passt: {reason}</translation>
+    </message>
+    <message>
+        <source>{model} learns fastest here, in rounds of about {span}.</source>
+        <translation>{model} lernt hier am schnellsten, in Runden von etwa {span}.</translation>
+    </message>
+    <message>
+        <source>The largest model whose round takes at most {most} here is {model}. It takes {size} of memory, and a round about {span}.</source>
+        <translation>Das größte Modell, dessen Runde hier höchstens {most} dauert, ist {model}. Es braucht {size} Speicher, und eine Runde etwa {span}.</translation>
+    </message>
+    <message>
+        <source>a minute</source>
+        <translation>eine Minute</translation>
     </message>
     <message>
         <source>card</source>
@@ -4603,6 +4623,10 @@
     <message>
         <source>A proxy is written http://HOST:PORT or socks5h://HOST:PORT, or http://USER:PASSWORD@HOST:PORT where it asks for them; the setting may also be `off`.</source>
         <translation>Ein Proxy schreibt sich http://HOST:PORT oder socks5h://HOST:PORT, oder http://USER:PASSWORD@HOST:PORT, wo er danach fragt; die Einstellung darf auch `off` sein.</translation>
+    </message>
+    <message>
+        <source>A round takes at most</source>
+        <translation>Eine Runde dauert höchstens</translation>
     </message>
     <message>
         <source>A server elsewhere answers in the tokens of a model folder. Set model to the folder, in transformers&apos; layout, of the model that the server has.</source>
@@ -5107,6 +5131,10 @@
     <message>
         <source>Saved.</source>
         <translation>Gespeichert.</translation>
+    </message>
+    <message>
+        <source>Seconds. No model whose round takes longer here is recommended.</source>
+        <translation>Sekunden. Kein Modell, dessen Runde hier länger dauert, wird empfohlen.</translation>
     </message>
     <message>
         <source>Send the server&apos;s key over plain http:// to another computer too, where it can be read.</source>
@@ -6263,10 +6291,6 @@
         <translation>eine Zahl zur Basis, nach der gefragt ist, wie 1f</translation>
     </message>
     <message>
-        <source>a processor teaches a model of that size too slowly</source>
-        <translation>ein Prozessor unterrichtet ein Modell dieser Größe zu langsam</translation>
-    </message>
-    <message>
         <source>a product of whole numbers, like 2 x 2 x 3</source>
         <translation>ein Produkt ganzer Zahlen, wie 2 x 2 x 3</translation>
     </message>
@@ -6441,10 +6465,6 @@
     <message>
         <source>it is busy; this node tries again by itself</source>
         <translation>er ist beschäftigt; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>it is meant for a larger tier</source>
-        <translation>es ist für eine größere Geräteklasse gedacht</translation>
     </message>
     <message>
         <source>it made room for others; this node tries again by itself</source>
@@ -6993,6 +7013,10 @@
     <message>
         <source>{name} carries no vocabulary; choose a whole model.</source>
         <translation>{name} enthält keinen Wortschatz; wähle ein ganzes Modell.</translation>
+    </message>
+    <message>
+        <source>{name} could learn here ({size}), but a round would take about {span}; round_most allows {most}. You can choose it all the same: {id}.</source>
+        <translation>{name} könnte hier lernen ({size}), aber eine Runde würde etwa {span} dauern; round_most erlaubt {most}. Du kannst es trotzdem wählen: {id}.</translation>
     </message>
     <message>
         <source>{name} could not be downloaded to {folder}</source>
@@ -7877,10 +7901,6 @@
     <message>
         <source>{model}: cancelled. Complete files of a download are kept.</source>
         <translation>{model}: abgebrochen. Vollständige Dateien eines Downloads bleiben erhalten.</translation>
-    </message>
-    <message>
-        <source>{name} could learn here ({size}), but is not recommended: {reason}. You can choose it all the same: {id}.</source>
-        <translation>{name} könnte hier lernen ({size}), wird aber nicht empfohlen: {reason}. Du kannst es trotzdem wählen: {id}.</translation>
     </message>
     <message>
         <source>{name} could learn here ({size}), but only with answers of {tokens} tokens; smaller models get whole ones.</source>

@@ -43,7 +43,8 @@ async def show_models(context: Context, args: Namespace) -> None:
     )
     context.out.say(
         "\nneeds: to learn, with as much at once as fits, else with one short answer at a time."
-        "\na round: estimated, for a processor like the one that was measured (docs/fit.md); far less sure on a card."
+        "\na round: estimated from what this processor was measured to do, or from the rounds that it played; far less "
+        "sure on a card (docs/fit.md)."
     )
 
 
@@ -85,11 +86,13 @@ def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
         out.say(str(note))
     out.say(f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The least is {way.model}: {way.refusal}")
     if way.fits:
-        learns = f"{way.micro_batch} answers a pass, LoRA rank {way.lora_rank}, learning rate {way.learning_rate:g}"
+        learns = f"{way.micro_batch} answers a pass, LoRA rank {way.lora_rank}"
         out.say(
             f"{way.answers} answers a question of at most {way.max_tokens} tokens, {way.batch} at once"
             + (f"; trained on {learns}" if way.micro_batch else "")
         )
+        if way.round_seconds:
+            out.say(f"It takes {size(way.estimate)} of memory, and a round about {duration(way.round_seconds)}.")
     out.say("")
     out.table(["", *(_heading(each) for each in fit.ways)], _part_rows(fit.ways), right=[_heading(w) for w in fit.ways])
     if any(each.unmeasured for each in fit.ways):
@@ -121,6 +124,7 @@ def _part_rows(ways: list[Way]) -> list[list[str]]:
     for name in Parts.__struct_fields__:
         rows.append([name.replace("_", " "), *(size(getattr(w.memory + w.device_memory, name)) for w in ways)])
     rows.append(["in all", *(size(w.memory.total + w.device_memory.total) for w in ways)])
+    rows.append(["a round", *(f"~{duration(w.round_seconds)}" if w.round_seconds else "" for w in ways)])
     rows.append(["fits", *("yes" if w.fits else "no" for w in ways)])
     return rows
 

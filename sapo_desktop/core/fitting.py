@@ -53,6 +53,21 @@ class ProductTimes(Record, frozen=True):
         return self.float32.round >= _WORTH * self.bfloat16.round
 
 
+class Pace(Record, frozen=True):
+    """What the rounds that were played last on this computer took, beside what was estimated of them."""
+
+    parameters: int
+    """Of the model that played them."""
+    written: float
+    """Tokens of an answer, on average."""
+    slower: float
+    """Times the estimate."""
+
+    def holds_for(self, parameters: int) -> bool:
+        """Whether such a model is asked, and answers, as that one did."""
+        return (parameters <= TINY_PARAMETERS) == (self.parameters <= TINY_PARAMETERS)
+
+
 def recommended_tokens(parameters: int) -> int:
     """The most tokens of an answer where the user names none: the starter's steps are short, and a chat model that
     reasons in words takes some four characters a token."""
@@ -108,7 +123,6 @@ class Way(Record, frozen=True):
     max_tokens: int
     """Longest answer."""
     lora_rank: int
-    learning_rate: float
     memory: Parts
     """In the computer's own memory."""
     device_memory: Parts = Parts()
@@ -124,6 +138,8 @@ class Way(Record, frozen=True):
     """Whether the backward pass makes each layer's tensors again: less memory, half more time a step."""
     rounded: bool = False
     """Whether torch holds the matrices of the base's blocks in 8 bits."""
+    round_seconds: float = 0.0
+    """That a round takes, estimated (models/fit/pace.py); 0 where nothing learns here, or a server answers."""
 
     @property
     def estimate(self) -> int:
@@ -139,14 +155,9 @@ class Way(Record, frozen=True):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a node is set to that goes this way, as a person would type it."""
-        return {
-            "model": self.model,
-            "answers": str(self.answers),
-            "max_tokens": str(self.max_tokens),
-            "lora_rank": str(self.lora_rank),
-            "learning_rate": f"{self.learning_rate:g}",
-        }
+        """What a node is set to that goes this way, as a person would type it: what was chosen for another model is
+        none of this one's."""
+        return {"model": self.model, "max_tokens": "0", "learning_rate": "0"}
 
     @property
     def words(self) -> Text:
@@ -220,4 +231,4 @@ class ModelBadge(Record, frozen=True):
     """In words: who answers, who learns; empty where nothing fits."""
     unverified: list[str]
     round_seconds: float = 0.0
-    """Of a round with the default settings, roughly (models/fit/pace.py); 0 where it cannot learn here."""
+    """Of a round, estimated (models/fit/pace.py); 0 where it cannot learn here."""

@@ -41,6 +41,20 @@ class Size(Record, frozen=True, kw_only=True, tag=True):
         return f"{size:.1f} TB"
 
 
+class Span(Record, frozen=True, kw_only=True, tag=True):
+    """A time that something takes."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        whole = round(self.seconds)
+        if whole < 60:
+            return f"{self.seconds:.1f} s" if self.seconds < 10 else f"{whole} s"
+        if whole < 3600:
+            return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 class Sentence(Record, frozen=True, kw_only=True, tag=True):
     """A template with what is filled in for its `{names}`. A value may be a sentence itself, or several."""
 
@@ -70,7 +84,7 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
 
 Text: TypeAlias = str | Sentence
 """What a person reads: a sentence, or words that nobody translates."""
-Value: TypeAlias = str | int | float | Size | Sentence | list[str | Sentence]
+Value: TypeAlias = str | int | float | Size | Span | Sentence | list[str | Sentence]
 
 
 def sentence(template: str, *, in_terminal: str = "", **values: Value) -> Sentence:
@@ -105,7 +119,7 @@ def _english(value: Value) -> tuple[str, list[str]]:
     match value:
         case Sentence():
             return value._apart()
-        case bool() | str() | Size():
+        case bool() | str() | Size() | Span():
             return str(value), []
         case int():
             return f"{value:,}", []

@@ -325,6 +325,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         in_network("Admission", "What admits this node's key to the private swarm. Set by peers join."),
     ] = ""
     # gentle
+    round_most: Annotated[
+        int,
+        Meta(ge=5, le=86400),
+        in_gentle("A round takes at most", "Seconds. No model whose round takes longer here is recommended."),
+    ] = 60
     threads: Annotated[int, Meta(ge=0, le=1024), in_gentle("Threads", "Threads for computing; 0: half the cores.")] = 0
     threads_away: Annotated[
         int,

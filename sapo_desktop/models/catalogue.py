@@ -1,6 +1,6 @@
 """The model catalogue, resources/models.toml: which models a node can be started with, and what is known of them.
 
-Read strictly by type; whether it agrees with itself (shapes and sizes, names, tiers) a test says of the file that
+Read strictly by type; whether it agrees with itself (shapes and sizes, names) a test says of the file that
 ships. Which commit and files a repository has is found out, and fixed, at the first download. Left out: downloading,
 and whether a model fits this machine (models/fit/fit.py).
 """
@@ -79,45 +79,14 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
         return int(self.exact_parameters * BITS_A_WEIGHT[quantisation] / 8)
 
 
-class Tier(CatalogueRecord, frozen=True, kw_only=True):
-    """Settings to start from, on one kind of device with at least so much memory."""
-
-    device: Literal["any", "cpu", "gpu"]
-    from_gigabytes: Annotated[float, Meta(ge=0)]
-    models: list[str]
-    """Ids, or `*`."""
-    picks: list[str]
-    """Ids of models that may be chosen for a user from this tier on."""
-    lora_rank: Count
-    learning_rate: Annotated[float, Meta(gt=0, le=0.1)]
-    answers: Annotated[int, Meta(ge=2, le=64)]
-    max_tokens: Annotated[int, Meta(ge=8, le=8192)]
-
-
 class ModelCatalogue(CatalogueRecord, frozen=True, kw_only=True):
     """The whole file."""
 
     models: list[Entry]
-    tiers: list[Tier]
 
     def find(self, name: str) -> Entry | None:
         """The model of that id."""
         return next((entry for entry in self.models if entry.id == name), None)
-
-    def recommended(self, entry: Entry, device: Literal["cpu", "gpu"], memory: int) -> Tier:
-        """Settings to start this model with, on a device with so many bytes in all."""
-        named = [tier for tier in self._reached(device, memory) if _names(tier, entry)]
-        # What names the model comes before what holds for all.
-        return max(named, key=lambda tier: (entry.id in tier.models, tier.from_gigabytes))
-
-    def picks(self, device: Literal["cpu", "gpu"], memory: int) -> set[str]:
-        """Ids of the models that may be chosen for a user on such a device."""
-        return {name for tier in self._reached(device, memory) for name in tier.picks}
-
-    def _reached(self, device: str, memory: int) -> list[Tier]:
-        # What is sold as 16 GB has 16 GiB, less what the machine keeps to itself.
-        gigabytes = memory / 1e9 * 1.02
-        return [tier for tier in self.tiers if tier.device in ("any", device) and tier.from_gigabytes <= gigabytes]
 
 
 @functools.cache
@@ -149,7 +118,3 @@ def catalogue_specs() -> dict[str, ModelSpec]:
             name = f"{entry.id}-{file.quantisation.lower()}"
             specs[name] = ModelSpec(name=name, repository=file.repository, quantisation=file.quantisation)
     return specs
-
-
-def _names(tier: Tier, entry: Entry) -> bool:
-    return entry.id in tier.models or ("*" in tier.models and not entry.shipped)

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 import psutil
 
-from sapo_desktop.core.fitting import ProductTimes
+from sapo_desktop.core.fitting import Pace, ProductTimes
 from sapo_desktop.system import installation
 from sapo_desktop.system.processes import kernel_count
 
@@ -72,6 +72,8 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     """The processor says that it has instructions for bfloat16 products; False also where it cannot be told."""
     products: Sequence[ProductTimes] = ()
     """What it was measured to do (models/fit/formats.py), which counts for more than what it says."""
+    pace: Pace | None = None
+    """What its last rounds showed; None: none were played."""
 
 
 def probe(folder: Path) -> Hardware:

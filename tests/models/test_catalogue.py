@@ -61,27 +61,10 @@ def test_sizes_that_nobody_wrote_down_are_counted_by_bits() -> None:
     assert smallest.gguf_bytes("Q8_0") == pytest.approx(134_515_008 * 8.5 / 8, rel=1e-6)
 
 
-def test_more_memory_means_a_higher_tier_and_larger_picks() -> None:
-    catalogue = model_catalogue()
-    entry = catalogue.find("qwen2.5-0.5b")
-    assert entry is not None
-    found = [catalogue.recommended(entry, "gpu", gib * 2**30) for gib in (6, 12, 24, 48)]
-    assert [(tier.lora_rank, tier.max_tokens) for tier in found] == [(16, 256), (16, 512), (16, 1024), (32, 2048)]
-    assert catalogue.recommended(entry, "cpu", 8 * 2**30).max_tokens == 128
-    starter = catalogue.find("starter")
-    assert starter is not None and catalogue.recommended(starter, "gpu", 48 * 2**30).learning_rate == 4e-3
-    assert "qwen3-4b" not in catalogue.picks("cpu", 64 * 2**30)
-    assert "qwen3-4b" in catalogue.picks("gpu", 24 * 2**30) and "starter" in catalogue.picks("gpu", 0)
-
-
-def test_every_model_has_settings_on_every_device_and_tiers_name_models_that_are_there() -> None:
-    catalogue = model_catalogue()
-    for entry in catalogue.models:
+def test_every_model_says_where_it_comes_from() -> None:
+    for entry in model_catalogue().models:
         assert (entry.gate == "account") == entry.repository.startswith("meta-llama/")
         assert entry.shipped != bool(entry.repository)
-        assert catalogue.recommended(entry, "cpu", 0).learning_rate and catalogue.recommended(entry, "gpu", 0)
-    named = {name for tier in catalogue.tiers for name in (*tier.models, *tier.picks)}
-    assert named <= {"*", "starter", *KIB_A_TOKEN}
 
 
 def test_every_model_but_the_one_that_ships_is_downloaded_by_its_id_and_gguf_versions_by_names_of_their_own() -> None:

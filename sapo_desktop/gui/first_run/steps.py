@@ -222,10 +222,15 @@ class TogetherStep(Step):
         way = reply.fit.chosen
         ready = tr("The model that comes with the app is ready at once.")
         if way.model == "starter":
-            more = tr("It takes {size} of memory.").format(size=numbers.size(way.estimate))
+            more = tr("It takes {size} of memory, and a round about {span}.").format(
+                size=numbers.size(way.estimate), span=numbers.span(way.round_seconds)
+            )
         else:
-            more = tr("{model} would fit this computer too: outside of silo the page Model downloads it.").format(
-                model=model_title(way.model)
+            more = tr(
+                "{model} learns on this computer too ({size} of memory, a round in about {span}): outside of silo the "
+                "page Model downloads it."
+            ).format(
+                model=model_title(way.model), size=numbers.size(way.estimate), span=numbers.span(way.round_seconds)
             )
         self._model.setText(f"{ready} {more}")
 

@@ -138,6 +138,13 @@ def _headings() -> list[Heading]:
             about=tr("Memory, to learn"),
             spare=2,
         ),
+        number(
+            tr("A round"),
+            lambda item: item.badge.round_seconds or None if item.badge is not None else None,
+            numbers.span,
+            about=tr("Seconds or minutes that a round takes here, estimated"),
+            spare=2,
+        ),
         Heading(
             tr("Parameters"),
             of_badge(lambda badge: model_words.parameters(badge.parameters)),

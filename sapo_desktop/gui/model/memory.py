@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -38,6 +37,9 @@ _COLOURS = {
 }
 
 
+_A_MINUTE = 60
+
+
 class MemoryCard(Card):
     """See the module."""
 
@@ -67,8 +69,8 @@ class MemoryCard(Card):
         if reply is None or self.inquiry.error:
             self._bars.setMinimumHeight(0)
             return
-        fit = _shown(reply.fit, remote=bool(self._view.settings.remote_url))
-        self.about.setText(_about(fit))
+        fit = reply.fit
+        self.about.setText(_about(fit, self._view.settings.round_most))
         drawn = _drawn(fit)
         bigger = holding(column(*(Label(one_line(in_words(text)), "caption") for text in fit.bigger), spacing=0.5))
         for old, new in ((self._bars, drawn), (self._bigger, bigger)):
@@ -88,14 +90,7 @@ class MemoryCard(Card):
         self._why.set_icon("chevron-down" if self._unfolded else "chevron-right")
 
 
-def _shown(fit: Fit, *, remote: bool) -> Fit:
-    """Without the ways over a server that nobody named."""
-    if remote:
-        return fit
-    return msgspec.structs.replace(fit, ways=[way for way in fit.ways if way.generator != "remote"])
-
-
-def _about(fit: Fit) -> str:
+def _about(fit: Fit, most: int) -> str:
     here = fit.available
     said = tr("This computer has {memory} of memory; {free} of it are free for a model.").format(
         memory=numbers.size(here.memory), free=numbers.size(here.memory_free)
@@ -111,12 +106,23 @@ def _about(fit: Fit) -> str:
     if not chosen.fits:
         nothing = tr("Nothing fits: {reason}").format(reason=one_line(in_words(chosen.refusal)))
         return f"{said} {nothing}"
-    strongest = (
-        tr("The strongest model that can learn well here is {model}.")
-        if chosen.trainer == "torch"
-        else tr("No model can learn here, but {model} can answer.")
+    title = model_title(chosen.model)
+    if chosen.trainer != "torch":
+        answers = tr("No model can learn here, but {model} can answer.").format(model=title)
+        return f"{said} {answers}"
+    if chosen.round_seconds > most:
+        slow = tr("{model} learns fastest here, in rounds of about {span}.")
+        return f"{said} {slow.format(model=title, span=numbers.span(chosen.round_seconds))}"
+    largest = tr(
+        "The largest model whose round takes at most {most} here is {model}. It takes {size} of memory, and a round "
+        "about {span}."
+    ).format(
+        most=tr("a minute") if most == _A_MINUTE else numbers.span(most),
+        model=title,
+        size=numbers.size(chosen.estimate),
+        span=numbers.span(chosen.round_seconds),
     )
-    return f"{said} {strongest.format(model=model_title(chosen.model))}"
+    return f"{said} {largest}"
 
 
 def _drawn(fit: Fit) -> QWidget:

@@ -38,8 +38,8 @@ from sapo_desktop.worker.control.messages.requests import SetSettings
 
 _AT_START = frozenset({"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device"})
 """Settings of the model, which are read when the node is put together."""
-_FITTED = ("answers", "max_tokens", "lora_rank", "learning_rate")
-"""Settings that a way to run a model brings: those of one model are nothing for another."""
+_FITTED = ("max_tokens", "learning_rate")
+"""Settings of one model that are nothing for another."""
 
 
 class ModelPage(Page):
@@ -151,9 +151,7 @@ class ModelPage(Page):
         if back:
             values = {key: str(getattr(self.view.settings, key)) for key in ("model", *_FITTED)}
         else:
-            way = self._memory.chosen
-            values = way.settings if way is not None and way.model == row.name else _defaults(_FITTED)
-            values["model"] = row.name
+            values = _defaults(_FITTED) | {"model": row.name}
         self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
 
     def _let_it_choose(self) -> None:

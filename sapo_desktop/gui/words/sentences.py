@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.sentences import Sentence, Size, Text, Value, filled
+from sapo_desktop.core.sentences import Sentence, Size, Span, Text, Value, filled
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.titles import model_title, task_name
@@ -34,6 +34,8 @@ def _value(name: str, value: Value) -> str:
             return in_words(value)
         case Size(bytes=size):
             return numbers.size(size)
+        case Span(seconds=seconds):
+            return numbers.span(seconds)
         case int():
             return numbers.count(value)
         case float():

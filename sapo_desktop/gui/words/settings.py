@@ -149,6 +149,7 @@ def unit(key: str) -> str:
         "card_share": " %",
         "battery_least": " %",
         "hottest": " °C",
+        "round_most": tr(" s"),
         "away_after": tr(" min"),
         "memory_back_after": tr(" min"),
         "memory_reserve": " GB",

@@ -1,28 +1,26 @@
 """Which model runs here: one choice for command line and window, and what they show of every other.
 
-`fit` chooses for a user the largest of the catalogue that learns here with whole answers, and says why nothing bigger;
-`badges` is the list to choose from. What one model takes is models/fit/ways.py's, how long a round takes
-models/fit/pace.py's estimate.
+`fit` chooses for a user the largest of the catalogue that learns here in rounds that are short enough, and says why
+nothing bigger; `badges` is the list to choose from. What one model takes is models/fit/ways.py's, how long a round
+takes models/fit/pace.py's estimate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-from sapo_desktop.core.fitting import Available, Badge, Device, Fit, ModelBadge, Way
-from sapo_desktop.core.sentences import Size, Text, sentence
+from sapo_desktop.core.fitting import Available, Badge, Device, Fit, ModelBadge, Way, recommended_tokens
+from sapo_desktop.core.sentences import Size, Span, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import Entry, ModelCatalogue
-from sapo_desktop.models.fit.pace import round_seconds
 from sapo_desktop.models.fit.room import places
 from sapo_desktop.models.fit.ways import Model, best, ways
 from sapo_desktop.system.hardware import Hardware
 
 TIGHT = 0.9
 """Of the free memory: above it a model is badged tight."""
-_TOO_SLOW = sentence("a processor teaches a model of that size too slowly")
-_LARGER_TIER = sentence("it is meant for a larger tier")
+WHOLE_TOKENS = 128
+"""Of an answer: a model that has no room for them learns less than a smaller one that has."""
 
 
 def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, llama_cpp: bool = True) -> Fit:
@@ -30,7 +28,7 @@ def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, ll
     bigger: list[Text] = []
     rooms = places(hardware, settings)
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
-        looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in rooms]
+        looks = [_Look(entry, hardware, settings, here, llama_cpp) for here in rooms]
         for look in looks:
             if look.chosen:
                 return Fit(available=look.here, chosen=best(look.ways), ways=look.ways, bigger=bigger)
@@ -41,29 +39,20 @@ def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, ll
 class _Look:
     """One model of the catalogue in one place."""
 
-    def __init__(
-        self,
-        entry: Entry,
-        catalogue: ModelCatalogue,
-        hardware: Hardware,
-        settings: Settings,
-        here: Available,
-        llama_cpp: bool,
-    ) -> None:
-        tier = catalogue.recommended(entry, *_tier_key(here))
-        self.entry, self.here = entry, here
-        found = ways(Model.of(entry), tier, hardware, settings, here)
+    def __init__(self, entry: Entry, hardware: Hardware, settings: Settings, here: Available, llama_cpp: bool) -> None:
+        self.entry, self.here, self._most = entry, here, settings.round_most
+        found = ways(Model.of(entry), hardware, settings, here)
         self.ways = [way for way in found if llama_cpp or way.generator != "llama.cpp"]
         learning = [way for way in _learning(self.ways) if way.fits]
         self.trains = bool(learning)
-        # A model that is left with stumps of answers learns less than a smaller one with whole ones.
-        self.whole = entry.shipped or any(way.max_tokens >= tier.max_tokens // 2 for way in learning)
-        self._picked = entry.id in catalogue.picks(*_tier_key(here))
+        enough = min(WHOLE_TOKENS, settings.max_tokens or recommended_tokens(entry.exact_parameters))
+        self.whole = entry.shipped or any(way.max_tokens >= enough for way in learning)
 
     @property
     def chosen(self) -> bool:
-        """Whether it is what `fit` chooses, where no larger one is."""
-        return self.trains and self.whole and self._picked and self.entry.gate == "open"
+        """Whether it is what `fit` chooses, where no larger one is; the one that ships is, however slow."""
+        soon = self.entry.shipped or best(self.ways).round_seconds <= self._most
+        return self.trains and self.whole and soon and self.entry.gate == "open"
 
     @property
     def why_not(self) -> Text:
@@ -87,10 +76,12 @@ class _Look:
                 tokens=way.max_tokens,
             )
         return sentence(
-            "{name} could learn here ({size}), but is not recommended: {reason}. You can choose it all the same: {id}.",
+            "{name} could learn here ({size}), but a round would take about {span}; round_most allows {most}. You can "
+            "choose it all the same: {id}.",
             name=entry.name,
             size=Size(bytes=way.estimate),
-            reason=_TOO_SLOW if self.here.device == "cpu" else _LARGER_TIER,
+            span=Span(seconds=way.round_seconds),
+            most=Span(seconds=self._most),
             id=entry.id,
         )
 
@@ -106,7 +97,7 @@ def badges(
     """Every model of the catalogue as this computer sees it."""
     made = []
     for entry in catalogue.models:
-        looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in places(hardware, settings)]
+        looks = [_Look(entry, hardware, settings, here, llama_cpp) for here in places(hardware, settings)]
         look = next((look for look in looks if look.trains), looks[-1])
         found, here = look.ways, look.here
         way = best(found)
@@ -126,16 +117,10 @@ def badges(
                 free=_free(needed.device, here),
                 way=way.words if way.fits else "",
                 unverified=list(entry.unverified),
-                round_seconds=expected_round(needed, entry, hardware, settings) if needed.fits else 0.0,
+                round_seconds=needed.round_seconds if needed.fits else 0.0,
             )
         )
     return made
-
-
-def expected_round(way: Way, entry: Entry, hardware: Hardware, settings: Settings) -> float:
-    """Seconds that a round of this model may take here, by as many threads as a node takes."""
-    threads = settings.threads or max(1, hardware.cores // 2)
-    return round_seconds(way, entry.shape, settings.questions, threads)
 
 
 def _answer_only(
@@ -148,7 +133,7 @@ def _answer_only(
 ) -> Fit:
     """Nothing can learn here: the largest that can answer, else the starter as it is, which then says what it lacks."""
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
-        found = _Look(entry, catalogue, hardware, settings, here, llama_cpp).ways
+        found = _Look(entry, hardware, settings, here, llama_cpp).ways
         if (entry.gate == "open" and any(way.fits for way in found if way.generator != "remote")) or entry.shipped:
             return Fit(available=here, chosen=best(found), ways=found, bigger=bigger)
     raise AssertionError("the catalogue has a shipped model")
@@ -174,10 +159,3 @@ def _badge(way: Way, here: Available) -> Badge:
 
 def _free(device: Device, here: Available) -> int:
     return here.device_memory_free if device == "cuda" else here.memory_free
-
-
-def _tier_key(here: Available) -> tuple[Literal["cpu", "gpu"], int]:
-    """By which device and how much memory settings are recommended."""
-    if here.device == "cuda":
-        return "gpu", here.device_memory
-    return ("gpu", here.memory) if here.device == "mps" else ("cpu", here.memory)

@@ -1,20 +1,28 @@
-"""How long a round takes: the operations that it computes, over those that this computer does in a second.
+"""How long a round takes here: what it multiplies, over how fast this computer was seen to multiply.
 
-An estimate for before a download, no more. Counted are the products with the model's matrices, two operations a weight
-and token (Kaplan et al., arXiv 2001.08361): once to read a question or to write a token, and to learn from one twice,
-or three times where layers are made again: LoRA needs the gradients of what goes through the model, not of its
-weights. Left out: attention itself, loading, marking, held-out scores.
+Counted are the products with the model's matrices (Kaplan et al., arXiv 2001.08361): once to read a question or to
+write a token, and to learn from one twice, or three times where layers are made again: LoRA needs the gradients of what
+goes through the model, not of its weights. A processor's products are measured for a second (engines/torch/products.py)
+before anything is played; once rounds were played, their own lengths and their own pace count. Left out: loading,
+marking, held-out scores, other programs.
 """
 
 from __future__ import annotations
 
-from sapo_desktop.core.fitting import Way
-from sapo_desktop.models.fit.shape import ModelShape
+import math
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
 
-CORE = 38e9
-"""Operations a second of one core, in rounds of a 135M model (tests/bench/engines/pace.py); others: not measured."""
+import msgspec
+
+from sapo_desktop.core.fitting import TINY_PARAMETERS, Pace, PassSeconds, Way
+from sapo_desktop.core.records import RoundReport
+from sapo_desktop.models.fit.shape import ModelShape
+from sapo_desktop.system.hardware import Hardware
+
 FURTHER_CORE = 0.7
-"""What each further one adds, of the first; measured with two (tests/bench/engines/generate.py)."""
+"""What each further core adds, of the first; measured with two (tests/bench/engines/generate.py)."""
 CARD, CARD_BYTES = 15e12, 300e9
 """Operations, and bytes of weights read, a second on a card: assumed of a small one."""
 CARD_STEP, CARD_PASS = 0.3e-3, 8e-3
@@ -27,29 +35,130 @@ STEP_IN_PARTS = 1.3e-3
 """As CARD_STEP, where nothing is recorded, as on Macs: .8 to 1.5 ms were measured on the same card."""
 ROUNDED_BYTES = 5
 """Of each weight in 8 bits: read, written in bfloat16, and read again."""
-WRITTEN = 0.5
-"""Of the longest answer that is written on average: assumed."""
+TEACHING = 0.75
+"""Of all groups those with right and wrong answers, in rounds that learn: the others cost no step."""
+UNMEASURED = {
+    "float32": PassSeconds(generating=18e-12, learning=18e-12),
+    "bfloat16": PassSeconds(generating=4.6e-12, learning=4.4e-12),
+}
+"""Seconds of a product for each weight, where nothing was measured: of the processor of docs/fit.md."""
+BESIDE = 200e-9
+"""Seconds for each token that is written or learned from, in each layer, for each number of its width: attention, norms
+and what else is no product with a matrix (tests/bench/engines/pace.py)."""
 
 
-def operations(shape: ModelShape, written: float, read: float, *, recompute: bool = False) -> float:
-    """Of a round in which so many tokens of answers are written and learned from, and so many of questions read."""
-    head = shape.vocabulary * shape.hidden
-    through = 2 * shape.linear_weights * (written + read) + 2 * head * written
-    return through * (4 if recompute else 3)
+OTHER = 0.8
+"""Seconds of a round beside the engine's: questions, marks, history (tests/bench/node/overlapped.py, less the
+engine's)."""
 
 
-def round_seconds(way: Way, shape: ModelShape, questions: int, threads: int) -> float:
+class Lengths(NamedTuple):
+    """Tokens."""
+
+    prompt: int
+    written: float
+    """Of an answer, on average."""
+
+
+CHAT, TINY = Lengths(185, 32), Lengths(64, 64)
+"""Of a chat model that is shown a worked example before each question, and of the starter, where no rounds were
+recorded (tests/bench/engines/pace.py)."""
+
+
+class Counts(NamedTuple):
+    """Tokens of a round."""
+
+    read: float
+    """Of questions."""
+    written: float
+
+
+def counts(way: Way, parameters: int, questions: float, pace: Pace | None = None) -> Counts:
+    """Of a round of so many questions, by recorded rounds where there are any of such a model."""
+    usual = TINY if parameters <= TINY_PARAMETERS else CHAT
+    written = pace.written if pace is not None and pace.holds_for(parameters) else usual.written
+    return Counts(questions * usual.prompt, questions * way.answers * min(written, way.max_tokens))
+
+
+def _answering(shape: ModelShape, found: Counts, spent: PassSeconds) -> float:
+    """Seconds of one core of a processor."""
+    head, beside = shape.vocabulary * shape.hidden, BESIDE * shape.layers * shape.hidden
+    written = (shape.linear_weights + head) * spent.generating + beside
+    return shape.linear_weights * found.read * spent.learning + found.written * written
+
+
+def _learning(way: Way, shape: ModelShape, found: Counts, spent: PassSeconds) -> float:
+    """Seconds of one core of a processor."""
+    head, beside = shape.vocabulary * shape.hidden, BESIDE * shape.layers * shape.hidden
+    passes = 3 if way.recompute else 2
+    products = passes * (shape.linear_weights * sum(found) + head * found.written) * spent.learning
+    return TEACHING * (products + beside * sum(found))
+
+
+def product_seconds(hardware: Hardware, hidden: int, precision: str) -> PassSeconds:
+    """For each weight: as measured at the nearest width."""
+    if not hardware.products:
+        return UNMEASURED[precision]
+    nearest = min(hardware.products, key=lambda times: abs(math.log(times.hidden / hidden)))
+    found = nearest.bfloat16 if precision == "bfloat16" else nearest.float32
+    return PassSeconds(generating=found.generating / nearest.hidden, learning=found.learning / nearest.hidden)
+
+
+def round_seconds(way: Way, shape: ModelShape, hardware: Hardware, questions: float, threads: int) -> float:
     """Seconds of a round of so many questions; 0 where nothing learns, or a server answers."""
     if way.trainer != "torch" or way.generator == "remote":
         return 0.0
-    written = questions * way.answers * way.max_tokens * WRITTEN
-    work = operations(shape, written, questions * way.prompt_tokens, recompute=way.recompute)
-    if way.device == "cpu":
-        return work / (CORE * (1 + FURTHER_CORE * (threads - 1)))
-    # A card that writes a token for each answer of a batch waits for the weights more than it computes, or for the
-    # processor.
-    answers = questions * way.answers
-    steps, passes = written / min(way.batch, answers), answers / way.micro_batch * (CARD_AGAIN if way.recompute else 1)
+    parameters = _parameters(shape)
+    pace = hardware.pace if hardware.pace is not None and hardware.pace.holds_for(parameters) else None
+    found = counts(way, parameters, questions, pace)
+    cores = 1 + FURTHER_CORE * (threads - 1)
+    spent = product_seconds(hardware, shape.hidden, way.precision)
+    on_card = way.device != "cpu"
+    if on_card and way.generator != "llama.cpp":
+        seconds = _card_answering(way, shape, found, questions)
+    else:
+        seconds = _answering(shape, found, spent) / cores
+    seconds += _card_learning(way, shape, found, questions) if on_card else _learning(way, shape, found, spent) / cores
+    return (OTHER + seconds) * (pace.slower if pace is not None else 1.0)
+
+
+def _card_answering(way: Way, shape: ModelShape, found: Counts, questions: float) -> float:
+    """A card that writes a token for each answer of a batch waits for the weights more than it computes, or for the
+    processor."""
+    head = shape.vocabulary * shape.hidden
+    steps = found.written / min(way.batch, questions * way.answers)
+    read = (ROUNDED_BYTES if way.rounded else 2) * shape.linear_weights + 2 * head
+    computing = 2 * (shape.linear_weights * sum(found) + head * found.written) / CARD
     step = CARD_STEP if way.device == "cuda" else STEP_IN_PARTS
-    read = (ROUNDED_BYTES if way.rounded else 2) * shape.linear_weights + 2 * shape.vocabulary * shape.hidden
-    return max(work / CARD + steps * read / CARD_BYTES, shape.layers * (steps * step + passes * CARD_PASS))
+    return max(computing + steps * read / CARD_BYTES, shape.layers * steps * step)
+
+
+def _card_learning(way: Way, shape: ModelShape, found: Counts, questions: float) -> float:
+    """What it computes, or what it is handed over, whichever takes longer."""
+    head, passes = shape.vocabulary * shape.hidden, 3 if way.recompute else 2
+    computing = 2 * passes * (shape.linear_weights * sum(found) + head * found.written) / CARD
+    batches = questions * way.answers / way.micro_batch * (CARD_AGAIN if way.recompute else 1)
+    return TEACHING * max(computing, shape.layers * batches * CARD_PASS)
+
+
+def shown(reports: Sequence[RoundReport], way: Way, shape: ModelShape, hardware: Hardware, threads: int) -> Pace | None:
+    """What these rounds of one model showed; None where they wrote nothing. `way`: how the model is run, `threads`: by
+    how many they were computed."""
+    played = [(report, sum(mark.answers for mark in report.tasks)) for report in reports]
+    written = [report.answer_tokens / answers for report, answers in played if answers]
+    if not written:
+        return None
+    pace = Pace(parameters=_parameters(shape), written=statistics.median(written), slower=1.0)
+    estimates = [
+        round_seconds(way, shape, msgspec.structs.replace(hardware, pace=pace), answers / way.answers, threads)
+        for _, answers in played
+        if answers
+    ]
+    took = [report.seconds - report.evaluate_seconds for report, answers in played if answers]
+    times = [seconds / estimate for seconds, estimate in zip(took, estimates, strict=True) if estimate]
+    return msgspec.structs.replace(pace, slower=statistics.median(times)) if times else None
+
+
+def _parameters(shape: ModelShape) -> int:
+    """Nearly: norms do not count, and a head that is the embedding counts once."""
+    return shape.linear_weights + shape.vocabulary * shape.hidden

@@ -19,7 +19,7 @@ from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Available, GeneratorKind, Parts, TrainerKind, Way, recommended_tokens
 from sapo_desktop.core.sentences import Sentence, Size, Text, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, Tier
+from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry
 from sapo_desktop.models.fit.formats import bfloat16_computes_faster
 from sapo_desktop.models.fit.memory import (
     CUDA_RUNTIME,
@@ -65,7 +65,6 @@ _PART_WORDS = {
 }
 AS_IT_IS = "as it is"
 """Number format of a GGUF file that is used as it came."""
-_DEFAULTS = Settings()
 _PRECISION: dict[Literal[2, 4], str] = {2: "bfloat16", 4: "float32"}
 _WIDTHS: dict[str, Literal[2, 4]] = {name: width for width, name in _PRECISION.items()}
 
@@ -105,18 +104,18 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
         return self.shape.parameters(self.architecture)
 
 
-def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
+def ways(model: Model, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
     """Every way to run a model here (or in one of the places that there are here), from weak to strong, each with as
-    much at once as fits."""
+    much at once as fits; with a server elsewhere where the settings name one."""
     here = place or available(hardware, settings)
     torch = _torch(model, hardware, settings, here)
     plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
     if model.trainable:
         plans += [("llama.cpp", "torch"), ("torch", "torch")]
-    if model.trainable and AS_IT_IS not in model.gguf:  # a server answers in the tokens of a folder
+    # A server answers in the tokens of a folder.
+    if settings.remote_url and model.trainable and AS_IT_IS not in model.gguf:
         plans.append(("remote", "torch"))
-    cores = hardware.cores
-    sketches = [_Sketch(model, torch, who, learner, tier, settings, here, cores) for who, learner in plans]
+    sketches = [_Sketch(model, torch, who, learner, settings, here, hardware) for who, learner in plans]
     return [_largest(sketch) for sketch in sketches]
 
 
@@ -138,7 +137,7 @@ def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: 
     return [
         way
         for place in places(hardware, settings)
-        for way in ways(model, _as_set(settings, model), hardware, settings, place)
+        for way in ways(model, hardware, settings, place)
         if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
         and settings.trainer in ("auto", way.trainer)
         and (llama_cpp or way.generator != "llama.cpp")
@@ -199,7 +198,7 @@ def plan(
     hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
     here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
     torch = _torch(model, hardware, settings, here, precision)
-    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here, hardware.cores)
+    sketch = _Sketch(model, torch, generator, trainer, settings, here, hardware)
     sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else MOST_AT_ONCE
     way = _largest(sketch)
     if way.fits:
@@ -209,20 +208,6 @@ def plan(
     if not without.fits:
         raise TooBig("{name} does not fit: {reason}", name=model.id, reason=without.refusal)
     return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
-
-
-def _as_set(settings: Settings, model: Model) -> Tier:
-    """The settings as they are, where no tier recommends others."""
-    return Tier(
-        device="any",
-        from_gigabytes=0,
-        models=[],
-        picks=[],
-        lora_rank=settings.lora_rank,
-        learning_rate=settings.learning_rate or 1e-5,
-        answers=settings.answers,
-        max_tokens=settings.max_tokens or recommended_tokens(model.parameters),
-    )
 
 
 def best(found: Sequence[Way]) -> Way:
@@ -263,29 +248,25 @@ class _Sketch:
         torch: TorchModel,
         generator: GeneratorKind,
         trainer: TrainerKind,
-        tier: Tier,
         settings: Settings,
         here: Available,
-        cores: int,
+        hardware: Hardware,
     ) -> None:
-        self.model, self.torch, self.here = model, torch, here
+        self.model, self.torch, self.here, self.hardware = model, torch, here, hardware
         self.generator, self.trainer = generator, trainer
         self.weights = weights_of(model, settings) if generator == "llama.cpp" else ""
-        # A setting that was changed is a wish; one that was not gives way to what is recommended for such a machine.
-        self.answers = _wish(settings.answers, _DEFAULTS.answers, tier.answers)
-        tokens = _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens)
+        self.answers, self.rank = settings.answers, settings.lora_rank
+        tokens = settings.max_tokens or recommended_tokens(model.parameters)
         self.tokens = max(FEWEST_TOKENS, min(tokens, model.context - model.prompt_tokens))
-        self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
-        self.rate = (model.id == settings.model and settings.learning_rate) or tier.learning_rate
         self.method = settings.method
+        self.threads = settings.threads or default_threads(hardware.cores)
         self.may_overlap = (
             settings.overlap
             and (generator, trainer, torch.device) == ("torch", "torch", "cpu")
             and (torch.packed or settings.method == "lora")
-            and (settings.threads or default_threads(cores)) > 1
+            and self.threads > 1
         )
         """Whether it would be done if there is room; on a card nobody has measured it."""
-        self.cores = cores
         self.hands_over = trainer == "torch" and torch.device == "cuda" and not torch.packed
         """Whether a card waits for each micro-batch."""
         self.questions = settings.questions
@@ -333,7 +314,7 @@ class _Sketch:
         work = self.work(batch, micro_batch, tokens, saving, overlap)
         memory, on_device = self._memory(work, self.held(saving))
         learns = self.trainer == "torch"
-        return Way(
+        way = Way(
             model=self.model.id,
             generator=self.generator,
             trainer=self.trainer,
@@ -349,11 +330,15 @@ class _Sketch:
             prompt_tokens=self.model.prompt_tokens,
             max_tokens=tokens,
             lora_rank=self.rank,
-            learning_rate=self.rate,
             memory=memory,
             device_memory=on_device,
             unmeasured=self.here.unmeasured or self.generator == "remote" or (learns and self._unmeasured_torch),
         )
+        return msgspec.structs.replace(way, round_seconds=self.seconds(way))
+
+    def seconds(self, way: Way) -> float:
+        """That a round takes so."""
+        return round_seconds(way, self.model.shape, self.hardware, self.questions, self.threads)
 
     @property
     def _unmeasured_torch(self) -> bool:
@@ -406,7 +391,7 @@ def _sooner(sketch: _Sketch, way: Way, saving: _Saving) -> Way:
 
     def seconds(one: Way) -> float:
         here = msgspec.structs.replace(one, generator="torch")  # whoever answers, learning takes as long
-        return round_seconds(here, sketch.model.shape, sketch.questions, sketch.cores)
+        return sketch.seconds(here)
 
     return min(fitting, key=seconds)
 
@@ -485,7 +470,3 @@ def _needs(way: Way, parts: Parts, free: int) -> _Needs:
         second=second,
         free=Size(bytes=free),
     )
-
-
-def _wish(value: int, default: int, recommended: int) -> int:
-    return recommended if value == default else value

@@ -30,7 +30,7 @@ _WITHOUT_EFFECT = {
     # when a node computes, not what
     "away_after", "battery_least", "card_share", "core_watts", "hottest", "keep_awake", "low_priority",
     "memory_back_after", "on_battery", "on_metered", "pause_for", "price_per_kwh", "processor_percent",
-    "processor_percent_away", "schedule", "when_in_use",
+    "processor_percent_away", "round_most", "schedule", "when_in_use",
     # what is kept, and where it comes from
     "disk_gigabytes", "hub_endpoint", "keep_checkpoints", "models_folder", "write_gigabytes_a_day",
     # how others are reached; a proxy's login has no place in a log

@@ -19,6 +19,7 @@ from sapo_desktop.gui.model.export import ExportSheet
 from sapo_desktop.gui.model.page import ModelPage
 from sapo_desktop.gui.model.transfer import HubSheet, TokenSheet
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, PhaseChanged, Progressed, SettingsChanged
 from sapo_desktop.worker.control.messages.facts import GetModelInfo
@@ -42,7 +43,7 @@ from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import DONE, PROGRESS, REFUSED
 
-FREE = {"answers": "8", "max_tokens": "0", "lora_rank": "8", "learning_rate": "0.0"}
+FREE = {"max_tokens": "0", "learning_rate": "0.0"}
 """What is chosen with a model, where its own is to hold."""
 
 
@@ -94,11 +95,6 @@ def test_what_fits_is_drawn_and_named_and_why_nothing_bigger_unfolds(scene: Scen
     assert not memory._bigger.isVisible()
     press(memory._why)
     assert memory._bigger.isVisible() and "Qwen3 8B" in all_texts(memory)
-
-
-@pytest.mark.parametrize("url", ["", "http://box:8000"])
-def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot, url: str) -> None:
-    assert ("Answers through a server" in all_texts(Scene(qtbot, remote_url=url).page)) == bool(url)
 
 
 # -- models ---------------------------------------------------------------------------------------------------
@@ -243,7 +239,7 @@ def test_another_model_waits_for_the_round_in_hand(scene: Scene) -> None:
     assert cells(scene.page._models.table)[0][1] == "At work"
 
 
-def test_the_model_chosen_for_this_computer_comes_with_its_settings(scene: Scene) -> None:
+def test_the_model_chosen_for_this_computer_says_so_with_both_numbers(scene: Scene) -> None:
     scene.nothing_learned()
     badges = [
         msgspec.structs.replace(badge, downloaded=badge.downloaded or badge.id == "qwen3-0.6b")
@@ -253,9 +249,16 @@ def test_the_model_chosen_for_this_computer_comes_with_its_settings(scene: Scene
     scene.page._models.ask()
     details = scene.choose("qwen3-0.6b")
     assert "Chosen for this computer" in all_texts(details)
+    way = staged_model.a_fit().chosen
+    assert way.model == "qwen3-0.6b"
+    size, span = numbers.size(way.estimate), numbers.span(way.round_seconds)
+    assert f"The largest model whose round takes at most a minute here is Qwen3 0.6B. It takes {size}" in all_texts(
+        scene.page
+    )
+    row = next(row for row in cells(scene.page._models.table) if row[0] == "Qwen3 0.6B")
+    assert size in row and span in row and f"A round takes some {span}" in all_texts(details)
     press(details.use_button)
-    values = scene.bridge.asked_for(SetSettings)[0].values
-    assert values["model"] == "qwen3-0.6b" and {"answers", "max_tokens", "lora_rank", "learning_rate"} < set(values)
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "qwen3-0.6b"} | FREE)]
 
 
 def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +275,7 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
 def test_one_can_stay_with_the_model_at_work(scene: Scene) -> None:
     scene.settings(answers=4, max_tokens=64, lora_rank=16, learning_rate=0.001, waiting=("model",))
     press(scene.choose("starter").use_button)
-    values = {"model": "starter", "answers": "4", "max_tokens": "64", "lora_rank": "16", "learning_rate": "0.001"}
+    values = {"model": "starter", "max_tokens": "64", "learning_rate": "0.001"}
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values=values)]
 
 

@@ -2,41 +2,55 @@
 where no node runs.
 
 That process reads one request from standard input and writes the reply to standard output, both JSON. A node started
-for the question would load the very model that may not fit. Memory is looked at anew at every call.
+for the question would load the very model that may not fit. Memory is looked at anew at every call; the processor is
+measured for a second, once.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.fitting import Fit
+from sapo_desktop.core.errors import ModelError, SapoError, TooBig
+from sapo_desktop.core.fitting import Fit, Pace, ProductTimes
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.fit.fit import badges, fit
-from sapo_desktop.models.fit.formats import with_measured
+from sapo_desktop.models.fit.formats import remember, with_measured
+from sapo_desktop.models.fit.pace import shown
 from sapo_desktop.models.fit.room import described
+from sapo_desktop.models.fit.ways import plan
+from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.installation import can_learn
 from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
 from sapo_desktop.worker.control.parent import last_words
 from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.store.played import last_played
 
 NOT_BUILT = sentence(
     "llama.cpp is not built here; it answers where memory is too short to learn. To build it: "
     "python3 installers/bootstrap.py llama"
 )
 _MOVES = 0.1
+ROUNDS = 10
+"""That show the pace."""
+_MEASURED = "smollm2-135m"
+"""The model at whose width the processor is measured: the smallest that people have."""
+_MEASURING_SECONDS = 40.0
 NO_PACK = sentence("Nothing learns here before the engine pack is there.", in_terminal="sapo-desktop engine install")
 
 
@@ -54,12 +68,42 @@ class Steady:
         return self._said
 
 
+Measure = Callable[[], ProductTimes | None]
+
+
+def measured_apart() -> ProductTimes | None:
+    """A second of products, by a process of its own; None where it cannot be measured."""
+    entry = model_catalogue().find(_MEASURED)
+    if entry is None or not can_learn():
+        return None
+    words = [str(entry.shape.hidden), str(entry.shape.ffn)]
+    try:
+        done = subprocess.run(
+            [*processes.python_command("sapo_desktop.engines.torch.products"), *words],
+            env=processes.python_environment({}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_MEASURING_SECONDS,
+            check=True,
+        )
+        return msgspec.json.decode(done.stdout, type=ProductTimes)
+    except (OSError, subprocess.SubprocessError, msgspec.DecodeError):
+        return None
+
+
 def appraise(
-    request: FitRequest, settings: Settings, folder: Path, held: int = 0, steady: Steady | None = None
+    request: FitRequest,
+    settings: Settings,
+    folder: Path,
+    held: int = 0,
+    steady: Steady | None = None,
+    measure: Measure = measured_apart,
 ) -> FitReply:
     """Answer; `folder`: any on the disk that counts, there or not. `held`: bytes that this node's own model takes now,
-    and another one in its place could have. `steady`: what was said of the free memory before."""
-    here = with_measured(hardware(folder), DataFolder.at(folder).cache)
+    and another one in its place could have. `steady`: what was said of the free memory before. `measure`: the
+    processor, where that was never done."""
+    here = _with_pace(_measured(hardware(folder), DataFolder.at(folder).cache, measure), settings, folder)
     free = min(here.memory, here.memory_free + held)
     here = msgspec.structs.replace(here, memory_free=(steady or Steady())(free, here.memory))
     built = importlib.util.find_spec("llama_cpp") is not None
@@ -70,6 +114,40 @@ def appraise(
         case GetCatalogue():
             models = badges(here, model_catalogue(), settings, downloaded(settings), llama_cpp=built)
             return CatalogueIs(models=models, disk_free=hardware(models_folder(settings)).disk_free)
+
+
+def _measured(here: Hardware, cache: Path, measure: Measure) -> Hardware:
+    known = with_measured(here, cache)
+    if known.products or (times := measure()) is None:
+        return known
+    with contextlib.suppress(OSError):  # nothing was kept here yet: the next question measures again
+        remember(cache, times)
+    return with_measured(here, cache, [times])
+
+
+def _with_pace(here: Hardware, settings: Settings, folder: Path) -> Hardware:
+    """With what the last rounds on this computer showed."""
+    return msgspec.structs.replace(here, pace=_pace(here, settings, folder))
+
+
+def _pace(here: Hardware, settings: Settings, folder: Path) -> Pace | None:
+    played = last_played(DataFolder.at(folder).history, ROUNDS)
+    if played is None:
+        return None
+    manifest = played.manifest
+    try:
+        model = describe(locate(str(manifest.settings.get("model")), models_folder(settings)))
+        way = plan(
+            model,
+            here,
+            settings,
+            running=here.memory,
+            device=manifest.device.partition(":")[0],
+            precision=manifest.dtype,
+        )
+    except (ModelError, TooBig):
+        return None  # it is no more, or cannot learn
+    return shown(played.reports, way, model.shape, here, manifest.threads)
 
 
 def _fit(machine: Hardware, settings: Settings, llama_cpp: bool) -> Fit:
