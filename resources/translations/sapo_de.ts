@@ -442,6 +442,13 @@
         <source>the model as it came: {score}</source>
         <translation>das Modell, wie es kam: {score}</translation>
     </message>
+    <message numerus="yes">
+        <source>none of %n question(s) solved yet</source>
+        <translation>
+            <numerusform>die eine Frage noch nicht gelöst</numerusform>
+            <numerusform>noch keine von %Ln Fragen gelöst</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{gain} since the start: may be chance</source>
         <translation>{gain} seit dem Anfang: vielleicht Zufall</translation>
@@ -692,6 +699,14 @@
     <message>
         <source>Go back to it</source>
         <translation>Dorthin zurück</translation>
+    </message>
+    <message>
+        <source>{model}: {base} → {now}, kept</source>
+        <translation>{model}: {base} → {now}, aufbewahrt</translation>
+    </message>
+    <message>
+        <source>{model}: {base} → {now}</source>
+        <translation>{model}: {base} → {now}</translation>
     </message>
     <message>
         <source>Checkpoint</source>
@@ -2264,6 +2279,14 @@
     <message>
         <source>The node cannot start</source>
         <translation>Der Knoten kann nicht starten</translation>
+    </message>
+    <message>
+        <source>Waiting for free space</source>
+        <translation>Wartet auf freien Platz</translation>
+    </message>
+    <message>
+        <source>Stopped after failures</source>
+        <translation>Nach Fehlern angehalten</translation>
     </message>
     <message>
         <source>{sentence}, {time} left</source>
@@ -5545,6 +5568,10 @@
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
     <message>
+        <source>How long a round takes is known after the first one of this model.</source>
+        <translation>Wie lange eine Runde dauert, ist nach der ersten dieses Modells bekannt.</translation>
+    </message>
+    <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
@@ -5577,6 +5604,10 @@
         <translation>Den Computer nicht von selbst einschlafen lassen, während er am Stromnetz rechnet.</translation>
     </message>
     <message>
+        <source>Learns how to answer: {readable}% readable.</source>
+        <translation>Lernt zu antworten: {readable}% lesbar.</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is no key: write its 64 hex digits.</source>
         <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
     </message>
@@ -5601,6 +5632,10 @@
         <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
     </message>
     <message>
+        <source>Next score: in about {time}.</source>
+        <translation>Nächstes Ergebnis: in etwa {time}.</translation>
+    </message>
+    <message>
         <source>No package is known for {name}. Choose another model.</source>
         <translation>Für {name} ist kein Paket bekannt. Wähle ein anderes Modell.</translation>
     </message>
@@ -5621,8 +5656,24 @@
         <translation>Hier läuft kein Programm {name} und keines wird gefunden: meintest du {near}?</translation>
     </message>
     <message>
+        <source>No: {now} of 100 questions, {base} at the start.</source>
+        <translation>Nein: {now} von 100 Fragen, am Anfang {base}.</translation>
+    </message>
+    <message>
         <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
         <translation>Mit keiner von {count} Fragen von {task} darf trainiert werden. Wähle andere Aufgaben.</translation>
+    </message>
+    <message>
+        <source>None of {count} questions solved yet.</source>
+        <translation>Noch keine von {count} Fragen gelöst.</translation>
+    </message>
+    <message>
+        <source>Not known yet: no score so far.</source>
+        <translation>Noch nicht bekannt: bisher kein Ergebnis.</translation>
+    </message>
+    <message>
+        <source>Not known yet: {base} of 100 questions at the start.</source>
+        <translation>Noch nicht bekannt: am Anfang {base} von 100 Fragen.</translation>
     </message>
     <message>
         <source>Not looked yet.</source>
@@ -5631,6 +5682,10 @@
     <message>
         <source>Not read again: {error}</source>
         <translation>Nicht neu gelesen: {error}</translation>
+    </message>
+    <message>
+        <source>Not sure yet: {now} of 100 questions, {base} at the start.</source>
+        <translation>Noch nicht sicher: {now} von 100 Fragen, am Anfang {base}.</translation>
     </message>
     <message>
         <source>Nothing learns here before the engine pack is there.</source>
@@ -5695,6 +5750,10 @@
     <message>
         <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>
         <translation>Der Computer ist beschäftigt: Andere Programme nutzen {share} % seiner Prozessoren, deshalb dauert der Start länger.</translation>
+    </message>
+    <message>
+        <source>The disk is full: free some space. {path} waits for it.</source>
+        <translation>Die Platte ist voll: Schaffe Platz. {path} wartet darauf.</translation>
     </message>
     <message>
         <source>The engine was asked aside for what needs its turn.</source>
@@ -5767,6 +5826,10 @@
     <message>
         <source>The network was switched off meanwhile: nothing was looked for.</source>
         <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
+    </message>
+    <message>
+        <source>The next score is being taken.</source>
+        <translation>Das nächste Ergebnis wird gerade ermittelt.</translation>
     </message>
     <message>
         <source>The node goes on for others.</source>
@@ -6115,6 +6178,14 @@
         <translation>Diese Frage ist schon beantwortet, oder ihre Zeit ist um: Hol dir eine andere.</translation>
     </message>
     <message>
+        <source>This round takes longer than usual.</source>
+        <translation>Diese Runde dauert länger als sonst.</translation>
+    </message>
+    <message>
+        <source>This round: about {time} left.</source>
+        <translation>Diese Runde: noch etwa {time}.</translation>
+    </message>
+    <message>
         <source>This system has no limit for memory.</source>
         <translation>Dieses System hat keine Grenze für Speicher.</translation>
     </message>
@@ -6245,6 +6316,10 @@
     <message>
         <source>YaRN with an attention factor or a range of its own</source>
         <translation>YaRN mit einem eigenen Aufmerksamkeitsfaktor oder Bereich</translation>
+    </message>
+    <message>
+        <source>Yes: {now} of 100 questions, {base} at the start.</source>
+        <translation>Ja: {now} von 100 Fragen, am Anfang {base}.</translation>
     </message>
     <message>
         <source>Your answer is published with {count} of the model&apos;s beside it, under this node&apos;s key {key}, in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>

@@ -193,6 +193,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>none of %n question(s) solved yet</source>
+        <translation>
+            <numerusform>the one question is not solved yet</numerusform>
+            <numerusform>none of %Ln questions solved yet</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Answer, %n character(s)</source>
         <translation>
             <numerusform>Answer, %Ln character</numerusform>

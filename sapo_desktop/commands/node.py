@@ -9,13 +9,36 @@ from datetime import datetime
 import msgspec
 
 from sapo_desktop.commands.line.context import Context, call, expect
+from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.json_lines import round_fields, share
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
-from sapo_desktop.worker.control.messages.replies import Ok, RelayStatus, StartingStatus, Status
-from sapo_desktop.worker.control.messages.requests import Finish, GetStatus, Pause, Quit, Request, Resume, SetSilo
+from sapo_desktop.view.learning import learning_sentence, round_left, score_left, time_sentence
+from sapo_desktop.view.link import Attached
+from sapo_desktop.view.viewmodel import KEPT_ROUNDS, View
+from sapo_desktop.worker.control.messages.replies import (
+    Curve,
+    History,
+    Ok,
+    RelayStatus,
+    SettingsAre,
+    StartingStatus,
+    Status,
+)
+from sapo_desktop.worker.control.messages.requests import (
+    Finish,
+    GetCurve,
+    GetHistory,
+    GetSettings,
+    GetStatus,
+    Pause,
+    Quit,
+    Request,
+    Resume,
+    SetSilo,
+)
 
 _COMMAND = " In a terminal: "
 """What a reason that ends in a command has before it (core/sentences.py): a stop would be typed along."""
@@ -25,6 +48,7 @@ async def status(context: Context, args: Namespace) -> None:
     try:
         async with context.running() as node:
             reply = await node.call(GetStatus(wait=False))
+            view = await _view_of(node, reply) if isinstance(reply, Status) else View()
     except NotRunning:
         context.out.emit("status", running=False, data=str(context.folder))
         raise
@@ -38,9 +62,9 @@ async def status(context: Context, args: Namespace) -> None:
         context.out.say(f"{reason} (for {duration(reply.uptime)}, process {reply.pid}).")
         return
     found = expect(reply, Status)
-    _emit_status(context, found)
+    _emit_status(context, found, view)
     if not context.out.json_lines:
-        context.out.say("\n".join(_status_lines(context, found)))
+        context.out.say("\n".join(_status_lines(context, found, view)))
 
 
 async def pause(context: Context, args: Namespace) -> None:
@@ -90,18 +114,32 @@ async def _tell(context: Context, request: Request, words: str) -> None:
     context.out.done(str(reply.text) or words)
 
 
+async def _view_of(node: Node, found: Status) -> View:
+    """What the window would know of it, but for the rounds of long ago."""
+    view = View()
+    settings = await call(node, GetSettings(), SettingsAre)
+    scores = await call(node, GetCurve(limit=1), Curve)
+    recent = await call(node, GetHistory(after=max(0, found.round - KEPT_ROUNDS)), History)
+    view.take(Attached(status=found, settings=settings, curve=scores))
+    view.take_history(recent.rounds)
+    return view
+
+
 def _moment(timestamp: float, now: datetime) -> str:
     """`14:30`, with the day where it is not today."""
     moment = datetime.fromtimestamp(timestamp).astimezone()
     return moment.strftime("%H:%M" if moment.date() == now.date() else "%A %d %B, %H:%M")
 
 
-def _emit_status(context: Context, found: Status) -> None:
+def _emit_status(context: Context, found: Status, view: View) -> None:
     told = msgspec.structs.asdict(found)
     for name in ("why", "learned", "updates"):
         del told[name]
     told |= {
         "held": found.held and in_english(found.held, time.time()),
+        "learns": str(learning_sentence(view)),
+        "round_left": round_left(view),
+        "score_left": score_left(view),
         "peers": len(found.swarm.links),
         "swarm": swarm_line(found.swarm),
         "base_validation": share(found.base_validation),
@@ -126,11 +164,13 @@ def _energy(found: Status) -> str:
     return f"{said}; {found.swarm.used_total:,} groups that peers used" if not found.silo else said
 
 
-def _status_lines(context: Context, found: Status) -> list[str]:
+def _status_lines(context: Context, found: Status, view: View) -> list[str]:
     mode = "silo" if found.silo else f"swarm, {amount(len(found.swarm.links), 'peer')}"
     lines = [
         found.reason if found.reason.endswith((".", "!", "?")) or _COMMAND in found.reason else f"{found.reason}.",
         *([f"Start     would wait. {in_english(found.held, time.time())}"] if found.held else []),
+        f"Learns    {learning_sentence(view)}",
+        *([f"Time      {times}"] if (times := time_sentence(view)) else []),
         f"Model     {found.model} on {found.device}, seed {found.seed}; {mode}; mix {found.mix}",
     ]
     left = "" if found.rounds_left is None else f", {found.rounds_left:,} to go"

@@ -11,6 +11,9 @@ OPEN, CLOSE = "<answer>", "</answer>"
 MAX_COMPLETION = 65_536
 """Characters looked at, from the end: the answer stands there."""
 
+FORM_KNOWN = 0.9
+"""Share of readable answers from which on a model counts as knowing the form."""
+
 
 def extract_answer(completion: str) -> str | None:
     """The answer as written, stripped of white space around it; None where the text has none."""

@@ -11,6 +11,7 @@ value. A number is written as a count (1,240); one that is not (a port, a year, 
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
@@ -55,6 +56,18 @@ class Span(Record, frozen=True, kw_only=True, tag=True):
         return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+class Left(Record, frozen=True, kw_only=True, tag=True):
+    """What is left of a time, rounded up as far as a person cares."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        if self.seconds < 60:
+            return f"{math.ceil(self.seconds)} s"
+        minutes = math.ceil(self.seconds / 60)
+        return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 class Sentence(Record, frozen=True, kw_only=True, tag=True):
     """A template with what is filled in for its `{names}`. A value may be a sentence itself, or several."""
 
@@ -84,7 +97,7 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
 
 Text: TypeAlias = str | Sentence
 """What a person reads: a sentence, or words that nobody translates."""
-Value: TypeAlias = str | int | float | Size | Span | Sentence | list[str | Sentence]
+Value: TypeAlias = str | int | float | Size | Span | Left | Sentence | list[str | Sentence]
 
 
 def sentence(template: str, *, in_terminal: str = "", **values: Value) -> Sentence:
@@ -119,7 +132,7 @@ def _english(value: Value) -> tuple[str, list[str]]:
     match value:
         case Sentence():
             return value._apart()
-        case bool() | str() | Size() | Span():
+        case bool() | str() | Size() | Span() | Left():
             return str(value), []
         case int():
             return f"{value:,}", []

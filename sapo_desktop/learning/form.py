@@ -12,18 +12,17 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sapo_desktop.core.extraction import FORM_KNOWN
 from sapo_desktop.core.records import Group, Mark
 
 READABLE_REWARD = 0.1
-KNOWN = 0.9
-"""Share of readable answers from which on the form counts as known."""
 _RECENT = 0.3
 """Weight of the newest round in the smoothed share."""
 
 
 def form_reward(reward: str, readable: float) -> float:
     """What a readable answer earns under the setting `reward`, `readable` being the smoothed share so far."""
-    return READABLE_REWARD if reward == "auto" and readable < KNOWN else 0.0
+    return READABLE_REWARD if reward == "auto" and readable < FORM_KNOWN else 0.0
 
 
 def rewarded(mark: Mark, form: float) -> Mark:

@@ -37,15 +37,12 @@ class Dashboard(View):
         self.reason = "Starting the node"
         self.played = 0
         """Rounds that finished while the view watched."""
-        self.finished = 0
-        """The last finished round."""
         self.has_learned = False
         """Whether a step was taken in one of those that were watched."""
         self._finish_times: deque[float] = deque(maxlen=_RATE_WINDOW)
 
     def greet(self, status: Status, settings: SettingsAre) -> None:
         """Take what the node says about itself when a view attaches."""
-        self.finished = status.round
         columns: dict[str, Any] = {name: [] for name in COLUMNS}
         self.take(Attached(status=status, settings=settings, curve=Curve(**columns)))
 
@@ -53,7 +50,6 @@ class Dashboard(View):
         match arrival:
             case RoundFinished(report=report):
                 self.played += 1
-                self.finished = report.round
                 self.has_learned |= report.step is not None and not report.step.skipped
                 self._finish_times.append(self.clock())
             case StateChanged(state="paused" | "idle"):

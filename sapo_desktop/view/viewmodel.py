@@ -83,6 +83,12 @@ class View:
         self.phase: Phase = "waiting"
         self.done = self.total = 0
         self.phase_began = clock()
+        self.finished = 0
+        """The last finished round."""
+        self.next_score: int | None = None
+        """The round that the next held-out score follows, where one will."""
+        self._taken_before = 0.0
+        """Seconds of this round before the window attached."""
         self.spent: dict[Phase, float] = {}
         """Seconds of this round's phases so far."""
         self.status: Status | None = None
@@ -144,8 +150,9 @@ class View:
             case Answered():
                 self.answers.append(plain(arrival))
                 return frozenset({"answers"})
-            case RoundFinished(report=report):
+            case RoundFinished(report=report, next_score=next_score):
                 self._round(report)
+                self.next_score = next_score
                 return frozenset({"curves", "rounds", "progress"})
             case EvalFinished(report=report):
                 return self._score(report)
@@ -205,6 +212,7 @@ class View:
         self.state, self.why, self.reason = status.state, plain(status.why, many_lines), one_line(status.reason)
         self.resume_at = None if status.resume_in is None else self.clock() + status.resume_in
         self.round, self.phase = status.round, status.phase
+        self.finished, self.next_score, self._taken_before = status.round, status.next_score, status.round_taken
         self.done = self.total = 0
         self.answers_here = 0
         self.transfer = self.model_news = None
@@ -229,6 +237,8 @@ class View:
         self._account()
         if number != self.round:
             self.spent.clear()
+            if self.round != self.finished:
+                self._taken_before = 0.0  # else it is the round that was in hand when the window attached
         self.round, self.phase = number, phase
         self.done = self.total = 0
 
@@ -256,7 +266,8 @@ class View:
         self.answers_here += sum(mark.answers for mark in report.tasks)
         self.swarm_reward = report.swarm_reward
         self._marks(report)
-        self.round = report.round
+        self.round = self.finished = report.round
+        self._taken_before = 0.0
 
     def _marks(self, report: RoundReport) -> None:
         for mark in report.tasks:
@@ -349,6 +360,20 @@ class View:
     def pause_left(self) -> float | None:
         """Seconds until a timed pause ends."""
         return None if self.resume_at is None else max(0.0, self.resume_at - self.clock())
+
+    @property
+    def round_taken(self) -> float:
+        """Seconds that the round in hand took so far, pauses and held-out questions left out."""
+        if self.round == self.finished:
+            return self._taken_before  # no phase of the next round was told so far
+        now = 0.0 if self.state == "paused" or self.phase == "evaluate" else self.clock() - self.phase_began
+        before = sum(seconds for phase, seconds in self.spent.items() if phase != "evaluate")
+        return self._taken_before + before + now
+
+    @property
+    def model_name(self) -> str:
+        """The setting `model` of the one at work."""
+        return self.curves.names.get(self.curves.model) or (self.status.model if self.status else "")
 
     @property
     def reward_now(self) -> float | None:

@@ -60,7 +60,7 @@ from sapo_desktop.worker.showing import RoundWatcher, Showing
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest
-from sapo_desktop.worker.validation import BASE_NUMBER, Validation
+from sapo_desktop.worker.validation import BASE_NUMBER, Validation, next_due
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -145,6 +145,8 @@ class Node:
         self._validation = Validation(self._refresh, self._scored, evaluator, engine, keeper, self.show.notice)
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
+        self._round_began = 0.0
+        """By the gate's clock."""
         self._scoring: tuple[asyncio.Task[tuple[EvalReport, Standing]], contextvars.Context] | None = None
         """Held-out questions after a round, which is in hand no more and does not count yet; their task, and the
         context that it runs in."""
@@ -206,6 +208,16 @@ class Node:
     async def prompts(self, questions: Sequence[Question]) -> list[Prompt]:
         """What this node's model is asked for each question."""
         return await self.examiner.prompts(questions, shots_shown(self.settings, self.counters))
+
+    @property
+    def next_score(self) -> int | None:
+        """The round that the next held-out score follows; None: none does."""
+        return next_due(self.settings.validate_every, self.counters.round) if self.engine.trains else None
+
+    @property
+    def round_taken(self) -> float:
+        """Seconds that the round in hand took so far, pauses left out."""
+        return self.gate.clock() - self._round_began if self._round is not None else 0.0
 
     def progress(self) -> tuple[int, float | None]:
         """The last finished round and its reward; None where that round did not end in this process."""
@@ -414,6 +426,7 @@ class Node:
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded. It is in hand from the first wait on: who discards it must see it."""
+        self._round_began = self.gate.clock()
         self._round = asyncio.get_running_loop().create_task(self._prepared_round())
         try:
             return await self._round
@@ -521,7 +534,7 @@ class Node:
         report = msgspec.structs.replace(result.report, checkpoint=number)
         # Without a wait from here to the end: who looks in between would see half a step.
         self.keeper.latest = self.keeper.latest.after_round(report)
-        self.show.publish(RoundFinished(report=report))
+        self.show.publish(RoundFinished(report=report, next_score=self.next_score))
         self.show.phase = "waiting"
         self.orders.done(self.counters.round)
 

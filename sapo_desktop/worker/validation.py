@@ -6,6 +6,7 @@ happens. A kill before it is written repeats round and verdict, a kill after it 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -119,6 +120,14 @@ class Validation:
             if found.counters.model == model:
                 return found
         return None
+
+
+def next_due(every: int, reached: int) -> int | None:
+    """The next round after `reached` that a score follows; None: none does. `every`: the setting `validate_every`."""
+    if not every:
+        return None
+    parts = min(PARTS, every)
+    return next(number for number in itertools.count(reached + 1) if _due(number, every, parts))
 
 
 def _due(reached: int, every: int, parts: int) -> bool:

@@ -26,7 +26,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import gain_words
+from sapo_desktop.gui.words.learning import held_out_words
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import (
     action_hint,
@@ -37,6 +37,8 @@ from sapo_desktop.gui.words.states import (
     swarm_sentence,
     timed_sentence,
 )
+from sapo_desktop.gui.words.titles import model_title
+from sapo_desktop.view.learning import learning_sentence, time_sentence
 from sapo_desktop.view.viewmodel import ALL, RECENT_ROUNDS, Section, View
 from sapo_desktop.worker.control.messages.requests import ResetSettings
 
@@ -93,7 +95,7 @@ class HomePage(Page):
         self._clock.stop()
 
     def refresh(self, changed: frozenset[Section]) -> None:
-        if changed & {"link", "state", "settings", "progress", "swarm"}:
+        if changed & {"link", "state", "settings", "progress", "swarm", "rounds", "curves"}:
             self._hero.refresh()
         if changed == ALL:
             self._now.refresh()
@@ -176,7 +178,9 @@ class Hero(Card):
         self._finish = menu.addAction(for_button(tr("Finish this round, then pause")))
         self._finish.triggered.connect(lambda _=False: actions.finish())
         self._pauses.setMenu(menu)
-        self._sentence = Label("", "subtitle")
+        self._learns = Label("", "subtitle")
+        self._sentence = Label("", "strong")
+        self._time = Label("", "muted")
         self._busy = Label("", "muted")
         self._busy.hide()
         self._swarm = Label("", "muted")
@@ -185,7 +189,9 @@ class Hero(Card):
         self._bar.setTextVisible(False)
         self._bar.setMaximumWidth(220)
         self._progress = keeping_place(holding(row(self._bar, self._phase, spacing=1.5)))
-        self._words = column(self._sentence, self._busy, self._swarm, self._progress, spacing=0.5)
+        self._words = column(
+            self._learns, self._sentence, self._time, self._busy, self._swarm, self._progress, spacing=0.5
+        )
         self._top = row(row(self._button, self._pauses, 1, spacing=0.5), (self._words, 1), spacing=3)
         self.add(self._top)
 
@@ -228,7 +234,13 @@ class Hero(Card):
 
     def tick(self) -> None:
         """A second passed."""
-        self._sentence.setText(timed_sentence(self._view))
+        view = self._view
+        self._learns.setText(in_words(learning_sentence(view)))
+        self._learns.setVisible(view.status is not None)
+        self._sentence.setText(timed_sentence(view))
+        parts = [model_title(view.model_name), in_words(time_sentence(view))]
+        self._time.setText(" · ".join(part for part in parts if part))
+        self._time.setVisible(view.attached)
         self._sentence.set_tone("danger" if self._view.face == "attention" else "")
 
     def _show_progress(self) -> None:
@@ -288,7 +300,7 @@ class Counts(QWidget):
         base = view.held_out_base
         self._held_out.set(
             numbers.number(view.held_out if view.held_out is not None else base),
-            gain_words(view.held_out, base, view.held_out_gain),
+            held_out_words(view),
         )
         last = view.reports[-1].seconds if view.reports else 0.0
         slow = tr("of this model; the last took {time}").format(time=numbers.span(last))
@@ -363,7 +375,7 @@ class ChartCard(Card):
             return
         self._switch()
         self.chart.follow()
-        self._point(None)
+        self._point(self.chart.row_under_pointer)
 
     def fit(self, page: int) -> None:
         """Take what height a page of so many pixels leaves beside the rest."""

@@ -23,7 +23,7 @@ from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.gui.words.titles import task_name
+from sapo_desktop.gui.words.titles import model_title, task_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import CheckpointInfo, EvalPoint, Evaluated
 from sapo_desktop.worker.control.messages.requests import Evaluate, ListCheckpoints, RollBack
@@ -46,7 +46,14 @@ class CheckpointsCard(Card):
         self.scoring = ScoreBox(view, bridge)
         self.scoring.moved.connect(self._choose)
         self.inquiry = Inquiry(bridge, ListCheckpoints, self, self._show)
-        self.add(self.inquiry.trouble, self.table, holding(Flow(self.score, self.back, self.export)), self.scoring)
+        self._before = Label("", "caption")
+        self.add(
+            self.inquiry.trouble,
+            self._before,
+            self.table,
+            holding(Flow(self.score, self.back, self.export)),
+            self.scoring,
+        )
         self._choose()
 
     def refresh(self) -> None:
@@ -62,12 +69,28 @@ class CheckpointsCard(Card):
         return any(item.number and not item.other_model for item in self.inquiry.reply.items)
 
     def _show(self) -> None:
+        self._before.setText(self._others())
+        self._before.setVisible(bool(self._before.text()))
         if self.inquiry.reply is not None:
             newest_first = sorted(self.inquiry.reply.items, key=lambda item: -item.number)
             self.table.set_rows(newest_first)
             if newest_first and not self.table.selected():
                 self.table.select([newest_first[0].number])
         self._choose()
+
+    def _others(self) -> str:
+        """What each model before came to, in one line: `Starter: 10% → 40%, kept`."""
+        kept = {item.model for item in self.inquiry.reply.items} if self.inquiry.reply is not None else set()
+        words = []
+        for one in self._view.curves.results_before():
+            values = {
+                "model": model_title(one.name),
+                "base": numbers.percent(one.base),
+                "now": numbers.percent(one.now),
+            }
+            form = tr("{model}: {base} → {now}, kept") if one.model in kept else tr("{model}: {base} → {now}")
+            words.append(form.format(**values))
+        return " · ".join(words)
 
     def _headings(self) -> list[Heading]:
         return [

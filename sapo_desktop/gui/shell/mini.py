@@ -20,7 +20,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import gain_words
+from sapo_desktop.gui.words.learning import held_out_words
 from sapo_desktop.gui.words.states import action_hint, action_words, timed_sentence
 from sapo_desktop.view.viewmodel import Section, View
 
@@ -79,7 +79,7 @@ class MiniWindow(QWidget):
         view = self._view
         show_face(self._face, view)
         now = view.held_out if view.held_out is not None else view.held_out_base
-        self._held_out.set(numbers.number(now), gain_words(view.held_out, view.held_out_base, view.held_out_gain))
+        self._held_out.set(numbers.number(now), held_out_words(view))
         if view.starts or view.at_work:
             show_done(self._bar, view.done, view.total if view.at_work else 0)
         else:

@@ -109,10 +109,18 @@ class CurveChart(Plot):
         low, high = self.shown
         self._all = low <= self._curves.first_round + 0.5 and high >= self._curves.last_round
 
-    def _point_at(self, wanted: float | None) -> None:
+    @property
+    def row_under_pointer(self) -> int | None:
+        """The row of the round that is pointed at, however many came since."""
+        return self._row_at(self.cross)
+
+    def _row_at(self, wanted: float | None) -> int | None:
         rounds = self._curves.column("round")
-        at = None if wanted is None or not len(rounds) else int(np.abs(rounds - wanted).argmin())
-        self.cross = None if at is None else float(rounds[at])
+        return None if wanted is None or not len(rounds) else int(np.abs(rounds - wanted).argmin())
+
+    def _point_at(self, wanted: float | None) -> None:
+        at = self._row_at(wanted)
+        self.cross = None if at is None else float(self._curves.column("round")[at])
         self.update()
         self.row_pointed.emit(at)
 

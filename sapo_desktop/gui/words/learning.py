@@ -11,6 +11,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.titles import level_name
+from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "paper")
@@ -136,7 +137,7 @@ def levels_words(levels: tuple[str, ...]) -> str:
     return ", ".join(level_name(level) for level in levels) or numbers.NOTHING
 
 
-def gain_words(now: float | None, base: float | None, gain: Gain | None) -> str:
+def gain_words(now: float | None, base: float | None, gain: Gain | None, questions: int = 0) -> str:
     """What a held-out score means beside the base's; both are shares from 0 to 1."""
     if base is None:
         return tr("not measured yet")
@@ -144,8 +145,16 @@ def gain_words(now: float | None, base: float | None, gain: Gain | None) -> str:
         return tr("of the model as it came")
     if gain is None:  # a history of before: without an interval nobody could say what a difference means
         return tr("the model as it came: {score}").format(score=numbers.number(base))
+    if questions and now == 0:
+        return tr("none of %n question(s) solved yet", None, questions)
     if gain.low <= 0 <= gain.high:
         return tr("{gain} since the start: may be chance").format(gain=numbers.signed(gain.value))
     return tr("{gain} since the start ({low} to {high})").format(
         gain=numbers.signed(gain.value), low=numbers.signed(gain.low), high=numbers.signed(gain.high)
     )
+
+
+def held_out_words(view: View) -> str:
+    """What the newest held-out score means beside the base's."""
+    questions = view.curves.held_out().questions
+    return gain_words(view.held_out, view.held_out_base, view.held_out_gain, questions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.sentences import Sentence, Size, Span, Text, Value, filled
+from sapo_desktop.core.sentences import Left, Sentence, Size, Span, Text, Value, filled
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.titles import model_title, task_name
@@ -36,6 +36,8 @@ def _value(name: str, value: Value) -> str:
             return numbers.size(size)
         case Span(seconds=seconds):
             return numbers.span(seconds)
+        case Left(seconds=seconds):
+            return numbers.left(seconds)
         case int():
             return numbers.count(value)
         case float():

@@ -54,6 +54,10 @@ def short_state(view: View) -> str:
     """The same where there is little room: why a node stopped is said elsewhere."""
     if view.mend:
         return tr("The node cannot start")
+    if view.attached and isinstance(view.why, NotKept):
+        return tr("Waiting for free space")
+    if view.attached and isinstance(view.why, Failed):
+        return tr("Stopped after failures")
     return tr("The node stopped") if isinstance(view.link, Lost) else state_sentence(view)
 
 

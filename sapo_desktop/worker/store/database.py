@@ -277,6 +277,8 @@ class Database:
     def _explained(self, error: sqlite3.Error) -> HistoryError:
         if _is_damage(error):
             return self._damaged(str(error), checked=_code(error) not in _DAMAGE)
+        if _code(error) == sqlite3.SQLITE_FULL:
+            return HistoryUnavailable("The disk is full: free some space. {path} waits for it.", path=str(self.path))
         kind = HistoryUnavailable if _code(error) in _PASSING else HistoryError
         return kind(
             sentence(

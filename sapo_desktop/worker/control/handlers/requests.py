@@ -212,6 +212,8 @@ class Requests:
             version=sapo_desktop.__version__,
             uptime=time.monotonic() - self._started,
             rounds_per_hour=3600 * len(recent) / sum(recent) if recent else None,
+            round_taken=node.round_taken,
+            next_score=node.next_score,
             rounds_total=latest.rounds,
             answers_own=latest.answers_own,
             learned=latest.learned,
@@ -295,6 +297,7 @@ class Requests:
                 best=best == checkpoint.number,
                 last=checkpoint is found[-1],
                 other_model=checkpoint.model != node.counters.model,
+                model=checkpoint.model[: len(node.counters.short_model)],
             )
             for checkpoint in found
         ]

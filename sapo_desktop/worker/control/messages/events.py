@@ -55,6 +55,8 @@ class Answered(Message, frozen=True):
 
 class RoundFinished(Message, frozen=True):
     report: RoundReport
+    next_score: int | None = None
+    """The round that the next held-out score follows, where one will."""
 
 
 class EvalFinished(Message, frozen=True):

@@ -54,6 +54,10 @@ class Status(Message, frozen=True):
     version: str
     uptime: float
     rounds_per_hour: float | None
+    round_taken: float = 0.0
+    """Seconds that the round in hand took so far, pauses left out."""
+    next_score: int | None = None
+    """The round that the next held-out score follows, where one will."""
     rounds_total: int = 0
     """Rounds that count, over all history."""
     answers_own: int = 0
@@ -125,6 +129,8 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     last: bool
     other_model: bool = False
     """Made with another model than the one at work: it is of use once that is chosen again."""
+    model: str = ""
+    """Short hash of the model that it was made with; of the base nothing."""
 
 
 class Checkpoints(Message, frozen=True):
