@@ -89,6 +89,10 @@ class ModelCatalogue(CatalogueRecord, frozen=True, kw_only=True):
         return next((entry for entry in self.models if entry.id == name), None)
 
 
+# At import, so that msgspec knows the type: two threads that found it out at once crashed the worker.
+msgspec.json.Decoder(ModelCatalogue)
+
+
 @functools.cache
 def model_catalogue() -> ModelCatalogue:
     """The catalogue that ships with the program."""
