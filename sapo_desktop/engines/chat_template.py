@@ -166,8 +166,8 @@ def _set(name: str, value: object) -> str:
 
 
 def _in_time(source: str) -> str:
-    """What the source makes; raises what minijinja raises. minijinja keeps Python from running meanwhile, so it is the
-    system that ends the process of one that is not done in time; Windows has no such timer."""
+    """What the source makes; raises what minijinja raises, and MemoryError. minijinja keeps Python from running
+    meanwhile, so it is the system that ends the process of one that is not done in time; Windows has no such timer."""
     timer = sys.platform != "win32"
     done: Future[str] = Future()
     usual = threading.stack_size(_STACK)
@@ -176,11 +176,13 @@ def _in_time(source: str) -> str:
         if timer:
             signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
         thread.start()
+        thread.join()
+    except RuntimeError as error:
+        raise MemoryError("There is no room for a thread that reads the chat template.") from error
     finally:
         threading.stack_size(usual)
-    thread.join()
-    if timer:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        if timer:
+            signal.setitimer(signal.ITIMER_PROF, 0)
     return done.result()
 
 

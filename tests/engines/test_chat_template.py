@@ -140,6 +140,23 @@ async def test_a_template_that_no_step_count_bounds_ends_its_host_and_is_named(n
         await host.stop()
 
 
+SHORT_OF_MEMORY = """
+import resource, signal
+from sapo_desktop.engines.chat_template import ChatTemplate
+resource.setrlimit(resource.RLIMIT_DATA, (200_000_000,) * 2)
+try:
+    ChatTemplate("{{ messages[0].content }}>", {})
+except MemoryError:
+    print(signal.getitimer(signal.ITIMER_PROF))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocated memory on Linux only")
+def test_too_little_memory_for_a_template_is_a_lack_of_memory_and_leaves_no_timer() -> None:
+    done = subprocess.run([sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "(0.0, 0.0)\n", done.stderr
+
+
 DEEP = {
     "not": "{{ " + "not " * 24_990 + "1 }}",
     "minus": "{{ " + "-" * 99_990 + "1 }}",
