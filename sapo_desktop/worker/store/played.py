@@ -32,7 +32,7 @@ def last_played(history: Path, count: int) -> Played | None:
     try:
         with contextlib.closing(sqlite3.connect(f"{history.absolute().as_uri()}?mode=ro", uri=True)) as db:
             found = db.execute(
-                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 "
+                f"SELECT id, report, checkpoint, {rows.MODEL} FROM rounds WHERE lost = 0 "
                 "AND run = (SELECT max(run) FROM rounds) ORDER BY round DESC LIMIT ?",
                 (count,),
             ).fetchall()
