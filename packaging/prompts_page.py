@@ -29,22 +29,22 @@ HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 
 # What a model is asked
 
-A chat model gets this system message, in its own chat template. Without a system role, the same words head the first
-turn of the user.
+A chat model gets this system message, in its own chat template. If the template has no system role, the same words
+start the user's first turn.
 
 ```
 {instructions}
 ```
 
-Then come none, one or two worked examples of the question's family, as finished exchanges. Before the first round each
-number is tried on twelve held-out questions, and the best is kept (`shots`). Examples are the same on every node, come
-from the easiest level, and are never held-out questions. An own file shows one of its rows.
+Then follow none, one or two worked examples of the question's family, as finished exchanges. Before the first round,
+the app tries each number on twelve held-out questions and keeps the best (`shots`). All nodes show the same examples.
+They come from the easiest level and are never held-out questions. For your own file, one of its rows is shown.
 
-A model without a chat template gets question and answer as plain lines. The starter gets the bare question. A special
-token that a question spells is plain text. Every answer ends at `</answer>`.
+A model without a chat template gets question and answer as plain lines. The starter gets only the question. A special
+token in a question counts as plain text. Every answer ends at `</answer>`.
 
 Below is the prompt of each kind in the catalogue. **The templates are stand-ins**, except the starter's: they were
-written for the tests, and a downloaded model's own may add to them.
+written for the tests, and the template of a downloaded model may add to them.
 """
 
 

@@ -49,7 +49,6 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
     drawn = [*first.cooler, first.sampled["base"]]
     minutes = [curve.seconds / 60 for curve in learning.curves]
     gains = [gains_of(learning), gains_of(longer)]
-    early = [[mean(curve.rewards[:SMOOTH]) for curve in runs.curves] for runs in (learning, slower)]
     groups = [[reached(curve) * step_size(runs) for curve in runs.curves] for runs in (larger, slower)]
     return filled(
         "learning.md",
@@ -79,11 +78,7 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
         hour_rounds=longer.rounds,
         hour_minutes=mean([curve.seconds / 60 for curve in longer.curves]),
         hour_expected=beside_what_was_expected(learning, longer),
-        slower_command=slower.command,
         former=FORMER_RATE,
-        early=SMOOTH,
-        rate_times=over_seeds([one / other for one, other in zip(*early, strict=True)], ".2f"),
-        rate_end=over_seeds(apart(learning, slower), "+.3f"),
         larger_command=larger.command,
         step=step_size(slower),
         large_step=step_size(larger),
