@@ -20,7 +20,9 @@ def test_groups_of_the_reference_and_of_the_starter_travel_both_ways(start: Call
     joins = ["run", "--share", "--peer", address(relay), *SHORT]
     chat = start("chat", *joins, "--model", str(reference()), "--seed", "1")
     starter = start("starter", *joins, "--seed", "2")
-    key = {node: until(lambda node=node: node.ask("status")["swarm"]["key"]) for node in (chat, starter)}
+    for node in (chat, starter):
+        until(lambda node=node: node.events("round"))
+    key = {node: node.ask("status")["swarm"]["key"] for node in (chat, starter)}
     for node, other in ((chat, starter), (starter, chat)):
         drawn = until(lambda node=node: [line for line in node.events("round") if line["external_groups"]])
         assert drawn[0]["local_groups"] + drawn[0]["external_groups"] == 4
