@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,9 +16,6 @@ from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.json_lines import round_fields, share
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
-from sapo_desktop.view.learning import learning_sentence, round_left, score_left, time_sentence
-from sapo_desktop.view.link import Attached
-from sapo_desktop.view.viewmodel import KEPT_ROUNDS, View
 from sapo_desktop.worker.control.messages.replies import (
     Curve,
     History,
@@ -48,7 +46,7 @@ async def status(context: Context, args: Namespace) -> None:
     try:
         async with context.running() as node:
             reply = await node.call(GetStatus(wait=False))
-            view = await _view_of(node, reply) if isinstance(reply, Status) else View()
+            learning = await _learning(node, reply) if isinstance(reply, Status) else _Learning()
     except NotRunning:
         context.out.emit("status", running=False, data=str(context.folder))
         raise
@@ -62,9 +60,9 @@ async def status(context: Context, args: Namespace) -> None:
         context.out.say(f"{reason} (for {duration(reply.uptime)}, process {reply.pid}).")
         return
     found = expect(reply, Status)
-    _emit_status(context, found, view)
+    _emit_status(context, found, learning)
     if not context.out.json_lines:
-        context.out.say("\n".join(_status_lines(context, found, view)))
+        context.out.say("\n".join(_status_lines(context, found, learning)))
 
 
 async def pause(context: Context, args: Namespace) -> None:
@@ -114,15 +112,29 @@ async def _tell(context: Context, request: Request, words: str) -> None:
     context.out.done(str(reply.text) or words)
 
 
-async def _view_of(node: Node, found: Status) -> View:
-    """What the window would know of it, but for the rounds of long ago."""
+class _Learning(NamedTuple):
+    """Whether it learns, and how long things take, as the window says it."""
+
+    sentence: str = ""
+    times: str = ""
+    round_left: float | None = None
+    score_left: float | None = None
+
+
+async def _learning(node: Node, found: Status) -> _Learning:
+    """By what the window would know of it, but for the rounds of long ago."""
+    # Only where a node answers: it loads numpy.
+    from sapo_desktop.view.learning import learning_sentence, round_left, score_left, time_sentence
+    from sapo_desktop.view.link import Attached
+    from sapo_desktop.view.viewmodel import KEPT_ROUNDS, View
+
     view = View()
     settings = await call(node, GetSettings(), SettingsAre)
     scores = await call(node, GetCurve(limit=1), Curve)
     recent = await call(node, GetHistory(after=max(0, found.round - KEPT_ROUNDS)), History)
     view.take(Attached(status=found, settings=settings, curve=scores))
     view.take_history(recent.rounds)
-    return view
+    return _Learning(str(learning_sentence(view)), str(time_sentence(view)), round_left(view), score_left(view))
 
 
 def _moment(timestamp: float, now: datetime) -> str:
@@ -131,15 +143,15 @@ def _moment(timestamp: float, now: datetime) -> str:
     return moment.strftime("%H:%M" if moment.date() == now.date() else "%A %d %B, %H:%M")
 
 
-def _emit_status(context: Context, found: Status, view: View) -> None:
+def _emit_status(context: Context, found: Status, learning: _Learning) -> None:
     told = msgspec.structs.asdict(found)
     for name in ("why", "learned", "updates"):
         del told[name]
     told |= {
         "held": found.held and in_english(found.held, time.time()),
-        "learns": str(learning_sentence(view)),
-        "round_left": round_left(view),
-        "score_left": score_left(view),
+        "learns": learning.sentence,
+        "round_left": learning.round_left,
+        "score_left": learning.score_left,
         "peers": len(found.swarm.links),
         "swarm": swarm_line(found.swarm),
         "base_validation": share(found.base_validation),
@@ -164,13 +176,13 @@ def _energy(found: Status) -> str:
     return f"{said}; {found.swarm.used_total:,} groups that peers used" if not found.silo else said
 
 
-def _status_lines(context: Context, found: Status, view: View) -> list[str]:
+def _status_lines(context: Context, found: Status, learning: _Learning) -> list[str]:
     mode = "silo" if found.silo else f"swarm, {amount(len(found.swarm.links), 'peer')}"
     lines = [
         found.reason if found.reason.endswith((".", "!", "?")) or _COMMAND in found.reason else f"{found.reason}.",
         *([f"Start     would wait. {in_english(found.held, time.time())}"] if found.held else []),
-        f"Learns    {learning_sentence(view)}",
-        *([f"Time      {times}"] if (times := time_sentence(view)) else []),
+        f"Learns    {learning.sentence}",
+        *([f"Time      {learning.times}"] if learning.times else []),
         f"Model     {found.model} on {found.device}, seed {found.seed}; {mode}; mix {found.mix}",
     ]
     left = "" if found.rounds_left is None else f", {found.rounds_left:,} to go"

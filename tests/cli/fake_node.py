@@ -41,6 +41,7 @@ from sapo_desktop.worker.control.messages.requests import (
     CreateSwarm,
     Evaluate,
     ExportModel,
+    GetCurve,
     GetHistory,
     GetIdentity,
     GetInvite,
@@ -162,6 +163,18 @@ class FakeNode:
             case GetFit():
                 machine = described(request.ram, request.vram, self.machine)
                 return FitIs(fit=fit(machine, model_catalogue(), self.settings))
+            case GetCurve():
+                return replies.Curve(
+                    round=[],
+                    reward=[],
+                    solved=[],
+                    swarm_reward=[],
+                    swarm_low=[],
+                    swarm_high=[],
+                    swarm_peers=[],
+                    silo=[],
+                    model=[],
+                )
             case GetHistory(after=after, limit=limit):
                 found = [report for report in self.rounds if report.round > after]
                 return replies.History(rounds=found[:limit], more=len(found) > limit)

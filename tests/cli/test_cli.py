@@ -319,7 +319,7 @@ def test_an_unknown_folder_has_neighbours(tmp_path: Path, door: FakeDoor, capsys
 
 
 def test_status_for_people_and_for_machines(run: Words) -> None:
-    assert run("status") == 0
+    assert run("status") == 0, run.stderr
     assert "starter on cpu" in run.stdout
     assert "1,241 an hour" in run.stdout
     assert run("status", "--json") == 0

@@ -2,8 +2,9 @@
 
 import pytest
 
+from sapo_desktop.core.extraction import FORM_KNOWN
 from sapo_desktop.core.records import Completion, Group, Mark
-from sapo_desktop.learning.form import KNOWN, READABLE_REWARD, form_reward, rewarded, share_readable, smoothed
+from sapo_desktop.learning.form import READABLE_REWARD, form_reward, rewarded, share_readable, smoothed
 from tests.builders import QUESTION
 
 
@@ -14,8 +15,8 @@ def mark(solved: bool = False, readable: bool = True) -> Mark:
 
 
 def test_a_readable_answer_earns_a_tenth_until_the_form_is_known() -> None:
-    assert form_reward("auto", 0.0) == form_reward("auto", KNOWN - 0.01) == READABLE_REWARD
-    assert form_reward("auto", KNOWN) == 0.0
+    assert form_reward("auto", 0.0) == form_reward("auto", FORM_KNOWN - 0.01) == READABLE_REWARD
+    assert form_reward("auto", FORM_KNOWN) == 0.0
     assert form_reward("strict", 0.0) == form_reward("partial", 0.0) == 0.0
 
 

@@ -155,7 +155,7 @@ async def test_a_round_waits_for_room_on_the_disk_and_is_not_lost(
         await it.until(RoundFinished)
         await room_for(it, pages=1)
         await it.until_state(NodeState.PAUSED)
-        assert "database or disk is full" in it.gate.reason and it.engine.host.suspended
+        assert "The disk is full" in it.gate.reason and it.engine.host.suspended
         assert "What was learned waits, and the node goes on by itself." in it.notices()[-1]
         played = it.node.counters.round
         await room_for(it, pages=10**6)

@@ -161,7 +161,7 @@ def test_a_refused_download_leads_to_the_account_and_a_cancelled_one_is_no_error
     press(scene.page._transfer.news.button)
     assert scene.sheet(TokenSheet)
     scene.bridge.tell(ModelFailed(model="m", kind="HostCancelled", text="m: cancelled."))
-    assert "What has arrived of a download is kept" in all_texts(scene.page._transfer)
+    assert "Complete files of a download are kept" in all_texts(scene.page._transfer)
     assert scene.page._transfer.news.property("tone") == "plain"
 
 
@@ -477,4 +477,4 @@ def test_answers_that_come_after_the_page_was_closed_do_no_harm(qtbot: QtBot) ->
     scene.page.closed()
     scene.page.hide()
     scene.bridge.deliver()
-    assert len(cells(scene.page._models.table)) == 16
+    assert len(cells(scene.page._models.table)) == 17

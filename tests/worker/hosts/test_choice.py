@@ -129,7 +129,7 @@ def test_models_are_found_by_name_folder_and_file(tmp_path: Path) -> None:
     starter = find_model("starter", tmp_path)
     assert starter.parameters > 10**6 and not starter.is_gguf
     file = tmp_path / "m.gguf"
-    with pytest.raises(ModelError, match="There is no model"):
+    with pytest.raises(ModelError, match="is not there"):
         find_model(str(file), tmp_path)
     file.write_bytes(gguf())
     assert find_model(str(file), tmp_path).is_gguf

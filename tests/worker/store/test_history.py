@@ -290,7 +290,7 @@ def test_a_full_disk_is_explained_and_leaves_what_was_there(run: int, history: H
     with history._database.reading() as db:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages + 1}")
-    with pytest.raises(HistoryError, match=r"full.*has space"):
+    with pytest.raises(HistoryError, match=r"full.*free some space"):
         record(history, run, 2, text="x" * 100_000)
     assert [r.round for r in history.rounds().rounds] == [1]
     with history._database.reading() as db:
