@@ -93,7 +93,7 @@ def starts_and_answers(program: Path, home: Path) -> None:
     env = nobody(home)
     answers(program, env)
     engine = run(program, "engine", env=env)
-    assert re.search(r"sapo-desktop\"? engine install", engine.stdout), engine.stdout
+    assert re.search(r"sapo-desktop['\"]? engine install", engine.stdout), engine.stdout
     if not can_be_had():
         pytest.skip("apt-get install xvfb")
     with a_display() as display:

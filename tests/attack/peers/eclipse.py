@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.swarm.addresses import keeper
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.book import AddressBook
@@ -170,6 +171,7 @@ class MadeUpNetwork:
         self.key = b"o" * 32
         self.pins: dict[str, bytes] = {}
         self.lan_pins: dict[str, bytes] = {}
+        self.proxy_faults: dict[Address, Text] = {}
         self.exchange = SimpleNamespace(links=[], standing=Standing())
         self.heard: Callable[[Link, events.Event], None]
         self._leads_to = leads_to
