@@ -1,4 +1,4 @@
-"""The checks of `bootstrap.py test`: lint, types, quick tests; with `--slow` the tests that take minutes."""
+"""The checks of `bootstrap.py test`: format, lint, types, quick tests; with `--slow` the tests that take minutes."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
     failed = [
         name
         for name, command in (
+            ("ruff format", [python, "-m", "ruff", "format", "--check", "."]),
             ("ruff", [python, "-m", "ruff", "check", "."]),
             ("mypy", [python, "-m", "mypy"]),
             ("pytest", [python, "-m", "pytest", *ON_ALL_CORES]),

@@ -28,7 +28,7 @@ from markdown_it.token import Token
 ROOT = Path(__file__).resolve().parents[1]
 FIRST = PurePosixPath("README.md")
 START = PurePosixPath("docs/README.md")
-BESIDE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+BESIDE = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 PICTURES = {".png", ".svg", ".webp"}
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --quiet: #8881; --link: light-dark(#0b57a4, #8ab8ec) }

@@ -1,7 +1,8 @@
 """Everything that this machine can release, from the checked-out commit: `python packaging/release.py OUT`.
 
 The .deb, the .rpm (where rpmbuild is) and the .run file with their list of contents (CycloneDX), the wheel, all
-licences, and SHA256SUMS over them; with `--key` also the updater's signed manifest (updates.py). With `--twice` the
+licences, and SHA256SUMS over them; with `--key` also the updater's signed manifest (updates.py), which needs every
+translation. With `--twice` the
 wheel and the packing of the folder are done again and compared byte by byte. What the scripts that it runs need stands
 at their heads; the wheel needs the hatchling of packaging/requirements/test.txt.
 """
@@ -82,6 +83,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.key is not None and None in (given.number, given.least):
         parser.error("a manifest needs --number and --least")
+    if given.key is not None:
+        _run(HERE / "translations.py", "--complete")
     key = updates.open_key(given.key, updates.passphrase()) if given.key else None  # asked now, not after the hour
     for path in release(given.out.absolute(), given.twice, given.level):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")

@@ -1,8 +1,10 @@
 """Collects the window's texts and compiles their translations.
 
-    python packaging/translations.py            new texts go into resources/translations/*.ts, and those into *.qm
-    python packaging/translations.py --check    says what is missing or out of date, and changes nothing; exit code 1
+    python packaging/translations.py               put new texts into the .ts files, compile them to .qm
+    python packaging/translations.py --check       exit code 1 if English plurals or a .qm are out of date
+    python packaging/translations.py --complete    the same, and a text without German counts too (before a release)
 
+A text without German is shown in English, so that nobody needs German to change a sentence; --check only lists it.
 The worker's sentences (core/sentences.py), those of settings, consent and phases, the titles of tasks and what the
 catalogue says of models are among them, as the window says them too. Qt's own tools do both (lupdate, lrelease; they
 come with PySide6). A language's .ts file is edited by hand or with Qt Linguist. English has one too, for its plurals.
@@ -38,16 +40,19 @@ TOOLS = Path(PySide6.__file__).parent
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Collect and compile the window's translations.")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where something is out of date")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if the English is out of date")
+    parser.add_argument("--complete", action="store_true", help="change nothing; fail if any translation is missing")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         there = Path(scratch)
         for path in WHERE.glob("*.ts"):
             shutil.copy(path, there)
         for language in LANGUAGES:
             collect(there, language)
-            compile_(there, language)
-        if parser.parse_args().check:
-            sys.exit(report(there))
+        if options.check or options.complete:
+            sys.exit(report(there, complete=options.complete))
+        for language in LANGUAGES:
+            compile_(there / f"sapo_{language}.ts", there / f"sapo_{language}.qm")
         for path in there.iterdir():
             # A window that starts meanwhile reads a whole file, the former or the new one.
             write_atomically(WHERE / path.name, path.read_bytes())
@@ -116,22 +121,26 @@ def core_texts() -> set[str]:
     return settings | {*WHAT_LEAVES, *IN_SHORT, *WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
 
 
-def compile_(folder: Path, language: str) -> None:
-    name = folder / f"sapo_{language}"
-    _run([str(TOOLS / "lrelease"), f"{name}.ts", "-qm", f"{name}.qm"])
+def compile_(ts: Path, qm: Path) -> None:
+    _run([str(TOOLS / "lrelease"), str(ts), "-qm", str(qm)])
 
 
-def report(fresh: Path) -> int:
-    """Say what differs between `fresh` and what is committed; the exit code."""
+def report(fresh: Path, complete: bool) -> int:
+    """Print how `fresh` .ts files differ from the committed ones; return the exit code."""
     wrong = 0
-    for path in sorted(fresh.iterdir()):
-        kept = WHERE / path.name
-        if not kept.exists() or not filecmp.cmp(path, kept, shallow=False):
-            print(f"{path.name} is out of date: python packaging/translations.py")
-            wrong = 1
     for language in LANGUAGES:
-        for text in unfinished(fresh / f"sapo_{language}.ts"):
+        counts = complete or language == "en"
+        name = f"sapo_{language}.ts"
+        if not (WHERE / name).exists() or not filecmp.cmp(fresh / name, WHERE / name, shallow=False):
+            print(f"{name} is out of date: python packaging/translations.py")
+            wrong |= counts
+        for text in unfinished(fresh / name):
             print(f"{language}: no translation of {text!r}")
+            wrong |= counts
+        compiled = f"sapo_{language}.qm"
+        compile_(WHERE / name, fresh / compiled)
+        if not filecmp.cmp(fresh / compiled, WHERE / compiled, shallow=False):
+            print(f"{compiled} was not compiled from {name}: python packaging/translations.py")
             wrong = 1
     return wrong
 

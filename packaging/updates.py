@@ -141,7 +141,7 @@ def changes(changelog: str, version: str) -> str:
     if found is None or not found[1].strip():
         _stop(f"CHANGELOG.md says nothing of {version}.")
     lines = re.sub(r"(?<=\S)\n *(?=[^\n *|#\-])", " ", found[1].strip()) + "\n"
-    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", lines).replace("**", "")
+    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", lines).replace("**", "").replace("### ", "")
 
 
 def _described(path: Path) -> ReleaseFile:

@@ -121,8 +121,8 @@ def test_a_manifest_that_would_do_harm_is_not_made(updates: ModuleType, out: Pat
         updates.changes("## 9.0.1\nx\n## 1.0\n", "9.0")
     assert updates.changes("## 9.0.1\nx\n\n## 9.0 (of today)\n\ny\n## 8\n", "9.0") == "y\n"
     assert (
-        updates.changes("## 9.0\n**a** ([x](y.md)): b\nc `d`\n\n**e**\n- f\n  g\n- h\n", "9.0")
-        == "a (x): b c `d`\n\ne\n- f g\n- h\n"
+        updates.changes("## 9.0\n**a** ([x](y.md)): b\nc `d`\n\n### e\n\n- **f**:\n  g\n- h\n", "9.0")
+        == "a (x): b c `d`\n\ne\n\n- f: g\n- h\n"
     )
     for path in out.iterdir():
         path.unlink()

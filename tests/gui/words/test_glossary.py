@@ -48,6 +48,8 @@ def texts() -> list[Said]:
     found = []
     for message in root.iter("message"):
         german = " ".join(message.find("translation").itertext())  # type: ignore[union-attr]
+        if not german.strip():
+            continue  # without German yet
         found.append(Said(CODE.sub(" ", message.findtext("source") or ""), CODE.sub(" ", german)))
     return found
 
