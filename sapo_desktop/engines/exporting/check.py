@@ -54,12 +54,16 @@ def check_gguf(
     """Load a GGUF file again, with an adapter where one is named. Raises ModelError where it is another model."""
     name = (adapter or file).name
     if importlib.util.find_spec("llama_cpp") is None:
-        if adapter is None:
-            from sapo_desktop.engines.torch.lm import load_language_model
+        from sapo_desktop.engines.gguf.reading import GgufModelFile
+        from sapo_desktop.engines.torch.lm import load_language_model
 
-            lm = load_language_model(file, "cpu", "float32")
-            _compare(name, expected, predicted(lm.model, prompts))
-            _same_texts(name, texts_as_tokens(lm.tokenizer), prompts, lm.words.stop_tokens, ends)
+        lm = load_language_model(file, "cpu", "float32")
+        if adapter is not None:
+            with torch.no_grad():
+                for weight, added in GgufModelFile(file).added_by(adapter).items():
+                    lm.model.get_parameter(weight).add_(added)
+        _compare(name, expected, predicted(lm.model, prompts))
+        _same_texts(name, texts_as_tokens(lm.tokenizer), prompts, lm.words.stop_tokens, ends)
         return
     from sapo_desktop.engines.llama_cpp.asked import Asked
 

@@ -67,6 +67,20 @@ class GgufModelFile:
             out[start : start + step] = torch.from_numpy(np.array(rows))
         return self.layout.original_rows(name, out)
 
+    def added_by(self, adapter: Path) -> dict[str, Tensor]:
+        """What an adapter for this very file adds to its weights, by transformers' names. Raises ModelError."""
+        (reader,) = open_parts(adapter)
+        alpha = Fields(adapter, reader.fields).get("adapter.lora.alpha")
+        factors = {one.name: torch.from_numpy(np.array(one.data, dtype=np.float32)) for one in reader.tensors}
+        added = {}
+        for name, target in self._targets.items():
+            a, b = (factors.pop(f"{target}.{kind}", None) for kind in ("lora_a", "lora_b"))
+            if a is not None and b is not None:
+                added[name] = self.layout.original_rows(name, b @ a * (alpha / len(a)))
+        if factors:
+            raise self._unusual(sentence("the tensor {name}", name=min(factors)))
+        return added
+
     def _shape(self, target: str) -> tuple[int, ...]:
         return tuple(int(size) for size in reversed(self._tensors[target].shape))
 

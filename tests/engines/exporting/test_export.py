@@ -1,6 +1,7 @@
 """Exports compute what the live model computes, it stays as it was, and nothing half is left behind."""
 
 import errno
+import importlib.util
 import json
 import os
 from pathlib import Path
@@ -16,6 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from sapo_desktop.core.errors import HostCancelled, ModelError, SapoError, UsageError
 from sapo_desktop.engines.exporting import export as exporting
 from sapo_desktop.engines.exporting.export import MergedWeights, export, lora_factors
+from sapo_desktop.engines.gguf.architectures import Layout
 from sapo_desktop.engines.gguf.folder import write_base
 from sapo_desktop.engines.gguf.write import write_model
 from sapo_desktop.engines.torch.lm import load_language_model
@@ -320,6 +322,30 @@ def test_what_a_gguf_file_learned_is_an_adapter_for_that_file(tmp_path: Path, fi
         assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < 0.02
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "people.Q4_1.gguf (SHA-256" in card and "ADAPTER ./ADAPTER.gguf" in card
+
+
+@pytest.mark.parametrize("has_llama_cpp", [False, True])
+@pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
+def test_an_adapter_that_answers_otherwise_is_not_kept(
+    tmp_path: Path, file: Path, has_llama_cpp: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its scale is lost, or the order of its rows."""
+    if has_llama_cpp:
+        pytest.importorskip("llama_cpp")
+    else:
+        found = importlib.util.find_spec
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
+    lm = load_language_model(file, "cpu", "float32")
+    model = adapted(lm.model)
+    export("gguf", model, lm.tokenizer, file, tmp_path / "right", ends=lm.words.stop_tokens)
+    with monkeypatch.context() as broken:
+        broken.setattr(exporting, "lora_factors", lambda model: (lora_factors(model)[0], 99.0))
+        with pytest.raises(ModelError, match="answers otherwise"):
+            export("gguf", model, lm.tokenizer, file, tmp_path / "out")
+    monkeypatch.setattr(Layout, "rows", lambda self, name, tensor: tensor)
+    with pytest.raises(ModelError, match="answers otherwise"):
+        export("gguf", model, lm.tokenizer, file, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_gguf_file_is_exported_for_transformers_too(tmp_path: Path, file: Path) -> None:
