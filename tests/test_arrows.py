@@ -30,14 +30,16 @@ UNSTARTED = "worker.control.unstarted"
 CLIENT = ("worker.control.client", UNSTARTED, MESSAGES)
 LIBRARIAN = "worker.hosts.librarian"
 UPDATES = "worker.hosts.updates"
+TEMPLATE = "engines.chat_template"
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
     "tasks": ("core",),
     "learning": ("tasks", "core"),
-    "models": ("system", "core"),
+    "models": (TEMPLATE, "system", "core"),
     "swarm": ("core",),
-    "engines": ("core",),
+    TEMPLATE: ("core",),
+    "engines": (TEMPLATE, "core"),
     MESSAGES: ("core",),
     "worker.hosts.hosting": (*HOSTS, "system", "core"),
     "worker.hosts.protocol": ("system", "core"),

@@ -53,6 +53,9 @@ _GIVEN = (
 _REFUSAL = "tried to include non-existing template "
 
 
+_SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token")
+
+
 class Piece(NamedTuple):
     """A part of a prompt, to be cut into tokens by itself."""
 
@@ -99,6 +102,12 @@ class ChatTemplate:
         for said, after in zip(texts, frame.between[1:], strict=True):
             pieces += [Piece(said, False), Piece(after, True)]
         return pieces
+
+
+def check_template(source: str) -> None:
+    """Whether it takes a question, before the special tokens of its model are known. Raises ModelError as
+    ChatTemplate."""
+    ChatTemplate(source, {name: f"<{name}>" for name in _SPECIAL})
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,10 +1,13 @@
-"""Whether a folder of files is a model, of either layout, before it is installed; whether the disk has room for it."""
+"""Whether a folder of files is a model, of either layout, before it is installed; whether the disk has room for it.
+
+A chat template is tried here too, and one that never ends would end this process: only the librarian does this.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +15,8 @@ import msgspec
 from sapo_desktop.core.errors import ModelError, NoRoom
 from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Size, Text
-from sapo_desktop.models.files.folder import check_folder
+from sapo_desktop.engines.chat_template import check_template
+from sapo_desktop.models.files.folder import chat_template, check_before_weights, check_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
 
 
@@ -23,9 +27,24 @@ def check_model(folder: Path, kind: ModelKind) -> Text:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if kind == "gguf":
-        return check_gguf(gguf_files(folder)).only_answers
+        return check_file(gguf_files(folder))
     check_folder(folder)
     return ""
+
+
+def check_small_files(folder: Path, coming: Sequence[str]) -> None:
+    """What can be said of a folder before its weights, the files `coming`, are there. Raises ModelError."""
+    check_before_weights(folder, coming)
+    if template := chat_template(folder):
+        check_template(template)
+
+
+def check_file(files: Sequence[Path]) -> Text:
+    """Check the files of one GGUF model; returns why it only answers, empty where it can learn. Raises ModelError."""
+    found = check_gguf(files)
+    if found.template:
+        check_template(found.template)
+    return found.only_answers
 
 
 @contextlib.contextmanager

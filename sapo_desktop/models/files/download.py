@@ -18,9 +18,16 @@ from sapo_desktop.core.files.durable import disk_errors_as
 from sapo_desktop.core.models import Access, Installed, Kept, KeptFile, ModelSpec
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space, naming
+from sapo_desktop.models.files.check import (
+    FreeSpace,
+    check_model,
+    check_room,
+    check_small_files,
+    free_space,
+    naming,
+)
 from sapo_desktop.models.files.choice import choose, kind_of_files
-from sapo_desktop.models.files.folder import check_before_weights, file_hash
+from sapo_desktop.models.files.folder import file_hash
 from sapo_desktop.models.files.hub import COMMIT, Bar, Hub, Listed
 from sapo_desktop.models.files.names import kind_of
 from sapo_desktop.models.files.progress import Progress, Report
@@ -132,7 +139,7 @@ class _Download:
             if kind == "transformers" and kind_of(file.name) == "weights" and here:
                 folder = next(iter(here.values())).parent
                 with naming(folder, spec.repository):
-                    check_before_weights(folder, [one.name for one in wanted])
+                    check_small_files(folder, [one.name for one in wanted])
             here[file.name] = self._fetched(file, listing.commit)
             kept[file.name] = self._verified(file, here[file.name], known[file.name])
             self._progress.finished(kept[file.name].bytes)

@@ -307,6 +307,22 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
         )
 
 
+def chat_template(path: Path) -> str:
+    """The source of the folder's chat template, where the tokenizer takes it from; empty where there is none."""
+    file = path / "chat_template.jinja"
+    if file.exists():
+        return _read(file, _LONGEST_TEMPLATE).decode("utf-8", "replace")
+    match read_json(path / "tokenizer_config.json").get("chat_template"):
+        case str(source):
+            return source
+        case list(named):
+            for one in named:
+                match one:
+                    case {"name": "default", "template": str(source)}:  # the others are for tools
+                        return source
+    return ""
+
+
 def _growth(steps: msgspec.Raw | None) -> int:
     """How many times as long replacements, one after another, may make a text."""
     raw, times = bytes(steps or b"null"), 1

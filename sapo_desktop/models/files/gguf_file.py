@@ -30,7 +30,8 @@ _LONGEST_STRING = 16_000_000
 _LONGEST_KEY = 65_535
 _LONGEST_HEADER = 256_000_000
 _DEEPEST = 2
-_KEPT = {"general.type", "general.architecture", "tokenizer.ggml.model", "tokenizer.ggml.pre"}
+_TEMPLATE = "tokenizer.chat_template"
+_KEPT = {"general.type", "general.architecture", "tokenizer.ggml.model", "tokenizer.ggml.pre", _TEMPLATE}
 """The texts that are looked at; all others are passed over, for they may be long."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _REAL = (6, 12)
@@ -60,6 +61,8 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     """Whether something else than that table gives the answers."""
     tokenizer: str = ""
     """As the file names its kind."""
+    template: str = ""
+    """The source of its chat template."""
     only_answers: Text = ""
     """Why it cannot learn, in a sentence that says what kind of model it is; empty where it can."""
 
@@ -192,6 +195,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
         table_repacked=found.table_repacked,
         own_head=found.own_head,
         tokenizer=_text(values, "tokenizer.ggml.model"),
+        template=_text(values, _TEMPLATE),
         only_answers=_only_answers(path, architecture, values, told=shape is not None and context > 0),
     )
 

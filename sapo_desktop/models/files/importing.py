@@ -24,9 +24,15 @@ from sapo_desktop.core.files.model_links import real_file
 from sapo_desktop.core.files.reading import create_like, open_regular
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.models.files.check import FreeSpace, check_model, check_room, free_space, naming
-from sapo_desktop.models.files.folder import check_before_weights
-from sapo_desktop.models.files.gguf_file import check_gguf
+from sapo_desktop.models.files.check import (
+    FreeSpace,
+    check_file,
+    check_model,
+    check_room,
+    check_small_files,
+    free_space,
+    naming,
+)
 from sapo_desktop.models.files.names import PROGRAMS, is_plain, kind_of
 from sapo_desktop.models.files.progress import Progress, Report
 from sapo_desktop.models.files.safetensors_file import count_numbers
@@ -225,11 +231,11 @@ def _bring(source: _Source, staged: Path, progress: Progress, need: Callable[[in
 def _check_before_weights(source: _Source, staged: Path, weights: Sequence[str]) -> None:
     """What can be said of the model while only its small files are here. Raises ModelError."""
     if source.kind == "transformers":
-        check_before_weights(staged, weights)
+        check_small_files(staged, weights)
         for name in weights:
             count_numbers(source.files[name])
     else:
-        check_gguf([source.files[name] for name in weights])
+        check_file([source.files[name] for name in weights])
 
 
 def _kept(pieces: Iterator[bytes], count: Callable[[int], None]) -> KeptFile:

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -184,6 +185,15 @@ def test_a_name_is_taken_once(imports: Imports) -> None:
         imports(path, "third")
 
 
+ENDLESS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
+
+
+def _templates(source: str) -> bytes:
+    """A tokenizer's settings with two templates."""
+    tools = {"name": "tool_use", "template": "{{ messages[0].content }}"}
+    return json.dumps({"chat_template": [tools, {"name": "default", "template": source}]}).encode()
+
+
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were copied, on a disk that cannot share their bytes."""
@@ -225,6 +235,11 @@ def test_there_has_to_be_room_for_all_of_it_before_anything_is_copied(imports: I
         (transformers_files() | {"model.safetensors": safetensors()[:-1]}, "should have"),
         (transformers_files() | {"model.safetensors.index.json": b'{"weight_map": {"a": "b.safetensors"}}'}, "lacks"),
         ({"b-00001-of-00002.gguf": gguf(), "b-00002-of-00002.gguf": gguf()[:-500]}, "should have"),
+        (transformers_files() | {"chat_template.jinja": b"{% if x %}"}, "chat template cannot be read: unexpected end"),
+        (transformers_files() | {"chat_template.jinja": b"{{ bos_token }}Hi"}, "does not show the question"),
+        (transformers_files() | {"tokenizer_config.json": _templates("{% for %}")}, "chat template cannot be read"),
+        ({"a.gguf": gguf({"tokenizer.chat_template": "{{ messages[0]. }}"})}, "chat template cannot be read"),
+        ({"a.gguf": gguf({"tokenizer.chat_template": ENDLESS})}, "takes too much time or memory"),
     ],
 )
 def test_what_is_no_model_is_refused_uncopied_and_leaves_nothing(
