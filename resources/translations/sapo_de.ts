@@ -5588,6 +5588,10 @@
         <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung.</translation>
     </message>
     <message>
+        <source>It is {degrees} degrees now, so the node pauses at once.</source>
+        <translation>Es sind jetzt {degrees} Grad, der Knoten pausiert also sofort.</translation>
+    </message>
+    <message>
         <source>Joining the swarm. {busy}</source>
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
@@ -6070,6 +6074,10 @@
         <translation>Für {hub} gab es kein Zugangstoken.</translation>
     </message>
     <message>
+        <source>This computer cannot listen at {where}: {reason}.</source>
+        <translation>Dieser Computer kann an {where} keine Verbindungen annehmen: {reason}.</translation>
+    </message>
+    <message>
         <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
         <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
     </message>
@@ -6128,6 +6136,10 @@
     <message>
         <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model.</source>
         <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell.</translation>
+    </message>
+    <message>
+        <source>This node cannot write in {folder}. Choose another {key}.</source>
+        <translation>Dieser Knoten kann in {folder} nicht schreiben. Wählen Sie ein anderes {key}.</translation>
     </message>
     <message>
         <source>This node is a service of the system, and MemoryMax of that service is its limit.</source>
@@ -6474,6 +6486,10 @@
         <translation>Runde beenden</translation>
     </message>
     <message>
+        <source>generator_weights does nothing now: only a model folder with which llama.cpp answers needs it.</source>
+        <translation>generator_weights bewirkt jetzt nichts: Nur ein Modellordner, mit dem llama.cpp antwortet, braucht es.</translation>
+    </message>
+    <message>
         <source>getting ready for the first round, step 4 of 4</source>
         <translation>macht sich für die erste Runde bereit, Schritt 4 von 4</translation>
     </message>
@@ -6664,6 +6680,10 @@
     <message>
         <source>looking at what was learned before, step 1 of 4</source>
         <translation>sieht nach, was schon gelernt wurde, Schritt 1 von 4</translation>
+    </message>
+    <message>
+        <source>lora_rank {rank} is above the width of this model, {width}: it takes memory and adds nothing.</source>
+        <translation>lora_rank {rank} liegt über der Breite dieses Modells, {width}: Das kostet Speicher und bringt nichts.</translation>
     </message>
     <message>
         <source>memory_reserve cannot be {value} GB: this computer has {memory}, and no model would have room in what is left. Choose less.</source>

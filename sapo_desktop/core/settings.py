@@ -192,7 +192,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # remote
     remote_url: Annotated[
         str,
-        Meta(max_length=1000),
+        Meta(max_length=1000, pattern=r"^(https?://[^\s/?#@]+[^\s?#@]*)?$"),
         in_remote("Server's address", "A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT."),
         RENEWS,
     ] = ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import socket
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -13,6 +16,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import existing
 from sapo_desktop.system.hardware import gpus, memory_quota, torch_takes_cards, usable_cores
 from sapo_desktop.system.presence.battery import power
+from sapo_desktop.system.presence.sensors import degrees
 
 _LEAST_MEMORY = 600_000_000
 """Bytes that a node of the smallest model takes."""
@@ -53,10 +57,34 @@ def idle_limits(settings: Settings, keys: Collection[str], places: Path) -> list
         for key, there in (("memory_most", _memory()), ("card_memory_most", card), ("disk_gigabytes", disk))
         if key in keys and there and getattr(settings, key) * 1e9 > there
     ]
-    now = power()
+    now, heat = power(), degrees() if "hottest" in keys and settings.hottest else None
+    if heat is not None and heat >= settings.hottest:
+        said.append(sentence("It is {degrees} degrees now, so the node pauses at once.", degrees=f"{heat:.0f}"))
+    for key, named in (("models_folder", str(places)), ("remote_adapters", settings.remote_adapters)):
+        folder = existing(Path(named).expanduser())
+        if key in keys and named and not os.access(folder, os.W_OK):
+            said.append(
+                sentence("This node cannot write in {folder}. Choose another {key}.", folder=str(folder), key=key)
+            )
+    if "listen" in keys and settings.listen and (reason := _no_place(settings.listen)):
+        said.append(sentence("This computer cannot listen at {where}: {reason}.", where=settings.listen, reason=reason))
     if "battery_least" in keys and not now.battery and now.charge is None:
         said.append(sentence("This computer shows no battery now: battery_least does nothing without one."))
     return said
+
+
+def _no_place(listen: str) -> str:
+    """Why no link can be taken there; empty where one can, or where another program (maybe this node) takes them."""
+    host, _, port = listen.strip().rpartition(":")
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        with socket.socket(*found[0][:2]) as tried:
+            tried.bind(found[0][4])
+    except ValueError:  # is refused for that (worker/membership/settings.py)
+        return ""
+    except OSError as error:
+        return "" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+    return ""
 
 
 def _memory() -> int:

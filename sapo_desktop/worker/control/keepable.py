@@ -14,19 +14,33 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import ModelError, SapoError, TooBig
+from sapo_desktop.core.files.gguf import is_gguf, parts_of
+from sapo_desktop.core.fitting import TrainerKind
 from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings, between_commas
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.files.locate import locate
+from sapo_desktop.models.fit import ways
 from sapo_desktop.system.beyond import idle_limits
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.presence import programs
 from sapo_desktop.tasks.catalogue import parse_tasks
 from sapo_desktop.tasks.own.folder import load_tasks
-from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.store.keeper import bytes_in
+
+_OF_MODEL = frozenset(
+    {
+        *("model", "models_folder", "generator", "generator_weights", "trainer", "method", "lora_rank", "max_tokens"),
+        *("memory_most", "memory_reserve", "card_memory_most", "remote_url", "remote_adapters"),
+    }
+)
+"""What is held against the model, and the model against it."""
 
 
 def before_a_start(folder: DataFolder, settings: Settings, keys: Collection[str]) -> list[Text]:
@@ -35,21 +49,17 @@ def before_a_start(folder: DataFolder, settings: Settings, keys: Collection[str]
     try:
         if "tasks" in keys:
             parse_tasks(load_tasks(folder.tasks), settings.tasks)
-        if "model" in keys or "models_folder" in keys:
-            locate(settings.model, models_folder(settings))
         check(settings)
-        if {"generator", "silo"}.intersection(keys) and settings.generator == "remote" and settings.silo:
-            said.append(REFUSED_IN_SILO)
     except SapoError as error:
-        said.append(error.text)
-    if said:
-        said = [sentence("A node does not start by these settings. {reason}", reason=said[0])]
+        said.append(_no_start(error))
     return [*said, *doubts(settings, keys)]
 
 
-def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
-    """What is taken, but is maybe not what was meant."""
+def doubts(settings: Settings, keys: Collection[str], held: int = 0) -> list[Text]:
+    """What is taken, but is maybe not what was meant. `held`: bytes that a running node has for its model."""
     said = _unknown_programs(settings) if "pause_for" in keys else []
+    if _OF_MODEL.intersection(keys) or ("silo" in keys and settings.generator == "remote"):
+        said += _by_model(settings, keys, held)
     if "disk_gigabytes" in keys and settings.disk_gigabytes:
         models = bytes_in([models_folder(settings)])
         if models > settings.disk_gigabytes * 1e9:
@@ -60,6 +70,63 @@ def doubts(settings: Settings, keys: Collection[str]) -> list[Text]:
             )
             said.append(text)
     return [*said, *idle_limits(settings, keys, models_folder(settings))]
+
+
+def _no_start(error: SapoError) -> Text:
+    return sentence("A node does not start by these settings. {reason}", reason=error.text)
+
+
+def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text]:
+    """What the model makes of these settings: who answers and learns, and which of them do nothing."""
+
+    def look(folder: Path) -> Hardware:
+        here = probe(folder)
+        return msgspec.structs.replace(here, memory_free=here.memory_free + held)
+
+    try:
+        path = locate(settings.model, models_folder(settings))
+        only_answers = check_gguf(parts_of(path)).only_answers if is_gguf(path) else ""
+        choice = choose_engine(settings, BaseModel(path, "", 0, only_answers), look)
+    except SapoError as error:
+        return [_no_start(error)]
+    said = [choice.note] if choice.note else []
+    try:
+        model = describe(path)
+    except ModelError:  # a file that only answers need not tell
+        return said
+    try:
+        trainer: TrainerKind = "torch" if choice.trains else "none"
+        ways.plan(model, look(path.parent), settings, 0, choice.generator, trainer, choice.device)
+    except TooBig as error:
+        said.append(error.text)
+    return [*said, *_idle_with(model, choice, settings, keys)]
+
+
+def _idle_with(model: ways.Model, choice: EngineChoice, settings: Settings, keys: Collection[str]) -> list[Text]:
+    """What to say of settings that change nothing with this model."""
+    said: list[Text] = []
+    written = choice.generator == "llama.cpp" and ways.AS_IT_IS not in model.gguf
+    if "generator_weights" in keys and settings.generator_weights != "auto" and not written:
+        said.append(
+            sentence("generator_weights does nothing now: only a model folder with which llama.cpp answers needs it.")
+        )
+    if "lora_rank" in keys and settings.lora_rank > model.shape.hidden:
+        said.append(
+            sentence(
+                "lora_rank {rank} is above the width of this model, {width}: it takes memory and adds nothing.",
+                rank=str(settings.lora_rank),
+                width=str(model.shape.hidden),
+            )
+        )
+    if {"max_tokens", "model"}.intersection(keys) and model.context < settings.max_tokens:
+        said.append(
+            sentence(
+                "This model holds {context} tokens, the question included: its answers end there, not at {value}.",
+                context=str(model.context),
+                value=str(settings.max_tokens),
+            )
+        )
+    return said
 
 
 def _unknown_programs(settings: Settings) -> list[Text]:

@@ -186,16 +186,7 @@ class SettingsRequests:
             now = node.orders.decision.threads
             notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
         self._follow(wanted)
-        context = node.engine.loaded.context if node.engine.loaded else 0
-        advice = await asyncio.to_thread(doubts, settings, keys)
-        if "max_tokens" in keys and 0 < context < settings.max_tokens:
-            advice.append(
-                sentence(
-                    "This model holds {context} tokens, the question included: its answers end there, not at {value}.",
-                    context=str(context),
-                    value=str(settings.max_tokens),
-                )
-            )
+        advice = await asyncio.to_thread(doubts, settings, keys, node.engine.held)
         return Ok(text=joined([sentence("Saved."), *notes, *advice]), advice=joined(advice) if advice else "")
 
     def _in_force(self, wanted: Settings) -> Settings:

@@ -1,0 +1,64 @@
+"""What is said of settings that this computer or this model cannot keep."""
+
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.starter import starter_folder
+from sapo_desktop.system import beyond
+from sapo_desktop.worker.control.keepable import doubts
+
+STARTER = describe(starter_folder())
+
+
+def said(settings: Settings, key: str) -> str:
+    return " ".join(map(str, doubts(settings, {key})))
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "expected"),
+    [
+        (Settings(generator_weights="q4_0"), "generator_weights", "generator_weights does nothing now"),
+        (Settings(lora_rank=256), "lora_rank", f"above the width of this model, {STARTER.shape.hidden}"),
+        (Settings(max_tokens=8192), "max_tokens", f"This model holds {STARTER.context} tokens"),
+        (Settings(memory_most=0.1), "memory_most", "memory_most leaves it"),
+        (Settings(generator="llama.cpp", method="full"), "method", "llama.cpp takes an adapter only"),
+        (Settings(generator="torch", trainer="none"), "trainer", "Set generator to llama.cpp"),
+        (Settings(generator="remote"), "generator", "In silo nothing leaves this computer"),
+        (Settings(generator="remote", silo=False), "generator", "set remote_url"),
+        (Settings(generator="remote"), "silo", "In silo nothing leaves this computer"),
+        (Settings(model="nowhere"), "model", "does not start by these settings"),
+        (Settings(listen="203.0.113.5:8765"), "listen", "cannot listen at 203.0.113.5:8765"),
+        (Settings(hottest=40), "hottest", "It is 45 degrees now"),
+        (Settings(models_folder="/nowhere/models"), "models_folder", "cannot write in /"),
+        (Settings(remote_adapters="/nowhere/adapters"), "remote_adapters", "cannot write in /"),
+    ],
+)
+def test_what_does_not_go_together_is_said_when_it_is_set(
+    settings: Settings, key: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beyond, "degrees", lambda: 45.0)
+    monkeypatch.setattr(beyond.os, "access", lambda path, mode: False)
+    assert expected in said(settings, key)
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        (Settings(lora_rank=64, max_tokens=256, memory_most=8.0), "lora_rank"),
+        (Settings(lora_rank=64, max_tokens=256, memory_most=8.0), "max_tokens"),
+        (Settings(lora_rank=64, max_tokens=256, memory_most=8.0), "memory_most"),
+        (Settings(listen="127.0.0.1:0"), "listen"),
+        (Settings(hottest=90), "hottest"),
+        (Settings(method="full"), "method"),
+        (Settings(lora_rank=256), "label"),
+    ],
+)
+def test_nothing_is_said_of_what_can_be_kept(
+    tmp_path: Path, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beyond, "degrees", lambda: 45.0)
+    assert said(settings, key) == ""
+    assert doubts(Settings(models_folder=str(tmp_path / "models")), {"models_folder"}) == []
