@@ -1,9 +1,9 @@
 """The form of an answer, which a model has to find before it can be right.
 
-Where anything is ever right, the strict reward brings the form by itself within a few steps: right answers have it.
-Where nothing is, all answers of a group earn the same and nothing is learned. So with the reward `auto` a readable
-answer earns a tenth of a right one, until nine in ten of a node's recent own answers can be read. It never outweighs a
-right one. What others wrote counts by right answers alone.
+A round in which anything is right brings the form by itself: right answers have it. In one where nothing is, all
+answers of a group earn the same and nothing is learned. So with the reward `auto` a readable answer of such a round
+earns a tenth of a right one, until nine in ten of a node's recent own answers can be read. What others wrote counts by
+right answers alone.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ def form_reward(reward: str, readable: float) -> float:
     return READABLE_REWARD if reward == "auto" and readable < FORM_KNOWN else 0.0
 
 
-def rewarded(mark: Mark, form: float) -> Mark:
-    """The mark with at least the reward `form` where the answer could be read."""
+def rewarded(marks: Sequence[Sequence[Mark]], form: float) -> list[list[Mark]]:
+    """A round's marks, a row for each question; where none is solved, with the reward `form` for readable answers."""
+    if any(mark.solved for row in marks for mark in row):
+        form = 0.0
+    return [[_with_form(mark, form) for mark in row] for row in marks]
+
+
+def _with_form(mark: Mark, form: float) -> Mark:
     return msgspec.structs.replace(mark, reward=form) if mark.readable and mark.reward < form else mark
 
 

@@ -75,7 +75,7 @@ class RoundPlan:
     shots: int = 0
     """Worked examples shown before each question."""
     form: float = 0.0
-    """What a readable answer earns at least."""
+    """What a readable answer earns in a round without a right one."""
     weighting: WeightingName = "guarded"
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
@@ -288,9 +288,9 @@ async def _score(
 ) -> list[Group]:
     """A group of each question, its answers and their marks."""
     texts = [[completion.text for completion in row] for row in answered.completions]
-    marks = await examiner.mark(questions, texts, strict=plan.strict)
+    marks = rewarded(await examiner.mark(questions, texts, strict=plan.strict), plan.form)
     return [
-        Group(question=question, completions=completions, marks=[rewarded(mark, plan.form) for mark in row])
+        Group(question=question, completions=completions, marks=row)
         for question, completions, row in zip(questions, answered.completions, marks, strict=True)
     ]
 

@@ -20,11 +20,12 @@ def test_a_readable_answer_earns_a_tenth_until_the_form_is_known() -> None:
     assert form_reward("strict", 0.0) == form_reward("partial", 0.0) == 0.0
 
 
-def test_it_never_outweighs_a_right_one_and_pays_nothing_for_what_nobody_can_read() -> None:
-    assert rewarded(mark(solved=True), 0.1).reward == 1.0
-    assert rewarded(mark(), 0.1).reward == 0.1
-    assert rewarded(mark(readable=False), 0.1).reward == 0.0
-    assert rewarded(mark(), 0.0).reward == 0.0
+def test_it_is_paid_in_a_round_without_a_right_answer_alone_and_for_what_can_be_read() -> None:
+    unread = mark(readable=False)
+    assert [[one.reward for one in row] for row in rewarded([[mark(), unread], [mark()]], 0.1)] == [[0.1, 0.0], [0.1]]
+    right = [[mark(), unread], [mark(solved=True), mark()]]
+    assert rewarded(right, 0.1) == right
+    assert rewarded([[mark()]], 0.0) == [[mark()]]
 
 
 def test_the_share_that_could_be_read_follows_the_last_rounds() -> None:
