@@ -13,11 +13,15 @@ the other families so far (an empirical prior): a model finds within a few round
 model begins elsewhere than the starter. A family of which no level is mixed any more, or not yet, is asked less, and
 never not at all.
 
+*Turns.* A model that begins at the level `first` works on a few families at a time. Spread over all of them, a round
+has two or three groups that teach, each of another family, and its step is mostly noise. A turn ends after some
+groups, soon where none of them was mixed, and the families that had the fewest turns are next.
+
 *Questions asked again.* One whose answers were mixed is mixed again far more often than a fresh one of its task; it is
 asked again some rounds later, with fresh answers, until they are alike. Such groups are this node's own business: they
 are not shared, as peers hold a question for used once it was answered.
 
-Pure. Left out: which families a node works on at a time.
+Pure.
 """
 
 from __future__ import annotations
@@ -55,6 +59,10 @@ KEPT = 512
 _WANTED_RATE = 0.4
 """Of the kept ones those come first whose share solved was nearest to this: below one half, since hard ones teach more
 (arXiv 2508.14094)."""
+AT_WORK = 5
+"""Families at a time."""
+_TURN, _TRIED = 24, 6
+"""Groups of a turn, and of one without a mixed group."""
 _DEAD = 0.5
 """A level counts as practised while its chance is at least this part of its family's best one's."""
 
@@ -96,6 +104,21 @@ class Again(Record, frozen=True):
     solved: float
 
 
+class Turn(Record, frozen=True):
+    """Of a family: how many turns it had, and its groups since the last one."""
+
+    had: int = 0
+    asked: int = 0
+    mixed: int = 0
+
+    def with_group(self, mixed: bool) -> Turn:
+        """After one more group."""
+        asked, taught = self.asked + 1, self.mixed + mixed
+        if asked >= _TURN or (asked >= _TRIED and not taught):
+            return Turn(had=self.had + 1)
+        return Turn(had=self.had, asked=asked, mixed=taught)
+
+
 class Asking(Record, frozen=True):
     """What is remembered of questions; part of every checkpoint."""
 
@@ -103,6 +126,8 @@ class Asking(Record, frozen=True):
     """The level where training begins; empty: `middle`, or what stands in its place."""
     chances: dict[str, Chance] = msgspec.field(default_factory=dict)
     again: list[Again] = msgspec.field(default_factory=list)
+    turns: dict[str, Turn] = msgspec.field(default_factory=dict)
+    """By family."""
 
 
 class Outcome(Record, frozen=True):
@@ -120,10 +145,24 @@ class Outcome(Record, frozen=True):
 
 def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> list[str]:
     """The tasks of `count` fresh questions. `levels`: of each family."""
-    families, chances = sorted(levels), expected(asking, levels)
+    chances = expected(asking, levels)
+    families = sorted(at_work(asking, levels))
     best = [max(chances[f"{name}/{level}"].mean for level in levels[name]) for name in families]
     drawn = random.choices(families, weights=[max(_LEAST, min(1.0, mean / _WORTH) ** 2) for mean in best], k=count)
     return [_choose_level([f"{name}/{level}" for level in levels[name]], chances, random) for name in drawn]
+
+
+def at_work(asking: Asking, levels: Levels) -> Sequence[str]:
+    """The families that questions are drawn from: those whose turn it is, or all."""
+    if asking.begin != FIRST:
+        return [*levels]
+    chances = expected(asking, levels)
+
+    def place(family: str) -> tuple[int, bool, float]:
+        turn = asking.turns.get(family, Turn())
+        return turn.had, not turn.asked, -max(chances[f"{family}/{level}"].mean for level in levels[family])
+
+    return sorted(levels, key=place)[:AT_WORK]
 
 
 def _choose_level(tasks: Sequence[str], chances: Mapping[str, Chance], random: Random) -> str:
@@ -181,15 +220,19 @@ def observe(asking: Asking, number: int, outcomes: Sequence[Outcome], levels: Le
     known = {f"{family}/{level}" for family, order in levels.items() for level in order}
     chances = {task: chance for task, chance in asking.chances.items() if task in known}
     again = {(one.task, one.seed): one for one in asking.again if one.task in known}
+    turns = {family: turn for family, turn in asking.turns.items() if family in levels}
+    working = at_work(asking, levels)
     for outcome in outcomes:
         key = (outcome.task, outcome.seed)
         before = again.pop(key, None)
-        times = before.times + 1 if before else 1
+        times, family = before.times + 1 if before else 1, outcome.task.partition("/")[0]
         if before is None and outcome.task in known:
             chances[outcome.task] = chances.get(outcome.task, Chance()).with_group(outcome.mixed)
+            if family in working:
+                turns[family] = turns.get(family, Turn()).with_group(outcome.mixed)
         if outcome.mixed and times < TIMES and outcome.task in known:
             again[key] = Again(task=outcome.task, seed=outcome.seed, round=number, times=times, solved=outcome.solved)
-    return Asking(begin=asking.begin, chances=chances, again=[*again.values()][-KEPT:])
+    return Asking(begin=asking.begin, chances=chances, again=[*again.values()][-KEPT:], turns=turns)
 
 
 def practised(asking: Asking, levels: Levels) -> frozenset[str]:

@@ -4,6 +4,7 @@ from random import Random
 import pytest
 
 from sapo_desktop.learning.asking import (
+    AT_WORK,
     MEMORY,
     REST,
     TIMES,
@@ -11,6 +12,7 @@ from sapo_desktop.learning.asking import (
     Asking,
     Chance,
     Outcome,
+    at_work,
     choose_again,
     choose_tasks,
     expected,
@@ -64,6 +66,25 @@ def test_what_a_level_showed_in_other_families_is_expected_of_a_new_one() -> Non
         asking = observe(asking, number, [outcome(0.5, "gcd/easy", number), outcome(0.0, "gcd/middle", number)], levels)
     found = expected(asking, levels)
     assert found["lcm/easy"].mean > found["lcm/middle"].mean
+
+
+def test_a_model_that_begins_at_the_bottom_works_on_a_few_families_in_turns() -> None:
+    levels = {f"family{place}": ["first", "easy"] for place in range(3 * AT_WORK)}
+    assert len(at_work(Asking(begin="easy"), levels)) == len(levels)
+    asking, worked = Asking(begin="first"), Counter[str]()
+    for number in range(120):
+        tasks = choose_tasks(asking, levels, 8, Random(number))
+        families = {task.partition("/")[0] for task in tasks}
+        assert families <= set(at_work(asking, levels)) and len(at_work(asking, levels)) == AT_WORK
+        worked.update(families)
+        # Of the first family nothing is ever mixed.
+        outcomes = [
+            outcome(0.0 if task.startswith("family0/") else 0.5, task, 100 * number + place)
+            for place, task in enumerate(tasks)
+        ]
+        asking = observe(asking, number, outcomes, levels)
+    assert worked.keys() == levels.keys()
+    assert worked["family0"] < 0.5 * worked["family1"], "its turns are short"
 
 
 def test_without_a_first_look_a_family_begins_at_middle_or_in_its_place() -> None:
