@@ -43,7 +43,6 @@ LARGEST_ALONE = {"tasks", "cheapest"}
 OF_SPEED = (
     "round",
     "round_large",
-    "overlapped",
     "train",
     "precision",
     "generate",

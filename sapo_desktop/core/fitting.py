@@ -17,6 +17,8 @@ GeneratorKind = Literal["llama.cpp", "torch", "remote"]
 TrainerKind = Literal["torch", "none"]
 Device = Literal["cpu", "cuda", "mps"]
 Badge = Literal["fits", "tight", "too big"]
+MEMORY_LEFT_FREE = 500_000_000
+"""Bytes of free memory that a node leaves to other programs: a browser opens without swapping."""
 TINY_PARAMETERS = 50_000_000
 """Up to here a model is one like the starter, with settings of its own."""
 _WORTH = 1.1

@@ -15,13 +15,14 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import WeightingName
 
-SETTINGS_VERSION = 5
+SETTINGS_VERSION = 6
 
 RENEWS = Meta(extra={"renews": True})
 """On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
 
-GroupName = Literal["window", "gentle", "when", "network", "learning", "model", "remote", "storage"]
-"""The groups of the settings page, in its order; those of one group are shown in the order of their fields."""
+GroupName = Literal["window", "gentle", "when", "network", "learning", "model", "remote", "storage", "kept", "lab"]
+"""The groups of the settings page, in its order; those of one group are shown in the order of their fields. The last
+two are on no page: `kept` is what commands like `peers add` keep, `lab` what only the lab varies."""
 
 
 def _in_group(name: GroupName) -> Callable[[str, str], Meta]:
@@ -40,13 +41,47 @@ in_gentle = _in_group("gentle")
 in_when = _in_group("when")
 in_storage = _in_group("storage")
 in_window = _in_group("window")
+in_kept = _in_group("kept")
+in_lab = _in_group("lab")
 
 MOST_KILOBYTES = 10**7
-"""A second, that a cap of traffic can name: more than any link of a home carries, so it stands for no limit too."""
+"""A second, that a cap of traffic can name: more than any link of a home carries."""
 Mix = Literal["8/0", "6/2", "4/4", "2/6"]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the lab varies besides the settings. A node always has these values, which the lab's runs chose."""
+
+    method: Annotated[
+        Literal["lora", "full"], in_lab("What is trained", "Train a LoRA adapter, or all weights (tiny models).")
+    ] = "lora"
+    lora_rank: Annotated[int, Meta(ge=1, le=256), in_lab("Adapter's rank", "Rank of the adapter.")] = 8
+    learning_rate_decay: Annotated[
+        int,
+        Meta(ge=0, le=10**9),
+        in_lab(
+            "Learning rate's half-life",
+            "Steps until the learning rate is half; a tenth is the least. 0: the model's recommended.",
+        ),
+    ] = 0
+    updates: Annotated[int, Meta(ge=1, le=16), in_lab("Steps in a round", "Optimiser steps per round.")] = 1
+    # Sampling and training use one temperature: at 1 the log-probabilities of both are those of the model itself.
+    temperature: Annotated[float, Meta(gt=0, le=5), in_lab("Temperature", "Sampling temperature while training.")] = 1.0
+    # Memory and time only. It shrinks by itself where memory is short; above 16 no processor got faster.
+    micro_batch: Annotated[
+        int, Meta(ge=1, le=1024), in_lab("Answers at once", "Answers per forward pass; memory and time only.")
+    ] = 16
+    overlap: Annotated[
+        bool,
+        in_lab(
+            "Answer beside the step",
+            "In silo, answer the next round beside this one's step, where a processor has two threads or more for it "
+            "and room in the memory.",
+        ),
+    ] = True
+
+
+class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of one data folder."""
 
     # model
@@ -61,15 +96,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "What answers",
             "What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server elsewhere is the "
             "one at remote_url.",
-        ),
-        RENEWS,
-    ] = "auto"
-    generator_weights: Annotated[
-        Literal["auto", "f32", "f16", "q8_0", "q4_0", "q4_k_m"],
-        in_model(
-            "Weights for answering",
-            "Number format of llama.cpp's weights, where they are converted here. Left to the program: q8_0, or "
-            "q4_k_m from a billion parameters on.",
         ),
         RENEWS,
     ] = "auto"
@@ -122,10 +148,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(ge=0, le=8192),
         in_learning("Longest answer", "Longest answer in tokens; 0: it follows the lengths that the model needs."),
     ] = 0
-    # It waits with the trainer's other settings, for sampling and training must use one temperature.
-    temperature: Annotated[
-        float, Meta(gt=0, le=5), in_learning("Temperature", "Sampling temperature while training."), RENEWS
-    ] = 1.0
     reward: Annotated[
         Literal["auto", "strict", "partial"],
         in_learning(
@@ -148,41 +170,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Held-out questions every", "Rounds between held-out scores; 0: none (no guard, no best checkpoint)."
         ),
     ] = 200
-    method: Annotated[
-        Literal["lora", "full"],
-        in_learning("What is trained", "Train a LoRA adapter, or all weights (tiny models)."),
-        RENEWS,
-    ] = "lora"
-    lora_rank: Annotated[int, Meta(ge=1, le=256), in_learning("Adapter's rank", "Rank of the adapter."), RENEWS] = 8
     learning_rate: Annotated[
         float, Meta(ge=0, le=0.1), in_learning("Learning rate", "Adam's learning rate; 0: the model's recommended one.")
     ] = 0.0
-    learning_rate_decay: Annotated[
-        int,
-        Meta(ge=0, le=10**9),
-        in_learning(
-            "Learning rate's half-life",
-            "Steps until the learning rate is half; a tenth is the least. 0: the model's recommended.",
-        ),
-    ] = 0
-    updates: Annotated[
-        int, Meta(ge=1, le=16), in_learning("Steps in a round", "Optimiser steps per round."), RENEWS
-    ] = 1
-    overlap: Annotated[
-        bool,
-        in_learning(
-            "Answer beside the step",
-            "In silo, answer the next round beside this one's step, where a processor has two threads or more for it "
-            "and room in the memory.",
-        ),
-        RENEWS,
-    ] = True
-    micro_batch: Annotated[
-        int,
-        Meta(ge=1, le=1024),
-        in_learning("Answers at once", "Answers per forward pass; memory and time only."),
-        RENEWS,
-    ] = 16
     seed: Annotated[
         int,
         Meta(ge=0, le=2**31 - 1),
@@ -192,14 +182,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # remote
     remote_url: Annotated[
         str,
-        Meta(max_length=1000, pattern=r"^(https?://[^\s/?#@]+[^\s?#@]*)?$"),
-        in_remote("Server's address", "A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT."),
-        RENEWS,
-    ] = ""
-    remote_model: Annotated[
-        str,
-        Meta(max_length=300),
-        in_remote("Server's model", "The model's name on that server; empty: the only one there."),
+        Meta(max_length=1000, pattern=r"^(https?://[^\s/?#@]+[^\s?#@]*(#\S+)?)?$"),
+        in_remote(
+            "Server's address",
+            "A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT, or http://HOST:PORT#MODEL "
+            "if it has several models.",
+        ),
         RENEWS,
     ] = ""
     remote_adapters: Annotated[
@@ -211,14 +199,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
         RENEWS,
     ] = ""
-    remote_key_in_clear: Annotated[
-        bool,
-        in_remote(
-            "Key over plain http",
-            "Send the server's key over plain http:// to another computer too, where it can be read.",
-        ),
-        RENEWS,
-    ] = False
     # network
     silo: Annotated[bool, in_network("Silo", "No network at all.")] = True
     share: Annotated[
@@ -232,9 +212,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$"),
         in_network("Label", "A name that stands beside shared answers; no secret."),
     ] = ""
-    use_seed_list: Annotated[
-        bool, in_network("Seed list", "Begin with the seed list of this release, in the swarm.")
-    ] = True
     look_for_updates: Annotated[
         bool,
         in_network(
@@ -244,53 +221,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     lan: Annotated[bool, in_network("Local network", "Find nodes on the local network, and show this one there.")] = (
         False
     )
-    private_addresses: Annotated[
-        bool,
-        in_network("Private addresses", "Use loopback and home addresses like public ones: for a swarm in one house."),
-    ] = False
     upload_kilobytes: Annotated[
         int,
         Meta(ge=0, le=MOST_KILOBYTES),
         in_network("Sent at most", "KB a second that go to peers at most, over all links; 0: no limit."),
-    ] = 0
-    # Here and in download_kilobytes_away 0 says what it does in every setting for "away". Who wants no limit then
-    # names the highest number: one below 0 would need a word of its own in the file, the window and the command line.
-    upload_kilobytes_away: Annotated[
-        int,
-        Meta(ge=0, le=MOST_KILOBYTES),
-        in_network(
-            "Sent while you are away",
-            "KB a second to peers while nobody uses the computer; 0: the same as otherwise, 10000000: no limit.",
-        ),
     ] = 0
     download_kilobytes: Annotated[
         int,
         Meta(ge=0, le=MOST_KILOBYTES),
         in_network("Received at most", "KB a second that come from peers at most, and of models; 0: no limit."),
     ] = 0
-    download_kilobytes_away: Annotated[
-        int,
-        Meta(ge=0, le=MOST_KILOBYTES),
-        in_network(
-            "Received while you are away",
-            "KB a second from peers, and of models, while nobody uses the computer; 0: the same as otherwise, "
-            "10000000: no limit.",
-        ),
-    ] = 0
     peers: Annotated[
-        str, Meta(max_length=4000), in_network("Peers", "Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
+        str, Meta(max_length=4000), in_kept("Peers", "Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
     ] = ""
     invited: Annotated[
         str,
         Meta(max_length=4000),
-        in_network(
+        in_kept(
             "Peers by invite", "Peers that an invite named: dialled only on the public internet. Set by peers join."
         ),
     ] = ""
     blocked: Annotated[
         str,
         Meta(max_length=7000),
-        in_network(
+        in_kept(
             "Blocked peers", "Keys of blocked peers, by comma: this node neither links to them nor learns from them."
         ),
     ] = ""
@@ -314,7 +268,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     swarm: Annotated[
         str,
         Meta(pattern=r"^([0-9a-f]{64})?$"),
-        in_network(
+        in_kept(
             "Private swarm",
             "Admission key of the private swarm to be in; empty: the public one. Set by peers join, found.",
         ),
@@ -322,7 +276,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     admission: Annotated[
         str,
         Meta(pattern=r"^([0-9a-f]{144})?$"),
-        in_network("Admission", "What admits this node's key to the private swarm. Set by peers join."),
+        in_kept("Admission", "What admits this node's key to the private swarm. Set by peers join."),
     ] = ""
     # gentle
     round_most: Annotated[
@@ -331,24 +285,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         in_gentle("A round takes at most", "Seconds. No model whose round takes longer here is recommended."),
     ] = 60
     threads: Annotated[int, Meta(ge=0, le=1024), in_gentle("Threads", "Threads for computing; 0: half the cores.")] = 0
-    threads_away: Annotated[
-        int,
-        Meta(ge=0, le=1024),
-        in_gentle("Threads while you are away", "Threads while nobody uses the computer; 0: the same as otherwise."),
-    ] = 0
     processor_percent: Annotated[
         int,
         Meta(ge=5, le=100),
         in_gentle("Share of the threads' time", "Share of the threads' time in which the node computes, in percent."),
     ] = 100
-    processor_percent_away: Annotated[
-        int,
-        Meta(ge=0, le=100),
-        in_gentle(
-            "Share while you are away",
-            "Share of the threads' time while nobody uses the computer, in percent; 0: the same as otherwise.",
-        ),
-    ] = 0
     low_priority: Annotated[bool, in_gentle("Low priority", "Give way to every other program.")] = True
     memory_most: Annotated[
         float,
@@ -368,22 +309,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
         RENEWS,
     ] = 0.0
-    memory_reserve: Annotated[
-        float,
-        Meta(ge=0, le=1000),
-        in_gentle("Memory left free", "GB of free memory that this node leaves to other programs."),
-        RENEWS,
-    ] = 0.5
-    memory_back_after: Annotated[
-        int,
-        Meta(ge=0, le=1440),
-        in_gentle("Memory given back after", "Minutes of a pause after which its memory is given back too; 0: never."),
-    ] = 15
-    core_watts: Annotated[
-        float,
-        Meta(ge=0, le=1000),
-        in_gentle("Power of a core", "Watts of a computing core, where the processor does not tell its energy."),
-    ] = 10.0
     price_per_kwh: Annotated[
         float,
         Meta(ge=0, le=10**6),
@@ -391,17 +316,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 0.0
     # when
     when_in_use: Annotated[
-        Literal["pause", "continue"],
+        Literal["pause", "limits", "continue"],
         in_when(
             "While the computer is used",
-            "What a working node does while somebody uses the computer's keyboard or mouse.",
+            "What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you "
+            "stop. Limits: threads, processor_percent and traffic limits hold only until then. Continue: they always "
+            "hold.",
         ),
     ] = "continue"
-    away_after: Annotated[
-        int,
-        Meta(ge=1, le=1440),
-        in_when("Away after", "After so many minutes without keyboard and mouse the computer counts as unused."),
-    ] = 10
     schedule: Annotated[
         str,
         Meta(max_length=1000),
@@ -411,11 +333,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["pause", "continue"],
         in_when("On battery", "What a working node does when the computer loses its power supply."),
     ] = "pause"
-    battery_least: Annotated[
-        int,
-        Meta(ge=0, le=100),
-        in_when("Least charge", "Pause below this charge in percent, if the node goes on computing on battery."),
-    ] = 30
     on_metered: Annotated[
         Literal["pause", "continue"],
         in_when(
@@ -428,14 +345,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(max_length=2000),
         in_when("Programs to pause for", "Programs during which the node pauses, by comma: blender, steam.exe."),
     ] = ""
-    card_share: Annotated[
-        int,
-        Meta(ge=0, le=100),
-        in_when(
-            "Graphics card taken by others",
-            "Pause while other programs hold more of the graphics card's memory, in percent; 0: never.",
-        ),
-    ] = 50
     hottest: Annotated[
         int,
         Meta(ge=0, le=120),
@@ -452,13 +361,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Models folder", "Full path of the folder for models; empty: the folder that all nodes of this user share."
         ),
     ] = ""
-    hub_endpoint: Annotated[
-        str,
-        Meta(max_length=500, pattern=r"^(https?://[^\s@]+)?$"),
-        in_storage(
-            "Source of models", "Where models come from: a mirror's address; empty: HF_ENDPOINT's, else the public hub."
-        ),
-    ] = ""
     disk_gigabytes: Annotated[
         float,
         Meta(ge=0, le=100_000),
@@ -468,12 +370,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "best, then the oldest kept answers.",
         ),
     ] = 0.0
-    keep_checkpoints: Annotated[
-        int, Meta(ge=2, le=1000), in_storage("Checkpoints kept", "Checkpoints kept beside base and best."), RENEWS
-    ] = 5
-    write_gigabytes_a_day: Annotated[
-        float, Meta(gt=0, le=1000), in_storage("Written in a day", "Most that checkpoints may write a day, in GB.")
-    ] = 10.0
     # window
     language: Annotated[
         Literal["auto", "en", "de"],
@@ -486,12 +382,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         in_window("Colours", "The window's colours: the desktop's, or always light or dark."),
     ] = "system"
     text_size: Annotated[int, Meta(ge=80, le=200), in_window("Text size", "The window's text size in percent.")] = 100
-    close_to_tray: Annotated[
-        bool,
-        in_window(
-            "Close to the tray", "Closing the window leaves it in the tray, where there is one; else it is minimised."
-        ),
-    ] = True
     when_window_closes: Annotated[
         Literal["end", "continue"],
         in_window(
@@ -508,11 +398,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Notifications", "What the desktop tells while the window is closed: at most one an hour, problems at once."
         ),
     ] = "problems"
-    quiet_hours: Annotated[
-        str,
-        Meta(max_length=1000),
-        in_window("Quiet hours", "Hours of the week in which it tells nothing, like mon-sun 22-7."),
-    ] = ""
 
 
 def listed(text: str) -> list[str]:

@@ -10,6 +10,7 @@ it takes as long as a page of the window.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import re
@@ -26,23 +27,10 @@ from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, wr
 from sapo_desktop.core.files.reading import UnfitFile, read_text
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
-from sapo_desktop.core.settings import SETTINGS_VERSION, GroupName, Settings
+from sapo_desktop.core.settings import SETTINGS_VERSION, GroupName, Parameters, Settings
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
-
-_LEAST_PERCENT = 5
-"""Of the threads' time, as for `processor_percent`: with less a round would hardly end."""
-
-
-def _check_percent_away(text: str) -> None:
-    """0 has a meaning of its own there, which a type of msgspec cannot say."""
-    if 0 < int(text) < _LEAST_PERCENT:
-        raise SettingsError(
-            "processor_percent_away cannot be {value}: it is 0 (the same as otherwise) or from {least} to 100.",
-            value=text,
-            least=_LEAST_PERCENT,
-        )
 
 
 def _check_model(text: str) -> None:
@@ -56,16 +44,20 @@ def _check_model(text: str) -> None:
 _READ: Mapping[str, Callable[[str], object]] = {
     "model": _check_model,
     "schedule": schedule.parse,
-    "quiet_hours": schedule.parse,
-    "processor_percent_away": _check_percent_away,
 }
 """What else must read a value's text; it raises SettingsError where it cannot."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""
 _VERSION = "version"
-_RENAMED = {"treatment": "weighting"}
-_GONE = [("questions", 0), ("mix", "adaptive"), *(("weighting", name) for name in ("shaped", "positive", "capable"))]
-"""Values of files from before the first release for which the default stands now; a list, as values may be lists."""
+_GONE = frozenset(
+    {
+        *("generator_weights", "remote_key_in_clear", "remote_model", "use_seed_list", "private_addresses"),
+        *("upload_kilobytes_away", "download_kilobytes_away", "threads_away", "processor_percent_away"),
+        *("memory_reserve", "memory_back_after", "core_watts", "away_after", "battery_least", "card_share"),
+        *("hub_endpoint", "keep_checkpoints", "write_gigabytes_a_day", "close_to_tray", "quiet_hours"),
+    }
+)
+"""Settings of older files. The program decides these now; what took their place is in CHANGELOG.md."""
 _YES, _NO = {"on", "true", "yes", "1"}, {"off", "false", "no", "0"}
 
 
@@ -105,7 +97,8 @@ class _Field(Record, frozen=True):
 
 def read(path: Path, now: float | None = None) -> ReadSettings:
     """The settings in the file; the defaults where there is none. With `now`, in Unix time, a file that is no TOML is
-    set aside under that time and the defaults hold; whoever asks for that says what is `said`.
+    set aside under that time and the defaults hold, and settings that are gone leave the file; the caller reports
+    what is `said`.
 
     Raises:
         SettingsError: no TOML, an unknown key, a value out of range, a newer version, or a file that cannot be read.
@@ -135,7 +128,11 @@ def read(path: Path, now: float | None = None) -> ReadSettings:
             error=str(error),
         ) from error
     migrated = _migrated(values, path)
-    return ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
+    found = ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
+    if found.said and now is not None:
+        with contextlib.suppress(SettingsError):  # a file that cannot be written is named again at the next start
+            write(path, found.settings)
+    return found
 
 
 def set_aside(path: Path, now: float) -> str:
@@ -162,9 +159,8 @@ def write(path: Path, settings: Settings) -> None:
 
     with disk_errors_as(SettingsError, sentence("The settings file {path} could not be written", path=str(path))):
         document = _document(path)
-        if document.get(_VERSION, SETTINGS_VERSION) != SETTINGS_VERSION:
-            for old in [key for key in document if key not in _FIELDS and key != _VERSION]:
-                document.remove(old)  # `read` took its value over under today's name
+        for old in [key for key in document if key not in _FIELDS and key != _VERSION]:
+            document.remove(old)  # `read` has named it
         for field in _FIELDS.values():
             key, value = field.info.key, getattr(settings, field.info.key)
             if key not in document:
@@ -177,14 +173,19 @@ def write(path: Path, settings: Settings) -> None:
         write_atomically(path, tomlkit.dumps(document).encode())
 
 
+def keys_of(*groups: GroupName) -> list[str]:
+    """The settings of these groups, in the order of the file."""
+    return [key for key, field in _FIELDS.items() if field.info.group in groups]
+
+
 def describe(key: str) -> SettingInfo:
     """What a setting means and allows; SettingsError with the nearest name where there is none such."""
     return _field(key).info
 
 
 def known_keys() -> list[str]:
-    """The settings' names, in the order of the file."""
-    return list(_FIELDS)
+    """The settings' names, in the order of the file, without what commands keep there."""
+    return [key for key, field in _FIELDS.items() if field.info.group != "kept"]
 
 
 def shown(key: str, value: bool | int | float | str) -> bool | int | float | str:
@@ -195,13 +196,13 @@ def shown(key: str, value: bool | int | float | str) -> bool | int | float | str
     return f"{scheme if separator else ''}{separator}***@{value.rpartition('@')[2]}"
 
 
-def parse_value(key: str, text: str) -> bool | int | float | str:
+def parse_value(key: str, text: str, *, lab: bool = False) -> bool | int | float | str:
     """The value that a person typed for a setting.
 
     Raises:
         SettingsError: no such setting, or the text is not what it allows; the message names what is.
     """
-    field = _field(key)
+    field = _PARAMETERS[key] if lab and key in _PARAMETERS else _field(key)
     value = _typed(field.kind, text.strip())
     if value is None or not _fits(value, field):
         raise SettingsError(
@@ -216,8 +217,8 @@ def parse_value(key: str, text: str) -> bool | int | float | str:
     return value
 
 
-def apply(settings: Settings, values: Mapping[str, str]) -> Settings:
-    """The settings with all of the typed values taken over, or none.
+def apply(settings: Settings, values: Mapping[str, str], *, lab: bool = False) -> Settings:
+    """The settings with all of the typed values taken over, or none. `lab`: values may be its parameters, too.
 
     Raises:
         SettingsError: names everything that is wrong, a line each.
@@ -226,7 +227,7 @@ def apply(settings: Settings, values: Mapping[str, str]) -> Settings:
     wrong: list[Text] = []
     for key, text in values.items():
         try:
-            taken[key] = parse_value(key, text)
+            taken[key] = parse_value(key, text, lab=lab)
         except SettingsError as error:
             wrong.append(error.text)
     if wrong:
@@ -236,12 +237,12 @@ def apply(settings: Settings, values: Mapping[str, str]) -> Settings:
 
 def reset(settings: Settings, keys: Sequence[str]) -> Settings:
     """The settings with the named keys back at their defaults, or all of them where none is named."""
-    return msgspec.structs.replace(settings, **{key: describe(key).default for key in keys or _FIELDS})
+    return msgspec.structs.replace(settings, **{key: describe(key).default for key in keys or known_keys()})
 
 
 def changed_keys(settings: Settings) -> list[str]:
     """The keys whose value is not the default."""
-    return [key for key, field in _FIELDS.items() if getattr(settings, key) != field.info.default]
+    return [key for key in known_keys() if getattr(settings, key) != _FIELDS[key].info.default]
 
 
 def _document(path: Path) -> TOMLDocument:
@@ -266,7 +267,7 @@ def _document(path: Path) -> TOMLDocument:
 
 
 def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
-    """The values under today's names; of a file from before the first release without those that are gone."""
+    """The values without those that are gone."""
     newest = SETTINGS_VERSION
     version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
@@ -284,21 +285,17 @@ def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
             version=_quoted(version),
             newest=newest,
         )
-    if version == newest:
-        return values
-    renamed = {_RENAMED.get(key, key): value for key, value in values.items() if key != "kl_weight"}
-    return {key: value for key, value in renamed.items() if (key, value) not in _GONE}
+    return {key: value for key, value in values.items() if key not in _GONE and key not in _PARAMETERS}
 
 
 def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
     """Which values of an older file stand for nothing any more."""
-    gone = [key for key in before if _RENAMED.get(key, key) in _FIELDS and _RENAMED.get(key, key) not in after]
+    gone = [key for key in before if key not in after]
     if not gone:
         return ""
     return sentence(
-        "The settings file has values that this version does not have any more: {values}. You need not do anything; "
-        "a value that you set takes their place.",
-        values=", ".join(f"{key} = {before[key]} (now {_FIELDS[_RENAMED.get(key, key)].info.default})" for key in gone),
+        "The settings file has values that this version decides by itself: {values}. You need not do anything.",
+        values=", ".join(f"{key} = {_quoted(before[key])}" for key in gone),
     )
 
 
@@ -391,10 +388,10 @@ def _allowed(kind: inspect.Type) -> Text:
             raise TypeError(f"no words for a setting of type {kind}")
 
 
-def _fields() -> dict[str, _Field]:
-    found = inspect.type_info(Settings)
+def _fields(of: type[Parameters]) -> dict[str, _Field]:
+    found = inspect.type_info(of)
     assert isinstance(found, inspect.StructType)
-    hints = msgspec.structs.fields(Settings)
+    hints = msgspec.structs.fields(of)
     return {field.name: _field_of(field, hint.type) for field, hint in zip(found.fields, hints, strict=True)}
 
 
@@ -415,4 +412,5 @@ def _field_of(field: inspect.Field, hint: Any) -> _Field:
     return _Field(info=info, kind=field.type.type, hint=hint)
 
 
-_FIELDS = _fields()
+_PARAMETERS = _fields(Parameters)
+_FIELDS = {key: field for key, field in _fields(Settings).items() if key not in _PARAMETERS}

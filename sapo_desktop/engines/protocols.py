@@ -246,8 +246,6 @@ class LoadRemote(EngineMessage, frozen=True):
     folder: str
     """The same model in transformers' layout on this machine, for its tokenizer."""
     key: str | None = None
-    key_in_clear: bool = False
-    """Whether the key may travel unencrypted to another machine."""
     adapters: AdapterFolder | None = None
     """Without it nothing learned gets there."""
     seconds: float = 600.0

@@ -73,7 +73,7 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
     def settings(self) -> Settings:
         """Those of its nodes. Raises SettingsError."""
         weighting = {"weighting": self.weighting} if self.weighting else {}
-        return settings_file.apply(_BASE, {**self.values, **weighting})
+        return settings_file.apply(_BASE, {**self.values, **weighting}, lab=True)
 
     def share(self, groups: int) -> MixShare:
         """Own and external groups of a step of so many."""

@@ -15,33 +15,19 @@ from sapo_desktop.core.sentences import Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import existing
 from sapo_desktop.system.hardware import gpus, memory_quota, torch_takes_cards, usable_cores
-from sapo_desktop.system.presence.battery import power
 from sapo_desktop.system.presence.sensors import degrees
-
-_LEAST_MEMORY = 600_000_000
-"""Bytes that a node of the smallest model takes."""
 
 
 def beyond(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
     """Why, for those of these settings that this computer cannot keep."""
     found: dict[str, Text] = {}
     cores = usable_cores()
-    for key in ("threads", "threads_away"):
-        if key in keys and getattr(settings, key) > cores:
-            found[key] = sentence(
-                "{key} cannot be {value}: a node may use {cores} cores here, and more threads than cores make each "
-                "round many times slower. Choose at most {cores}, or 0.",
-                key=key,
-                value=str(getattr(settings, key)),
-                cores=str(cores),
-            )
-    memory = _memory()
-    if "memory_reserve" in keys and settings.memory_reserve * 1e9 > memory - _LEAST_MEMORY:
-        found["memory_reserve"] = sentence(
-            "memory_reserve cannot be {value} GB: this computer has {memory}, and no model would have room in what is "
-            "left. Choose less.",
-            value=f"{settings.memory_reserve:g}",
-            memory=Size(bytes=memory),
+    if "threads" in keys and settings.threads > cores:
+        found["threads"] = sentence(
+            "threads cannot be {value}: a node may use {cores} cores here, and more threads than cores make each "
+            "round many times slower. Choose at most {cores}, or 0.",
+            value=str(settings.threads),
+            cores=str(cores),
         )
     if "device" in keys and (reason := _no_device(settings.device)):
         found["device"] = reason
@@ -57,7 +43,7 @@ def idle_limits(settings: Settings, keys: Collection[str], places: Path) -> list
         for key, there in (("memory_most", _memory()), ("card_memory_most", card), ("disk_gigabytes", disk))
         if key in keys and there and getattr(settings, key) * 1e9 > there
     ]
-    now, heat = power(), degrees() if "hottest" in keys and settings.hottest else None
+    heat = degrees() if "hottest" in keys and settings.hottest else None
     if heat is not None and heat >= settings.hottest:
         said.append(sentence("It is {degrees} degrees now, so the node pauses at once.", degrees=f"{heat:.0f}"))
     for key, named in (("models_folder", str(places)), ("remote_adapters", settings.remote_adapters)):
@@ -68,8 +54,6 @@ def idle_limits(settings: Settings, keys: Collection[str], places: Path) -> list
             )
     if "listen" in keys and settings.listen and (reason := _no_place(settings.listen)):
         said.append(sentence("This computer cannot listen at {where}: {reason}.", where=settings.listen, reason=reason))
-    if "battery_least" in keys and not now.battery and now.charge is None:
-        said.append(sentence("This computer shows no battery now: battery_least does nothing without one."))
     return said
 
 

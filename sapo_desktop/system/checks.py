@@ -20,6 +20,7 @@ import psutil
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import KeyringClosed, SapoError
+from sapo_desktop.core.fitting import MEMORY_LEFT_FREE
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Size
 from sapo_desktop.core.settings import Settings
@@ -73,7 +74,7 @@ def computer_checks(
         *_shared_checks(folder, written),
         disk("disk", folder.root, here.disk_free),
         _models_disk(models, settings),
-        memory(here, settings),
+        memory(here),
         graphics(here, settings, _nvidia_cards_on_the_bus()),
     ]
 
@@ -314,9 +315,9 @@ def _models_disk(models: Path, settings: Settings) -> Check:
     return disk("models' disk", models, psutil.disk_usage(str(existing(models))).free)
 
 
-def memory(here: Hardware, settings: Settings) -> Check:
-    """Enough for the smallest node, beside what the settings leave to others."""
-    left = here.memory_free - int(settings.memory_reserve * 1e9)
+def memory(here: Hardware) -> Check:
+    """Enough for the smallest node, besides what is left to other programs."""
+    left = here.memory_free - MEMORY_LEFT_FREE
     said = f"{Size(bytes=here.memory_free)} of {Size(bytes=here.memory)} free"
     said += " in this container." if here.memory_limited else "."
     if left < _NEEDED_MEMORY:
@@ -324,8 +325,8 @@ def memory(here: Hardware, settings: Settings) -> Check:
             "memory",
             "limited",
             f"{said} A node needs {Size(bytes=_NEEDED_MEMORY)} with the smallest model, and leaves "
-            f"{Size(bytes=int(settings.memory_reserve * 1e9))} to others.",
-            "Close programs that need much memory, or lower the setting memory_reserve.",
+            f"{Size(bytes=MEMORY_LEFT_FREE)} to others.",
+            "Close programs that need much memory.",
         )
     return Check("memory", "good", said)
 

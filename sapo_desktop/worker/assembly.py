@@ -92,7 +92,7 @@ async def assemble(
     """
     levels = group_levels(parse_tasks(catalogue, still_there(catalogue, settings.tasks)))
     on_step(sentence("looking at what was learned before, step 1 of 4"))
-    keeper = _keeper(folder, settings)
+    keeper = _keeper(folder)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
     look = partial(probe_with, folder.cache)
@@ -232,11 +232,17 @@ async def _load(node: Node, checkpoint: Checkpoint | None) -> None:
             load = node.engine.restart  # what is left of the larger one goes with its process
 
 
-def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
+WRITTEN_A_DAY = 10_000_000_000
+"""Bytes that checkpoints may write: 4 TB a year, a tenth of what a small SSD is guaranteed for."""
+KEPT_CHECKPOINTS = 5
+"""Besides base and best: enough to step back over an evening, little enough for a full disk."""
+
+
+def _keeper(folder: DataFolder) -> Keeper:
     history, now = History.for_node(folder.history), time.time()
     written = history.checkpoints_written(now - 2 * DAY)
-    budget = WriteBudget(settings.write_gigabytes_a_day * 1e9, written, now)
-    return Keeper(CheckpointStore(folder.checkpoints), history, budget, settings.keep_checkpoints)
+    budget = WriteBudget(WRITTEN_A_DAY, written, now)
+    return Keeper(CheckpointStore(folder.checkpoints), history, budget, KEPT_CHECKPOINTS)
 
 
 @dataclass(frozen=True)

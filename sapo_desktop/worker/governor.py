@@ -43,6 +43,12 @@ from sapo_desktop.core.why import (
 )
 from sapo_desktop.system.presence.watch import Presence
 
+AWAY_MINUTES = 10
+"""Without keyboard and mouse, after which the computer counts as unused: longer than one reads a page."""
+LEAST_CHARGE = 30
+"""Percent of a battery, below which a node that goes on computing on battery pauses: some is left for its owner."""
+CARD_SHARE = 50
+"""Percent of a card's memory in other programs' hands, above which the node pauses: a game or a training runs there."""
 COOLER = 5
 """Degrees below the limit at which a computer that was too hot is not any more."""
 
@@ -134,7 +140,7 @@ def decide(state: Situation, settings: Settings, now: float) -> Decision:
     """The decision for this moment, `now` in Unix time. A pause of the user goes before what holds back or works."""
     held = state.not_kept or _held_back(state, settings, now)
     node, why = _state(state, held, settings, now)
-    bounds = _bounds(settings, away=_is_away(state.here, settings))
+    bounds = _bounds(settings, state)
     threads = min(bounds.threads, state.cores) or max(1, state.cores // 2)
     return Decision(
         state=node,
@@ -155,20 +161,12 @@ class _Bounds(NamedTuple):
     download: int
 
 
-def _bounds(settings: Settings, *, away: bool) -> _Bounds:
-    """The limits that have a second value for "away", where 0 says: the same as otherwise. Memory has none, as a model
-    does not shrink when somebody comes back (docs/guest.md)."""
-    there = _Bounds(
-        settings.threads, settings.processor_percent, settings.upload_kilobytes, settings.download_kilobytes
-    )
-    if not away:
-        return there
-    return _Bounds(
-        settings.threads_away or there.threads,
-        settings.processor_percent_away or there.percent,
-        settings.upload_kilobytes_away or there.upload,
-        settings.download_kilobytes_away or there.download,
-    )
+def _bounds(settings: Settings, state: Situation) -> _Bounds:
+    """The limits, which may end while nobody uses the computer. That of memory stays, as a model does not shrink when
+    somebody comes back (docs/guest.md)."""
+    if settings.when_in_use == "limits" and _is_away(state.here):
+        return _Bounds(state.cores, percent=100, upload=0, download=0)
+    return _Bounds(settings.threads, settings.processor_percent, settings.upload_kilobytes, settings.download_kilobytes)
 
 
 def _state(state: Situation, held: Why | None, settings: Settings, now: float) -> tuple[NodeState, Why]:
@@ -201,8 +199,8 @@ def _held_back(state: Situation, settings: Settings, now: float) -> Why | None:
         return OutOfHours(until=schedule.next_change(hours, now) or now)
     if here.on_battery and settings.on_battery == "pause":
         return OnBattery()
-    if here.on_battery and here.charge is not None and here.charge < settings.battery_least:
-        return OnBattery(below=settings.battery_least)
+    if here.on_battery and here.charge is not None and here.charge < LEAST_CHARGE:
+        return OnBattery(below=LEAST_CHARGE)
     if here.metered and settings.on_metered == "pause" and not settings.silo:
         return Metered()
     limit = settings.hottest - (COOLER if state.too_hot else 0)
@@ -210,16 +208,16 @@ def _held_back(state: Situation, settings: Settings, now: float) -> Why | None:
         return TooHot(limit=settings.hottest)
     if here.program is not None and settings.pause_for:
         return ProgramRuns(name=here.program)
-    if settings.card_share and here.card_share > settings.card_share:
-        return CardTaken(limit=settings.card_share)
-    if settings.when_in_use == "pause" and here.idle is not None and not _is_away(here, settings):
-        return InUse(minutes=settings.away_after)
+    if here.card_share > CARD_SHARE:
+        return CardTaken(limit=CARD_SHARE)
+    if settings.when_in_use == "pause" and here.idle is not None and not _is_away(here):
+        return InUse(minutes=AWAY_MINUTES)
     return None
 
 
-def _is_away(here: Presence, settings: Settings) -> bool:
+def _is_away(here: Presence) -> bool:
     """Whether nobody uses the computer, as far as that can be told."""
-    return here.idle is not None and here.idle >= 60 * settings.away_after
+    return here.idle is not None and here.idle >= 60 * AWAY_MINUTES
 
 
 def _is_anyway(state: Situation, now: float) -> bool:

@@ -106,7 +106,7 @@ class Meter:
         passed = max(1e-3, now - self._time)
         cpu = sum(max(0.0, spent - before.cpu.get(pid, spent)) for pid, spent in taken.cpu.items())
         self.cpu += cpu
-        joules = self._energy.look(cpu, settings.core_watts, list(taken.cpu))
+        joules = self._energy.look(cpu, CORE_WATTS, list(taken.cpu))
         self._before, self._time = taken, now
         self._unkept += joules
         self.now = Usage(
@@ -194,6 +194,12 @@ class Throttle:
         self._hold(self._left < 0)
 
 
+MEMORY_BACK_MINUTES = 15
+"""Of a pause, after which its memory is given back, too: loading again takes seconds."""
+CORE_WATTS = 10.0
+"""Of a computing core, where the processor does not tell its energy: what laptops and desktops of today take."""
+
+
 class Guest:
     """Sees to it that a node keeps to what its user allows: looks at the computer and at itself, again and again.
 
@@ -234,8 +240,6 @@ class Guest:
         """What was said last of what may go on for long."""
         self._counted: tuple[float, float] | None = None
         """When the disk was looked at, and the cap then."""
-        self._may_write = self._node.settings.write_gigabytes_a_day
-        """What checkpoints may write in a day, as the keeper was told."""
         self._newest: Checkpoint | None = None
         """Up to which it is known what checkpoints wrote."""
 
@@ -316,14 +320,14 @@ class Guest:
     async def _bound_memory(self) -> None:
         """Give memory back after a long pause, and where the node holds more than it may."""
         node, held = self._node, self.meter.now.memory
-        minutes, most = node.settings.memory_back_after, int(node.settings.memory_most * 1e9)
+        most = int(node.settings.memory_most * 1e9)
         if await asyncio.to_thread(self._ceiling.follow, most):
             self._renew()
         text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
         self._tell_once("ceiling", self._ceiling.refused, "info", text)
-        long_ago = minutes and node.gate.asleep_for >= 60 * minutes
+        long_ago = node.gate.asleep_for >= 60 * MEMORY_BACK_MINUTES
         if long_ago and any(host.pid is not None for host in node.hosts):
-            log.info("Paused for %d min: the memory is given back.", minutes)
+            log.info("Paused for %d min: the memory is given back.", MEMORY_BACK_MINUTES)
             await node.put_away()
         elif not node.engine.running:
             return
@@ -360,9 +364,6 @@ class Guest:
     async def _bound_disk(self) -> None:
         """Count what is on disk now and then, and delete what can be spared above the cap."""
         node, now = self._node, time.monotonic()
-        if (may_write := node.settings.write_gigabytes_a_day) != self._may_write:
-            self._may_write = may_write
-            await node.keeper.allow(may_write * 1e9)
         cap, places = node.settings.disk_gigabytes, [self._places, models_folder(node.settings)]
         due = self._counted is None or now - self._counted[0] >= DISK_SECONDS
         if due or node.keeper.newest is not self._newest:

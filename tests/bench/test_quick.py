@@ -1,5 +1,5 @@
 """Every script with figures still runs (`--quick --json`), so that none of them rots; what it says is not judged. Left
-out: node.overlapped, whose quick run takes minutes, and engines.card, which needs a card."""
+out: engines.card, which needs a card."""
 
 import subprocess
 import sys

@@ -397,10 +397,10 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
 def test_what_the_nodes_computer_cannot_keep_stands_beside_the_setting_with_the_reason(
     run: Words, door: FakeDoor
 ) -> None:
-    door.node.unsupported = {"hottest": "No sensors.", "when_in_use": "No desktop.", "threads_away": "No desktop."}
+    door.node.unsupported = {"hottest": "No sensors.", "when_in_use": "No desktop.", "keep_awake": "No desktop."}
     assert run("settings") == 0
     assert "not here: hottest. No sensors." in run.stdout
-    assert "not here: threads_away, when_in_use. No desktop." in run.stdout
+    assert "not here: when_in_use, keep_awake. No desktop." in run.stdout
     assert run("settings", "get", "hottest", "--json") == 0
     assert run.lines[-1]["unsupported"] == "No sensors."
     assert run("settings", "get", "seed") == 0

@@ -72,6 +72,7 @@ class LibraryNode(FakeNode):
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     with_a_network(monkeypatch)
     with running_hub() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
         server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
         yield server
 
@@ -98,7 +99,7 @@ def alone(tmp_path: Path, hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> W
 
 def keep(folder: Path, hub: FakeHub, *, silo: bool) -> None:
     folder.mkdir(exist_ok=True)
-    values = Settings(silo=silo, hub_endpoint=hub.endpoint, models_folder=str(folder / "models"))
+    values = Settings(silo=silo, models_folder=str(folder / "models"))
     settings_file.write(folder / "settings.toml", values)
 
 

@@ -326,8 +326,8 @@ FAULTS = (
         "reserve-in-bytes",
         "models",
         "The memory that was to stay free for other programs is taken.",
-        "self.reserve = int(settings.memory_reserve * 1e9)",
-        "self.reserve = int(settings.memory_reserve)",
+        "MEMORY_LEFT_FREE = 500_000_000",
+        "MEMORY_LEFT_FREE = 500",
         first="test_fit",
     ),
     # -- window ------------------------------------------------------------------------------------------------------

@@ -8,26 +8,22 @@ import pytest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import beyond
 from sapo_desktop.system.hardware import Gpu
-from sapo_desktop.system.presence.battery import Power
 
 CARD = Gpu("A card", 8 * 10**9, 8 * 10**9, "GPU-1")
 
 
 @pytest.fixture(autouse=True)
 def computer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two cores, 8 GB of memory, no card, no battery."""
+    """Two cores, 8 GB of memory, no card."""
     monkeypatch.setattr(beyond, "usable_cores", lambda: 2)
     monkeypatch.setattr(beyond, "_memory", lambda: 8 * 10**9)
     monkeypatch.setattr(beyond, "gpus", list)
-    monkeypatch.setattr(beyond, "power", Power)
 
 
 @pytest.mark.parametrize(
     ("key", "kept", "refused"),
     [
         ("threads", (0, 1, 2), (3, 64)),
-        ("threads_away", (0, 2), (3, 1024)),
-        ("memory_reserve", (0.0, 0.5, 7.0), (7.5, 1000.0)),
         ("device", ("auto", "cpu"), ("cuda",)),
     ],
 )
@@ -59,10 +55,3 @@ def test_a_limit_above_all_there_is_is_said(
         assert beyond.idle_limits(msgspec.structs.replace(Settings(), **{key: value}), [key], tmp_path / "new") == []
     (said,) = beyond.idle_limits(msgspec.structs.replace(Settings(), **{key: vain}), [key], tmp_path / "new")
     assert key in str(said)
-
-
-@pytest.mark.parametrize("there", [Power(), Power(False, 80), Power(True, None, "BAT0")])
-def test_a_charge_without_a_battery_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: Power) -> None:
-    monkeypatch.setattr(beyond, "power", lambda: there)
-    said = beyond.idle_limits(Settings(battery_least=50), ["battery_least"], tmp_path)
-    assert bool(said) == (there == Power())

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from sapo_desktop.core.records import RoundReport
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import Client, connect, start_worker
 from sapo_desktop.worker.control.messages.events import Event, RoundFinished, StateChanged
 from sapo_desktop.worker.store.history import History
@@ -59,6 +60,13 @@ async def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
     await until(client, is_state("idle"))
     await ended(client)
     return reports(data)
+
+
+def write_no_more_today(data: Path) -> None:
+    """Have checkpoints written so much already that no round gets one of its own."""
+    history = History(DataFolder.open(data).history)
+    history.record_checkpoint(0, 0, 10**12)
+    history.close()
 
 
 def is_state(name: str) -> Callable[[Event], bool]:

@@ -22,6 +22,7 @@ from tests.whole.nodes import (
     wait_gone,
     wait_stopped,
     worker,
+    write_no_more_today,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -92,7 +93,8 @@ async def test_a_worker_whose_terminal_is_gone_ends_and_goes_on_at_the_next_star
 
 
 async def test_quitting_keeps_the_rounds_that_the_write_allowance_left_without_a_checkpoint(tmp_path: Path) -> None:
-    client = await worker(tmp_path, 100, write_gigabytes_a_day="1e-9")
+    write_no_more_today(tmp_path)
+    client = await worker(tmp_path, 100)
     await until(client, finished(2))
     await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
     await client.call(Quit())

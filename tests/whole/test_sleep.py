@@ -16,7 +16,7 @@ from jeepney import DBusAddress, HeaderFields, Message, new_method_return, new_s
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import open_dbus_connection
 
-from tests.whole.nodes import PATIENCE, finished, played, until, wait_gone, worker
+from tests.whole.nodes import PATIENCE, finished, played, until, wait_gone, worker, write_no_more_today
 
 NAME, PATH = "org.freedesktop.login1", "/org/freedesktop/login1"
 pytestmark = [
@@ -79,8 +79,8 @@ async def test_what_was_learned_is_on_disk_before_the_computer_sleeps_and_the_no
     with a_bus() as address:
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
         logind = Logind(address)
-        # So little may be written in a day that no round has a checkpoint of its own.
-        client = await worker(tmp_path, 100, write_gigabytes_a_day="0.000001")
+        write_no_more_today(tmp_path)
+        client = await worker(tmp_path, 100)
         for number, night in ((2, "first"), (5, "last")):
             await until(client, finished(number))
             assert await asyncio.to_thread(logind.asked.wait, PATIENCE), f"nothing holds the {night} sleep back"

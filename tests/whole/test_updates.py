@@ -38,7 +38,7 @@ def test_a_node_looks_once_and_never_in_silo(tmp_path: Path) -> None:
     build = tmp_path / "updates.toml"
     with served(tmp_path / "site", asked, version="9.9.9", date=today, expires=today + timedelta(days=1)) as address:
         build.write_text(f'address = "{address}"\nkeys = ["{public(1)}"]\n')
-        sapo(data, "settings", "set", "use_seed_list=off")
+        sapo(data, "settings", "set", "lan=off")
         worker = subprocess.Popen([sys.executable, "-c", WORKER, str(build), str(data)], stderr=subprocess.PIPE)
         try:
             ended = time.monotonic() + 200

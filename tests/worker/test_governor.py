@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sapo_desktop.core import schedule
-from sapo_desktop.core.settings import MOST_KILOBYTES, Settings
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import (
     Answering,
     CardTaken,
@@ -136,10 +136,9 @@ def test_what_was_too_hot_cools_down_a_little_before_it_goes_on() -> None:
 
 
 IN_USE = {"threads": 2, "processor_percent": 50, "upload_kilobytes": 30, "download_kilobytes": 40}
-AWAY = {"threads_away": 6, "processor_percent_away": 90, "upload_kilobytes_away": 500, "download_kilobytes_away": 600}
 
 
-def limits(here: Presence, **settings: int) -> tuple[int, float, int, int]:
+def limits(here: Presence, **settings: object) -> tuple[int, float, int, int]:
     decision = decide(situation(WORKING, here=here), msgspec.convert(settings, Settings), NOW)
     return decision.threads, decision.cores, decision.upload, decision.download
 
@@ -147,19 +146,16 @@ def limits(here: Presence, **settings: int) -> tuple[int, float, int, int]:
 @pytest.mark.parametrize(
     ("settings", "idle", "expected"),
     [
-        (IN_USE | AWAY, 600.0, (6, 5.4, 500, 600)),
-        (IN_USE | AWAY, 599.0, (2, 1.0, 30, 40)),
-        (IN_USE | AWAY, None, (2, 1.0, 30, 40)),
-        (IN_USE, 600.0, (2, 1.0, 30, 40)),
-        (IN_USE | {"threads_away": 1}, 600.0, (1, 0.5, 30, 40)),
-        (IN_USE | {"processor_percent_away": 100}, 600.0, (2, 2.0, 30, 40)),
-        (IN_USE | {"upload_kilobytes_away": MOST_KILOBYTES}, 600.0, (2, 1.0, MOST_KILOBYTES, 40)),
-        (AWAY, 0.0, (4, 4.0, 0, 0)),
+        (IN_USE | {"when_in_use": "limits"}, 600.0, (8, 8.0, 0, 0)),
+        (IN_USE | {"when_in_use": "limits"}, 599.0, (2, 1.0, 30, 40)),
+        (IN_USE | {"when_in_use": "limits"}, None, (2, 1.0, 30, 40)),
+        (IN_USE | {"when_in_use": "continue"}, 600.0, (2, 1.0, 30, 40)),
+        (IN_USE | {"when_in_use": "pause"}, 600.0, (2, 1.0, 30, 40)),
         ({}, 600.0, (4, 4.0, 0, 0)),
     ],
 )
-def test_each_limit_has_a_second_value_while_nobody_is_there(
-    settings: dict[str, int], idle: float | None, expected: tuple[int, float, int, int]
+def test_limits_may_end_while_nobody_is_there(
+    settings: dict[str, object], idle: float | None, expected: tuple[int, float, int, int]
 ) -> None:
     assert limits(Presence(idle=idle), **settings) == pytest.approx(expected)
 
@@ -190,13 +186,10 @@ all_settings = st.builds(
     silo=st.booleans(),
     schedule=st.sampled_from(["", NOT_NOW, schedule.written(frozenset({schedule.hour_of_week(NOW)}))]),
     on_battery=st.sampled_from(["pause", "continue"]),
-    battery_least=percent,
     on_metered=st.sampled_from(["pause", "continue"]),
     pause_for=st.sampled_from(["", "blender"]),
-    card_share=percent,
     hottest=st.integers(0, 120),
-    when_in_use=st.sampled_from(["pause", "continue"]),
-    away_after=st.integers(1, 30),
+    when_in_use=st.sampled_from(["pause", "limits", "continue"]),
 )
 
 
@@ -210,12 +203,12 @@ def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
     return any(
         (
             rules.schedule == NOT_NOW,
-            here.on_battery and (rules.on_battery == "pause" or charge < rules.battery_least),
+            here.on_battery and (rules.on_battery == "pause" or charge < 30),
             here.metered and rules.on_metered == "pause" and not rules.silo,
             here.program is not None and rules.pause_for != "",
-            0 < rules.card_share < here.card_share,
+            here.card_share > 50,
             here.degrees is not None and 0 < rules.hottest < here.degrees,
-            rules.when_in_use == "pause" and here.idle is not None and here.idle < rules.away_after * 60,
+            rules.when_in_use == "pause" and here.idle is not None and here.idle < 600,
         )
     )
 
@@ -223,7 +216,7 @@ def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
 @given(wishes, presences, all_settings)
 @example(WORKING, Presence(metered=True), Settings(silo=False, on_metered="continue"))
 @example(WORKING, Presence(degrees=80.0), Settings(hottest=80))
-@example(WORKING, Presence(card_share=99.0), Settings(card_share=0))
+@example(WORKING, Presence(card_share=50.0), Settings())
 @example(WORKING, Presence(idle=600.0), Settings(when_in_use="pause"))
 @example(WORKING, Presence(idle=None, idle_unknown="no desktop"), Settings(when_in_use="pause"))
 def test_no_combination_computes_what_it_forbids_or_idles_without_a_reason(

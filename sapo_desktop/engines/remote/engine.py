@@ -88,7 +88,7 @@ class RemoteGenerator:
         if found.vocabulary is not None and found.vocabulary < len(self.words.backend):
             raise UsageError(
                 "The model '{model}' at {url} has {tokens} tokens, the one here {count}: they are not the "
-                "same. Set remote_model, or model.",
+                "same. Name its model in remote_url (#MODEL), or set model.",
                 model=found.model,
                 url=request.url,
                 tokens=found.vocabulary,
@@ -249,8 +249,6 @@ class RemoteGenerator:
     def _said(self) -> Iterator[Text]:
         """What this server cannot do, each in a sentence."""
         url = self.request.url
-        if self.request.key and in_the_clear(url):
-            yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
         if self.dialect.chats:
             yield sentence(
                 "{url} offers chat only: it puts questions into its own template, which may differ from the one "
@@ -303,10 +301,9 @@ class _Told:
 
 def _check_key(request: p.LoadRemote) -> None:
     """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
-    if request.key and in_the_clear(request.url) and not request.key_in_clear:
+    if request.key and in_the_clear(request.url):
         raise UsageError(
-            "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this "
-            "computer. Where nobody on the way can listen, set remote_key_in_clear to on.",
+            "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer.",
             url=request.url,
         )
 
@@ -330,9 +327,7 @@ class Service:
         except Refused as refused:
             said = refused.text
             if refused.status not in (401, 403):
-                said = joined(
-                    [said, sentence("Look whether that server, remote_url and remote_model are as they are meant.")]
-                )
+                said = joined([said, sentence("Check that server and remote_url.")])
             raise RemoteError(said) from refused  # a class that the worker knows
 
     def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:

@@ -83,14 +83,14 @@ def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
             if model.id == wanted:
                 return model
         raise UsageError(
-            "{url} has no model '{name}'; it has {names}. Set remote_model to one of them.",
+            "{url} has no model '{name}'; it has {names}. Name one of them in remote_url: {url}#MODEL.",
             url=server.url,
             name=wanted,
             names=names,
         )
     if len(bases) != 1:
         raise UsageError(
-            "{url} has {count} models ({names}). Set remote_model to one of them.",
+            "{url} has {count} models ({names}). Name one of them in remote_url: {url}#MODEL.",
             url=server.url,
             count=len(bases),
             names=names,

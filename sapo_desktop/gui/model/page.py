@@ -36,7 +36,7 @@ from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
 from sapo_desktop.worker.control.messages.models import DownloadModel, ImportModel, RemoveModel
 from sapo_desktop.worker.control.messages.requests import SetSettings
 
-_AT_START = frozenset({"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device"})
+_AT_START = frozenset({"model", "generator", "trainer", "device"})
 """Settings of the model, which are read when the node is put together."""
 _FITTED = ("max_tokens", "learning_rate")
 """Settings of one model that are nothing for another."""

@@ -21,6 +21,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
     {
         name: tuple(key for key in settings_file.known_keys() if settings_file.describe(key).group == name)
         for name in get_args(GroupName)
+        if name not in ("kept", "lab")
     }
 )
 """In the order in which they are shown; the most asked for first."""

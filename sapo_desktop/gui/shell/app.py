@@ -372,7 +372,7 @@ class Desktop(QObject):
     def _close(self) -> None:
         """The user closed the window: it goes where it can be had back from."""
         self._keep_looks()
-        if not (self.tray.there and self.view.settings.close_to_tray):
+        if not self.tray.there:
             self._put_away()
             return
         self.window.hide()

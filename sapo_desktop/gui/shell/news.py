@@ -1,13 +1,12 @@
 """What is worth a notification of the desktop, to a person who does not see the window: seldom, and not at night.
 
-What is wrong is told at once; all else at most once an hour. `notify` says which kinds, `quiet_hours` when none.
+What is wrong is told at once; all else at most once an hour. `notify` says which kinds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sapo_desktop.core import schedule
 from sapo_desktop.core.why import HeldBack
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -75,9 +74,8 @@ class News:
             self._say(tr("A newer version is there"), in_words(found.text))
 
     def _say(self, title: str, text: str, *, wrong: bool = False) -> None:
-        view, now = self._view, self._view.clock()
-        quiet = view.settings.quiet_hours
-        if self._seen() or (quiet and schedule.is_open(schedule.parse(quiet), now)):
+        now = self._view.clock()
+        if self._seen():
             return
         if not wrong:
             if self._told_at is not None and now - self._told_at < APART:

@@ -60,7 +60,7 @@ def choices(key: str) -> dict[str, str]:
             "pauses": tr("Problems and pauses"),
             "all": tr("All"),
         },
-        "when_in_use": {"pause": tr("Pause"), "continue": tr("Go on")},
+        "when_in_use": {"pause": tr("Pause"), "limits": tr("Keep to the limits"), "continue": tr("Go on")},
         "on_metered": {"pause": tr("Pause"), "continue": tr("Go on")},
         "weighting": {name: weighting_name(name) for name in WEIGHTINGS},
         "reward": {
@@ -69,10 +69,8 @@ def choices(key: str) -> dict[str, str]:
             "partial": tr("The marker's score"),
         },
         "shots": {"auto": tr("left to the program")},
-        "method": {"lora": tr("LoRA adapter"), "full": tr("All weights")},
         "generator": {"auto": tr("left to the program"), "torch": "PyTorch", "remote": tr("server elsewhere")},
         "trainer": {"auto": tr("left to the program"), "torch": "PyTorch", "none": tr("nothing")},
-        "generator_weights": {"auto": tr("left to the program")},
         "device": {
             "auto": tr("left to the program"),
             "cpu": tr("processor"),
@@ -87,20 +85,13 @@ def zero(key: str) -> str:
     """What 0 stands for, where it is no number of anything."""
     return {
         "threads": tr("half the cores"),
-        "threads_away": tr("as many as otherwise"),
-        "processor_percent_away": tr("as otherwise"),
-        "upload_kilobytes_away": tr("as otherwise"),
-        "download_kilobytes_away": tr("as otherwise"),
-        "memory_back_after": tr("never"),
         "memory_most": tr("no limit"),
         "disk_gigabytes": tr("no limit"),
         "upload_kilobytes": tr("no limit"),
         "download_kilobytes": tr("no limit"),
         "card_memory_most": tr("what is free"),
-        "card_share": tr("never"),
         "hottest": tr("never"),
         "max_tokens": tr("as the model needs"),
-        "learning_rate_decay": tr("as the model's"),
         "seed": tr("drawn"),
         "validate_every": tr("never"),
     }.get(key, "")
@@ -122,18 +113,12 @@ def measured(usage: Usage, price: float, gained: float | None, used: int) -> dic
     cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2)))
     return {
         "threads": cores,
-        "threads_away": cores,
         "processor_percent": cores,
-        "processor_percent_away": cores,
         "memory_most": now.format(value=numbers.size(usage.memory)),
         "card_memory_most": now.format(value=numbers.size(usage.card_memory)) if usage.card_memory else "",
-        "write_gigabytes_a_day": tr("In the last 24 hours: {size}").format(size=numbers.size(usage.written)),
         "upload_kilobytes": sent,
-        "upload_kilobytes_away": sent,
         "download_kilobytes": received,
-        "download_kilobytes_away": received,
         "disk_gigabytes": now.format(value=numbers.size(usage.disk)) if usage.disk else "",
-        "core_watts": now.format(value=tr("{watts} W").format(watts=numbers.number(usage.watts, 0))),
         "price_per_kwh": energy,
     }
 
@@ -142,22 +127,13 @@ def unit(key: str) -> str:
     """What stands behind a number."""
     return {
         "text_size": " %",
-        "core_watts": " W",
-        **dict.fromkeys(("upload_kilobytes", "upload_kilobytes_away"), tr(" KB/s")),
-        **dict.fromkeys(("download_kilobytes", "download_kilobytes_away"), tr(" KB/s")),
-        **dict.fromkeys(("processor_percent", "processor_percent_away"), " %"),
-        "card_share": " %",
-        "battery_least": " %",
+        **dict.fromkeys(("upload_kilobytes", "download_kilobytes"), tr(" KB/s")),
+        "processor_percent": " %",
         "hottest": " °C",
         "round_most": tr(" s"),
-        "away_after": tr(" min"),
-        "memory_back_after": tr(" min"),
-        "memory_reserve": " GB",
         "memory_most": " GB",
         "disk_gigabytes": " GB",
         "card_memory_most": " GB",
-        "write_gigabytes_a_day": " GB",
         "max_tokens": tr(" tokens"),
         "validate_every": tr(" rounds"),
-        "learning_rate_decay": tr(" steps"),
     }.get(key, "")

@@ -34,7 +34,7 @@ from sapo_desktop.models.files.progress import Progress, Report
 from sapo_desktop.models.files.store import KnownHash, Store
 
 MAIN = "main"
-_ADVICE = sentence("A mirror may be at fault: set another hub_endpoint, or import the model from a folder.")
+_ADVICE = sentence("A mirror may be at fault: set HF_ENDPOINT to another, or import the model from a folder.")
 _STEP = 0.25
 """Seconds of the longest wait in one go, so that another rate holds soon."""
 
@@ -191,7 +191,7 @@ class _Download:
         path.resolve().unlink()
         raise DownloadError(
             "{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror "
-            "may be at fault: try again, or set another hub_endpoint, or import the model from a folder.",
+            "may be at fault: try again, or set HF_ENDPOINT to another, or import the model from a folder.",
             name=file.name,
             found=sha256[:16],
         )

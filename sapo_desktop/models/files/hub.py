@@ -145,8 +145,8 @@ class Hub:
         listing = self._persistently(ask, say)
         if COMMIT.fullmatch(revision) and listing.commit != revision:
             raise DownloadError(
-                "{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set another "
-                "hub_endpoint.",
+                "{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set "
+                "HF_ENDPOINT to another.",
                 hub=self.endpoint,
                 commit=listing.commit,
                 revision=revision,
@@ -183,7 +183,7 @@ class Hub:
         if path.parent.name != commit:
             raise DownloadError(
                 "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or "
-                "no exact mirror of one. Set another hub_endpoint.",
+                "no exact mirror of one. Set HF_ENDPOINT to another.",
                 hub=self.endpoint,
                 other=path.parent.name,
                 repository=repository,
@@ -265,7 +265,7 @@ class Hub:
                 )
             case FileMetadataError() | ValueError() | TypeError() | KeyError() | AttributeError():
                 return DownloadError(
-                    "{hub} does not answer as a hub does ({reason}): set another hub_endpoint.",
+                    "{hub} does not answer as a hub does ({reason}): set HF_ENDPOINT to another.",
                     hub=self.endpoint,
                     reason=str(error).partition("\n")[0].partition(", so it")[0],
                 )

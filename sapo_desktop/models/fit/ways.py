@@ -16,7 +16,15 @@ from typing import Literal, NamedTuple, TypedDict
 import msgspec
 
 from sapo_desktop.core.errors import TooBig
-from sapo_desktop.core.fitting import Available, GeneratorKind, Parts, TrainerKind, Way, recommended_tokens
+from sapo_desktop.core.fitting import (
+    MEMORY_LEFT_FREE,
+    Available,
+    GeneratorKind,
+    Parts,
+    TrainerKind,
+    Way,
+    recommended_tokens,
+)
 from sapo_desktop.core.sentences import Sentence, Size, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry
@@ -104,7 +112,13 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
         return self.shape.parameters(self.architecture)
 
 
-def ways(model: Model, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
+def ways(
+    model: Model,
+    hardware: Hardware,
+    settings: Settings,
+    place: Available | None = None,
+    reserve: int = MEMORY_LEFT_FREE,
+) -> list[Way]:
     """Every way to run a model here (or in one of the places that there are here), from weak to strong, each with as
     much at once as fits; with a server elsewhere where the settings name one."""
     here = place or available(hardware, settings)
@@ -116,6 +130,8 @@ def ways(model: Model, hardware: Hardware, settings: Settings, place: Available 
     if settings.remote_url and model.trainable and AS_IT_IS not in model.gguf:
         plans.append(("remote", "torch"))
     sketches = [_Sketch(model, torch, who, learner, settings, here, hardware) for who, learner in plans]
+    for sketch in sketches:
+        sketch.reserve = reserve
     return [_largest(sketch) for sketch in sketches]
 
 
@@ -128,16 +144,17 @@ def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: 
     chosen = best(_open_ways(model, hardware, settings, llama_cpp))
     if chosen.trainer == "torch" and chosen.fits:
         return chosen
-    without = msgspec.structs.replace(settings, memory_reserve=0.0)
-    pressed = best(_open_ways(model, hardware, without, llama_cpp))
+    pressed = best(_open_ways(model, hardware, settings, llama_cpp, reserve=0))
     return pressed if pressed.fits and pressed.trainer == "torch" else chosen
 
 
-def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: bool) -> list[Way]:
+def _open_ways(
+    model: Model, hardware: Hardware, settings: Settings, llama_cpp: bool, reserve: int = MEMORY_LEFT_FREE
+) -> list[Way]:
     return [
         way
         for place in places(hardware, settings)
-        for way in ways(model, hardware, settings, place)
+        for way in ways(model, hardware, settings, place, reserve)
         if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
         and settings.trainer in ("auto", way.trainer)
         and (llama_cpp or way.generator != "llama.cpp")
@@ -146,12 +163,10 @@ def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: 
     ]
 
 
-def weights_of(model: Model, settings: Settings) -> str:
+def weights_of(model: Model) -> str:
     """Number format of the weights that llama.cpp answers with, as GGUF names it."""
     if AS_IT_IS in model.gguf:
         return AS_IT_IS
-    if settings.generator_weights != "auto":
-        return settings.generator_weights.upper()
     return "Q8_0" if model.parameters < SMALL_PARAMETERS else "Q4_K_M"
 
 
@@ -254,7 +269,7 @@ class _Sketch:
     ) -> None:
         self.model, self.torch, self.here, self.hardware = model, torch, here, hardware
         self.generator, self.trainer = generator, trainer
-        self.weights = weights_of(model, settings) if generator == "llama.cpp" else ""
+        self.weights = weights_of(model) if generator == "llama.cpp" else ""
         self.answers, self.rank = settings.answers, settings.lora_rank
         tokens = settings.max_tokens or recommended_tokens(model.parameters)
         self.tokens = max(FEWEST_TOKENS, min(tokens, model.context - model.prompt_tokens))
@@ -272,7 +287,7 @@ class _Sketch:
         self.questions = settings.questions
         self.micro_batch = settings.micro_batch
         self.most = min(MOST_AT_ONCE, self.questions * self.answers)
-        self.reserve = int(settings.memory_reserve * 1e9)
+        self.reserve = MEMORY_LEFT_FREE
         self.savings = [_PLAIN]
         """Those that can be had, by what they cost."""
         if trainer == "torch" and not torch.packed:

@@ -15,7 +15,6 @@ from sapo_desktop.system.desktop import awake
 from sapo_desktop.system.hardware import gpus
 from sapo_desktop.system.presence import sensors
 from sapo_desktop.system.presence.idle import CannotTell, Idle
-from sapo_desktop.system.presence.watch import AWAY
 
 
 def unsupported(keys: Collection[str]) -> dict[str, Text]:
@@ -77,9 +76,9 @@ def _awake() -> Text:
 
 
 _LOOKS: dict[tuple[str, ...], Callable[[], Text]] = {
-    ("when_in_use", "away_after", *AWAY): _idle,
+    ("when_in_use",): _idle,
     ("hottest",): _heat,
-    ("card_memory_most", "card_share"): _card,
+    ("card_memory_most",): _card,
     ("on_metered",): _link,
     ("keep_awake",): _awake,
 }

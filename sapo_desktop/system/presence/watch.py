@@ -20,7 +20,6 @@ from sapo_desktop.system.presence import programs, sensors
 from sapo_desktop.system.presence.battery import power
 from sapo_desktop.system.presence.idle import CannotTell, Idle
 
-AWAY = ("threads_away", "processor_percent_away", "upload_kilobytes_away", "download_kilobytes_away")
 """Settings that hold while nobody uses the computer; 0 in each: the same as otherwise."""
 SLOW_SECONDS = 10.0
 """Between looks at programs, sensors, cards and the link."""
@@ -75,7 +74,7 @@ class Watch:
         return Presence(
             metered=not settings.silo and settings.on_metered == "pause" and self._is_metered(),
             program=programs.first_of(between_commas(settings.pause_for)),
-            card_share=taken_by_others(self._own()) if settings.card_share and settings.device != "cpu" else 0.0,
+            card_share=taken_by_others(self._own()) if settings.device != "cpu" else 0.0,
             degrees=sensors.degrees() if settings.hottest else None,
         )
 
@@ -103,4 +102,4 @@ class Watch:
 
 def wants_idle(settings: Settings) -> bool:
     """Whether it matters that somebody uses the computer."""
-    return settings.when_in_use == "pause" or any(getattr(settings, key) for key in AWAY)
+    return settings.when_in_use != "continue"

@@ -29,15 +29,15 @@ from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.presence import programs
 from sapo_desktop.tasks.catalogue import parse_tasks
 from sapo_desktop.tasks.own.folder import load_tasks
-from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine
+from sapo_desktop.worker.hosts.choice import BaseModel, choose_engine
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.store.keeper import bytes_in
 
 _OF_MODEL = frozenset(
     {
-        *("model", "models_folder", "generator", "generator_weights", "trainer", "method", "lora_rank", "max_tokens"),
-        *("memory_most", "memory_reserve", "card_memory_most", "remote_url", "remote_adapters"),
+        *("model", "models_folder", "generator", "trainer", "max_tokens", "memory_most", "card_memory_most"),
+        *("remote_url", "remote_adapters"),
     }
 )
 """What is held against the model, and the model against it."""
@@ -99,25 +99,6 @@ def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text
         ways.plan(model, look(path.parent), settings, 0, choice.generator, trainer, choice.device)
     except TooBig as error:
         said.append(error.text)
-    return [*said, *_idle_with(model, choice, settings, keys)]
-
-
-def _idle_with(model: ways.Model, choice: EngineChoice, settings: Settings, keys: Collection[str]) -> list[Text]:
-    """What to say of settings that change nothing with this model."""
-    said: list[Text] = []
-    written = choice.generator == "llama.cpp" and ways.AS_IT_IS not in model.gguf
-    if "generator_weights" in keys and settings.generator_weights != "auto" and not written:
-        said.append(
-            sentence("generator_weights does nothing now: only a model folder with which llama.cpp answers needs it.")
-        )
-    if "lora_rank" in keys and settings.lora_rank > model.shape.hidden:
-        said.append(
-            sentence(
-                "lora_rank {rank} is above the width of this model, {width}: it takes memory and adds nothing.",
-                rank=str(settings.lora_rank),
-                width=str(model.shape.hidden),
-            )
-        )
     if {"max_tokens", "model"}.intersection(keys) and model.context < settings.max_tokens:
         said.append(
             sentence(

@@ -25,9 +25,7 @@ from sapo_desktop.worker.control.messages.requests import GetSettings, Request, 
 from sapo_desktop.worker.hosts import librarian
 
 Change = SetSettings | ResetSettings | SetSilo
-NEVER_AT_FAULT = frozenset(
-    {"theme", "language", "text_size", "close_to_tray", "notify", "when_window_closes", "core_watts", "price_per_kwh"}
-)
+NEVER_AT_FAULT = frozenset({"theme", "language", "text_size", "notify", "when_window_closes", "price_per_kwh"})
 """Settings for which no start fails, whatever they are. Any other one counts as a reason to try again: a start in vain
 costs seconds, one that is not tried a minute."""
 

@@ -144,12 +144,12 @@ def _empty(folder: Path) -> None:
 
 async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
     """What speaks to a server elsewhere, with a trainer beside it where anything is learned."""
+    url, _, model = settings.remote_url.partition("#")
     load = LoadRemote(
-        url=settings.remote_url,
-        model=settings.remote_model,
+        url=url,
+        model=model,
         folder=str(plan.model),
-        key=await asyncio.to_thread(remote_key.load, settings.remote_url),
-        key_in_clear=settings.remote_key_in_clear,
+        key=await asyncio.to_thread(remote_key.load, url),
         adapters=_shared(settings.remote_adapters, hosting.folder) if settings.remote_adapters else None,
         proxy=settings.proxy,
     )
@@ -191,7 +191,7 @@ def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
     is written here."""
     if is_gguf(model):
         return GgufBase(model=model, file=model, weights=_AS_IT_CAME, written_here=False)
-    weights = weights_of(describe(model), settings).lower()
+    weights = weights_of(describe(model)).lower()
     made = _shipped(model, weights) or _published(model, weights, models_folder(settings))
     if made is not None:
         return GgufBase(model=model, file=made, weights=weights, written_here=False)

@@ -43,9 +43,9 @@ def models_folder(settings: Settings) -> Path:
     return Path(settings.models_folder).expanduser().absolute() if settings.models_folder else shared_models()
 
 
-def endpoint(settings: Settings) -> str:
-    """Where models are downloaded from: the setting, else HF_ENDPOINT, else the public hub."""
-    return (settings.hub_endpoint or os.environ.get("HF_ENDPOINT", "") or PUBLIC_HUB).rstrip("/")
+def endpoint() -> str:
+    """Where models are downloaded from: HF_ENDPOINT, else the public hub."""
+    return (os.environ.get("HF_ENDPOINT", "") or PUBLIC_HUB).rstrip("/")
 
 
 def check_network(settings: Settings) -> None:
@@ -98,7 +98,7 @@ async def fetch(
         SapoError: what the download raised.
     """
     check_network(settings)
-    folder, hub = str(models_folder(settings)), endpoint(settings)
+    folder, hub = str(models_folder(settings)), endpoint()
     kilobytes = settings.download_kilobytes if rate is None else rate.kilobytes
     access = Access(endpoint=hub, most_bytes=1000 * kilobytes, proxy=settings.proxy)
     request = Fetch(folder=folder, reference=reference, files=files, access=access)

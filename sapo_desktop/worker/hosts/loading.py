@@ -177,7 +177,7 @@ def _with_file(model: ways.Model, file: Path | None, settings: Settings) -> ways
     if file is None or not file.exists() or ways.AS_IT_IS in model.gguf:
         return model
     size = sum(part.stat().st_size for part in parts_of(file) if part.exists())
-    return msgspec.structs.replace(model, gguf={**model.gguf, ways.weights_of(model, settings): size})
+    return msgspec.structs.replace(model, gguf={**model.gguf, ways.weights_of(model): size})
 
 
 def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Probe = probe) -> ModelFolder | None:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.seeds import read_seeds
@@ -160,9 +159,9 @@ def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announ
     return Announcement(signer, network, announced(address, signer.key), relay=relay, admission=linked.admission)
 
 
-def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
-    """Take in the seed list of the public swarm, where the settings let it; another swarm has no seeds of ours."""
-    if settings.use_seed_list and linked.network_id == PUBLIC_SWARM:
+def begin_with_seeds(linked: Linked, path: Path) -> None:
+    """Take in the seed list of the public swarm; another swarm has no seeds of ours."""
+    if linked.network_id == PUBLIC_SWARM:
         linked.links.seed(read_seeds(path))
 
 

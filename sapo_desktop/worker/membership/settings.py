@@ -10,20 +10,16 @@ from sapo_desktop.swarm.addresses.address import Address, is_private
 from sapo_desktop.system.network import home_addresses
 
 _NO_KEY = sentence("A peer is blocked by its key of 64 hex digits.", in_terminal="sapo-desktop peers")
-_READ_WHEN_JOINING = (
-    *("silo", "listen", "private_addresses", "label", "swarm", "admission"),
-    *("lan", "proxy", "use_seed_list"),
-)
+_READ_WHEN_JOINING = (*("silo", "listen", "label", "swarm", "admission", "lan", "proxy"),)
 
 
 def check(settings: Settings) -> None:
     """Refuse addresses and keys that cannot be read. Raises UsageError."""
     for address in addresses(settings.peers):
-        if not address.tls and not address.is_loopback and not settings.private_addresses:
+        if not address.tls and not address.is_loopback and not at_home(settings):
             raise UsageError(
-                "{address} is not encrypted: whoever is in between reads along. Use wss://, or allow it with "
-                "private_addresses.",
-                in_terminal="sapo-desktop settings set private_addresses on",
+                "{address} is not encrypted: whoever is in between reads along. Use wss://. Within a "
+                "private swarm it is allowed with the setting lan.",
                 address=str(address),
             )
     if settings.listen:
@@ -32,6 +28,12 @@ def check(settings: Settings) -> None:
         Address.parse(settings.announce)
     check_proxy(settings.proxy)
     keys_of(settings.blocked)
+
+
+def at_home(settings: Settings) -> bool:
+    """Whether loopback and home addresses that peers name are used like public ones: in a private swarm whose owner
+    has turned on the local network. In the public one a stranger could have this node dial its owner's printer."""
+    return settings.lan and bool(settings.swarm)
 
 
 def addresses(text: str) -> list[Address]:

@@ -58,7 +58,7 @@ from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Keep, Member, keep_now
 from sapo_desktop.worker.membership.private import members_of
-from sapo_desktop.worker.membership.settings import addresses, keys_of, rejoins
+from sapo_desktop.worker.membership.settings import addresses, at_home, keys_of, rejoins
 from sapo_desktop.worker.membership.view import (
     DRAWS_ONLY,
     SESSION_IDENTITY,
@@ -323,7 +323,7 @@ class SwarmSide:
             ids=ids,
             previous=around.kept_ids.previous(ids),
             book_secret=around.folder.secret("address-book"),
-            private_addresses=settings.private_addresses,
+            private_addresses=at_home(settings),
             members=members,
             admission=bytes.fromhex(settings.admission) if members else b"",
             instance=self.instance,
@@ -344,7 +344,7 @@ class SwarmSide:
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
             self._notify("info", listening_at(self._address))
-        begin_with_seeds(joined, settings, resource("seeds.txt"))
+        begin_with_seeds(joined, resource("seeds.txt"))
         return joined
 
     def _heard(self, joined: Joined, link: Link, event: LinkEvent) -> None:

@@ -83,7 +83,7 @@ class WriteBudget:
     most the whole (what it held plus what it gained); of what is larger than the bucket, the last 24 hours are added
     up. Pure: time is an argument.
 
-    `bytes_a_day`: the setting. `before`: what the last day or two saw written, oldest first; `now`:
+    `before`: what the last day or two saw written, oldest first; `now`:
     Unix time.
     """
 
@@ -249,12 +249,6 @@ class Keeper:
         if self.store.stuck and self.store.stuck != self._stuck:
             self.stays(self.store.stuck)
         self._stuck = self.store.stuck
-
-    async def allow(self, bytes_a_day: float) -> None:
-        """Let checkpoints write so much a day from now on, counted with what they wrote before."""
-        now = time.time()
-        before = await self.patiently(self.history.checkpoints_written, now - 2 * DAY)
-        self._budget = WriteBudget(bytes_a_day, before, now)
 
     async def record_eval(self, run: int, report: EvalReport) -> None:
         await self.patiently(self.history.record_eval, run, report)

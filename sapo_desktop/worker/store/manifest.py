@@ -25,17 +25,14 @@ _HASH = re.compile("[0-9a-f]{64}")
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
 _WITHOUT_EFFECT = {
     # how the window looks, and what it tells
-    "close_to_tray", "label", "language", "look_for_updates", "notify", "quiet_hours", "start_at_login", "text_size",
-    "theme", "when_window_closes",
+    "label", "language", "look_for_updates", "notify", "start_at_login", "text_size", "theme", "when_window_closes",
     # when a node computes, not what
-    "away_after", "battery_least", "card_share", "core_watts", "hottest", "keep_awake", "low_priority",
-    "memory_back_after", "on_battery", "on_metered", "pause_for", "price_per_kwh", "processor_percent",
-    "processor_percent_away", "round_most", "schedule", "when_in_use",
-    # what is kept, and where it comes from
-    "disk_gigabytes", "hub_endpoint", "keep_checkpoints", "models_folder", "write_gigabytes_a_day",
+    "hottest", "keep_awake", "low_priority", "on_battery", "on_metered", "pause_for", "price_per_kwh",
+    "processor_percent", "round_most", "schedule", "when_in_use",
+    # what is kept, and where
+    "disk_gigabytes", "models_folder",
     # how others are reached; a proxy's login has no place in a log
-    "announce", "download_kilobytes", "download_kilobytes_away", "listen", "proxy", "upload_kilobytes",
-    "upload_kilobytes_away",
+    "announce", "download_kilobytes", "listen", "proxy", "upload_kilobytes",
 }  # fmt: skip
 """Settings that change no number of a run."""
 

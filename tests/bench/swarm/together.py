@@ -11,6 +11,7 @@ Differences are paired: same seed, same CPU-seconds, same questions.
 
 import asyncio
 import json
+import shutil
 import signal
 import statistics
 import subprocess
@@ -136,6 +137,8 @@ async def play(folder: Path, seed: int, nodes: int, seconds: float, *, shared: b
     try:
         began = time.monotonic()
         while min([node.look() for node in running]) < seconds:  # all are looked at, each time
+            for number in range(nodes):
+                keep_all(folder / f"node-{number}")
             await asyncio.sleep(LOOK_SECONDS)
             if time.monotonic() - began > READY_SECONDS + 20 * seconds * nodes:
                 raise SystemExit("The nodes take twenty times as long as their CPU-seconds: is the computer busy?")
@@ -149,12 +152,21 @@ async def play(folder: Path, seed: int, nodes: int, seconds: float, *, shared: b
 
 def start(data: Path, seed: int, way: list[str]) -> Program:
     words = ["run", *way, "--seed", str(seed)]
-    return Program([*words, *settings("threads=1", "low_priority=off", "keep_checkpoints=1000")], data)
+    return Program([*words, *settings("threads=1", "low_priority=off")], data)
+
+
+def keep_all(data: Path) -> None:
+    """Keep each checkpoint under another name, for the node deletes older ones."""
+    for path in (data / "checkpoints").glob("[0-9]*"):
+        kept = data / "kept" / path.name
+        if path.name.isdigit() and not kept.exists():
+            shutil.copytree(path, kept)
 
 
 def scored(data: Path, points: list[Point], seconds: float, shares: Sequence[float]) -> list[Score]:
     """The checkpoint that a node had after each of these shares, on the validation set."""
     found = []
+    shutil.copytree(data / "kept", data / "checkpoints", dirs_exist_ok=True)
     kept = {int(path.name) for path in (data / "checkpoints").iterdir() if path.name.isdigit()}
     for share in shares:
         point = [p for p in points if p.cpu <= share * seconds and p.round in kept][-1]

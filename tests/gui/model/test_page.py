@@ -273,7 +273,7 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
 
 
 def test_one_can_stay_with_the_model_at_work(scene: Scene) -> None:
-    scene.settings(answers=4, max_tokens=64, lora_rank=16, learning_rate=0.001, waiting=("model",))
+    scene.settings(answers=4, max_tokens=64, learning_rate=0.001, waiting=("model",))
     press(scene.choose("starter").use_button)
     values = {"model": "starter", "max_tokens": "64", "learning_rate": "0.001"}
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values=values)]

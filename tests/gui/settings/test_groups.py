@@ -30,10 +30,9 @@ def test_controls_follow_the_types() -> None:
     assert control("mix") == OneOf(("8/0", "6/2", "4/4", "2/6"))
     assert control("text_size") == Number(80, 200, 10, whole=True)
     assert control("threads") == Number(0, 1024, 1, whole=True)
-    assert control("memory_reserve") == Number(0.0, 1000.0, 0.5)
-    assert control("temperature") == Number(0.001, 5.0, 0.1)
+    assert control("memory_most") == Number(0.0, 10_000.0, 0.5)
     assert control("learning_rate") == Typed(number=True)
-    assert control("peers") == Typed()
+    assert control("listen") == Typed()
 
 
 def test_names_of_choices_are_of_choices_that_there_are() -> None:

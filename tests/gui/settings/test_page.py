@@ -158,7 +158,7 @@ def test_numbers_are_shown_and_read_in_the_windows_language(qtbot: QtBot) -> Non
         enter(field, typed)
     asked = [request.values["learning_rate"] for request in bridge.asked_for(SetSettings)]
     assert asked == ["0.004", "0.005"]
-    assert "0,5 GB" in row(german, "memory_reserve")._reset.toolTip()
+    assert "60 s" in row(german, "round_most")._reset.toolTip()
 
 
 def test_what_waits_and_what_the_command_line_holds_is_marked(qtbot: QtBot) -> None:
@@ -356,14 +356,11 @@ def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge:
 
 
 def test_what_is_taken_stands_beside_what_bounds_it(page: SettingsPage, bridge: StageBridge) -> None:
-    made, written = row(page, "memory_most"), row(page, "write_gigabytes_a_day")
-    bridge.replies[GetUsage] = Usage(
-        memory=1_200_000_000, cores=0.5, joules=3.6e6, written=3_000_000, card_memory=2 * 10**9
-    )
+    made = row(page, "memory_most")
+    bridge.replies[GetUsage] = Usage(memory=1_200_000_000, cores=0.5, joules=3.6e6, card_memory=2 * 10**9)
     page._looking.timeout.emit()
     assert "Now: 1.2 GB" in texts(made) and "Now: 0.50 cores" in texts(row(page, "threads"))
     assert "Now: 2.0 GB" in texts(row(page, "card_memory_most"))
-    assert "In the last 24 hours: 3.0 MB" in texts(written)
     assert any(text.startswith("So far 1.000 kWh") for text in texts(row(page, "price_per_kwh")))
 
 
@@ -381,7 +378,7 @@ CANNOT_TELL = "This computer cannot tell whether somebody uses it."
 
 def test_what_the_computer_cannot_keep_is_greyed_out_with_the_reason_and_can_be_reset(qtbot: QtBot) -> None:
     page, bridge = a_page(qtbot, scenes.a_view(when_in_use="pause"))
-    bridge.replies[GetUnsupported] = Unsupported(reasons={"when_in_use": CANNOT_TELL, "threads_away": CANNOT_TELL})
+    bridge.replies[GetUnsupported] = Unsupported(reasons={"when_in_use": CANNOT_TELL, "hottest": CANNOT_TELL})
     bridge.view.take_settings(staged_settings.are(bridge.view.settings))
     page.refresh(ALL)
     made, free = row(page, "when_in_use"), row(page, "schedule")
@@ -391,7 +388,7 @@ def test_what_the_computer_cannot_keep_is_greyed_out_with_the_reason_and_can_be_
     assert made._reset.isEnabled()
     press(made._reset)
     assert ordered(bridge) == [ResetSettings(keys=["when_in_use"])] and bridge.view.settings.when_in_use == "continue"
-    assert not row(page, "threads_away").control.field.isEnabled(), "made later than the answer came"
+    assert not row(page, "hottest").control.field.isEnabled(), "made later than the answer came"
     bridge.replies[GetUnsupported] = Unsupported(reasons={})
     page.refresh(ALL)
     assert made.control.field.isEnabled(), "it can be kept again when the page is opened anew"

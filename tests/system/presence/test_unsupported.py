@@ -7,7 +7,6 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.system.presence import unsupported as module
 from sapo_desktop.system.presence.idle import CannotTell, Idle
 from sapo_desktop.system.presence.unsupported import LOOKED_AT, unsupported
-from sapo_desktop.system.presence.watch import AWAY
 
 
 class Computer:
@@ -37,21 +36,8 @@ class Computer:
 def test_a_computer_that_tells_nothing_keeps_none_of_these_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     Computer(monkeypatch, able=False)
     reasons = unsupported(settings_file.known_keys())
-    assert (
-        set(reasons)
-        == LOOKED_AT
-        == {
-            "when_in_use",
-            "away_after",
-            *AWAY,
-            "hottest",
-            "card_memory_most",
-            "card_share",
-            "on_metered",
-            "keep_awake",
-        }
-    )
-    assert all(reasons.values()) and reasons["when_in_use"] == reasons["threads_away"] == "No desktop."
+    assert set(reasons) == LOOKED_AT == {"when_in_use", "hottest", "card_memory_most", "on_metered", "keep_awake"}
+    assert all(reasons.values()) and reasons["when_in_use"] == "No desktop."
 
 
 def test_a_computer_that_tells_all_keeps_all(monkeypatch: pytest.MonkeyPatch) -> None:

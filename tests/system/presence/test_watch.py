@@ -81,20 +81,18 @@ def test_windows_is_asked_for_the_link_once_a_minute_and_holds_nothing_up(monkey
 
 def test_nothing_is_looked_at_that_no_setting_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = Looked(monkeypatch)
-    looked.watch.look(Settings(card_share=0))
+    looked.watch.look(Settings(device="cpu"))
     assert looked.found == ["programs"]
 
 
-@pytest.mark.parametrize("key", watch.AWAY)
-def test_somebody_is_looked_for_where_a_limit_has_a_second_value(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
-    looked = Looked(monkeypatch)
-    assert looked.watch.look(msgspec.convert({"card_share": 0, key: 1}, Settings)).idle == 33.0
+def test_somebody_is_looked_for_where_limits_end_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Looked(monkeypatch).watch.look(Settings(when_in_use="limits")).idle == 33.0
 
 
 def test_who_cannot_tell_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.delenv("DISPLAY", raising=False)
-    seen = watch.Watch(list).look(Settings(when_in_use="pause", card_share=0))
+    seen = watch.Watch(list).look(Settings(when_in_use="pause", device="cpu"))
     assert seen.idle is None and "outside a desktop session" in str(seen.idle_unknown)
     monkeypatch.setenv("DISPLAY", "elsewhere.example:0")
     with pytest.raises(CannotTell, match="not of this computer"):

@@ -34,7 +34,7 @@ pytestmark = [
 
 HARD = {"tasks": "arc_1d/easy,basic_arithmetic/middle,base_conversion/middle"}
 """Tasks that the starter solves now and then: its groups teach."""
-LLAMA = HARD | {"generator": "llama.cpp", "generator_weights": "f16"}
+LLAMA = HARD | {"generator": "llama.cpp"}
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +154,7 @@ async def test_training_rests_while_a_node_only_answers_and_goes_on_after(tmp_pa
     async def trained(**settings: str) -> list[bool]:
         return [report.step is not None for report in await played(tmp_path, 1, **settings)]
 
-    assert await trained(trainer="none", generator_weights="q8_0", **HARD) == [False]
+    assert await trained(trainer="none", **HARD) == [False]
     assert [path.name.endswith("q8_0.gguf") for path in (tmp_path / "cache" / "gguf").iterdir()] == [True]
     assert await trained(**LLAMA) == [False, True]
     assert await trained(trainer="none", **HARD) == [False, True, False]

@@ -42,6 +42,7 @@ NAME = "someone--starter"
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     with_a_network(monkeypatch)
     with running_hub() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
         files = {path.name: path.read_bytes() for path in resource("starter").iterdir()}
         weights = load(files["model.safetensors"])
         weights["model.norm.weight"] = 1.01 * weights["model.norm.weight"]  # another model than the starter
@@ -55,7 +56,7 @@ def data(tmp_path: Path, hub: FakeHub) -> Path:
     """A node's folder that knows the hub, in silo."""
     folder = tmp_path / "node"
     folder.mkdir()
-    settings = Settings(hub_endpoint=hub.endpoint, models_folder=str(tmp_path / "models"))
+    settings = Settings(models_folder=str(tmp_path / "models"))
     settings_file.write(folder / "settings.toml", settings)
     return folder
 

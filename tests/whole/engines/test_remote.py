@@ -12,7 +12,7 @@ from tests.engines.remote.serving import Scripted, served
 from tests.whole.nodes import reports, sapo
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-SHORT = ["--set", "questions=4", "--set", "max_tokens=24", "--set", "validate_every=0", "--set", "use_seed_list=off"]
+SHORT = ["--set", "questions=4", "--set", "max_tokens=24", "--set", "validate_every=0"]
 
 
 def prepared(data: Path, model: Path, url: str, **settings: str) -> None:

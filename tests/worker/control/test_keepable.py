@@ -20,11 +20,8 @@ def said(settings: Settings, key: str) -> str:
 @pytest.mark.parametrize(
     ("settings", "key", "expected"),
     [
-        (Settings(generator_weights="q4_0"), "generator_weights", "generator_weights does nothing now"),
-        (Settings(lora_rank=256), "lora_rank", f"above the width of this model, {STARTER.shape.hidden}"),
         (Settings(max_tokens=8192), "max_tokens", f"This model holds {STARTER.context} tokens"),
         (Settings(memory_most=0.1), "memory_most", "memory_most leaves it"),
-        (Settings(generator="llama.cpp", method="full"), "method", "llama.cpp takes an adapter only"),
         (Settings(generator="torch", trainer="none"), "trainer", "Set generator to llama.cpp"),
         (Settings(generator="remote"), "generator", "In silo nothing leaves this computer"),
         (Settings(generator="remote", silo=False), "generator", "set remote_url"),
@@ -47,13 +44,11 @@ def test_what_does_not_go_together_is_said_when_it_is_set(
 @pytest.mark.parametrize(
     ("settings", "key"),
     [
-        (Settings(lora_rank=64, max_tokens=256, memory_most=8.0), "lora_rank"),
-        (Settings(lora_rank=64, max_tokens=256, memory_most=8.0), "max_tokens"),
-        (Settings(lora_rank=64, max_tokens=256, memory_most=8.0), "memory_most"),
+        (Settings(max_tokens=256, memory_most=8.0), "max_tokens"),
+        (Settings(max_tokens=256, memory_most=8.0), "memory_most"),
         (Settings(listen="127.0.0.1:0"), "listen"),
         (Settings(hottest=90), "hottest"),
-        (Settings(method="full"), "method"),
-        (Settings(lora_rank=256), "label"),
+        (Settings(max_tokens=8192), "label"),
     ],
 )
 def test_nothing_is_said_of_what_can_be_kept(

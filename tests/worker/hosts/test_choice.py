@@ -191,7 +191,7 @@ def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said(
     # Who insists on learning is told by the loader, which refuses.
     assert way(FOLDER, 5, **LEARNS, trainer="torch") == EngineChoice(generator="remote", trains=True)
     # The reserve is given up before learning is.
-    assert way(FOLDER, 900, **LEARNS, memory_reserve=0.9) == EngineChoice(generator="remote", trains=True)
+    assert way(FOLDER, 500, **LEARNS) == EngineChoice(generator="remote", trains=True)
 
 
 def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:

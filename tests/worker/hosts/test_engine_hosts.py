@@ -135,8 +135,6 @@ async def test_the_published_file_is_used_where_it_was_downloaded(tmp_path: Path
     hosting = Hosting(tmp_path)
     engine = await started(hosting, model, LEARNS)
     assert engine.plan.gguf == published and hosting.started["engine"].kinds() == []
-    other = await started(Hosting(tmp_path), model, LEARNS, generator_weights="f16")
-    assert other.plan.gguf is not None and other.plan.gguf.name.endswith("-f16.gguf")
 
 
 async def test_a_host_that_starts_yet_is_given_up_at_once() -> None:

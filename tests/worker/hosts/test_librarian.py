@@ -33,6 +33,7 @@ PIECE = 65_536
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     with_a_network(monkeypatch)
     with running_hub() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
         server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
         yield server
 
@@ -46,7 +47,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
 
 
 def settings(hub: FakeHub, data: DataFolder, **changed: Any) -> Settings:
-    values = {"hub_endpoint": hub.endpoint, "models_folder": str(data.root / "models"), "silo": False} | changed
+    values = {"models_folder": str(data.root / "models"), "silo": False} | changed
     return msgspec.structs.replace(Settings(), **values)
 
 
@@ -215,9 +216,8 @@ async def test_looking_makes_no_folder(data: DataFolder) -> None:
     assert not (data.root / "models").exists()
 
 
-def test_the_endpoint_is_the_setting_or_the_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_endpoint_is_the_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert librarian.endpoint(Settings()) == "https://huggingface.co"
+    assert librarian.endpoint() == "https://huggingface.co"
     monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
-    assert librarian.endpoint(Settings()) == "https://mirror.example"
-    assert librarian.endpoint(Settings(hub_endpoint="https://mine.example/hub/")) == "https://mine.example/hub"
+    assert librarian.endpoint() == "https://mirror.example"

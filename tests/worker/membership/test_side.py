@@ -62,7 +62,7 @@ def side_that_enters(folder: Path, monkeypatch: pytest.MonkeyPatch, *, listens: 
 
 
 async def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
-    settings = Settings(silo=True, lan=True, listen="127.0.0.1:0", use_seed_list=True, proxy=PROXY)
+    settings = Settings(silo=True, lan=True, listen="127.0.0.1:0", proxy=PROXY)
     before = sockets()
     side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
     await side.follow(settings)
@@ -199,15 +199,12 @@ def test_where_a_node_is_shown(
     assert place_on_lan(listen, 8765) == place
 
 
-async def test_the_seed_list_is_of_the_public_swarm_and_can_be_switched_off(tmp_path: Path) -> None:
+async def test_the_seed_list_is_of_the_public_swarm(tmp_path: Path) -> None:
     path = tmp_path / "seeds.txt"
     path.write_text(f"wss://relay.example:8765#{'ab' * 32}\n")
     seat = Seat(tmp_path / "seat", 1, skill=1)
     assert seat.joined.network_id == PUBLIC_SWARM
-    elsewhere = msgspec.structs.replace(Settings(), use_seed_list=False)
-    begin_with_seeds(seat.joined, elsewhere, path)
-    assert len(seat.joined.links._book) == 0
-    begin_with_seeds(seat.joined, Settings(), path)
+    begin_with_seeds(seat.joined, path)
     assert len(seat.joined.links._book) == 1
     await seat.joined.close()
 

@@ -35,7 +35,7 @@ def test_what_changed_is_named_and_nothing_else() -> None:
 
 
 def test_settings_that_change_no_number_do_not_count() -> None:
-    assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False, theme="dark", text_size=150)) == []
+    assert differs(manifest(), manifest(low_priority=False, theme="dark", text_size=150)) == []
     assert {field.name for field in msgspec.structs.fields(Settings)} >= _WITHOUT_EFFECT
 
 

@@ -68,10 +68,10 @@ def _against(why: Why) -> str:
             return "To continue: sapo-desktop resume"
         case Failed():
             return "Do what the sentence says, then let it continue: sapo-desktop run"
-        case OnBattery(below=None):
-            end = "Plug the computer in, or let the node work on battery: sapo-desktop settings set on_battery=continue"
+        case OnBattery(below=below) if below is not None:
+            end = f"Plug the computer in: below {below}% no node works"
         case OnBattery():
-            end = "Plug the computer in, or allow a lower charge: sapo-desktop settings set battery_least=PERCENT"
+            end = "Plug the computer in, or let the node work on battery: sapo-desktop settings set on_battery=continue"
         case Metered():
             end = "To compute all the same: sapo-desktop settings set on_metered=continue"
         case OutOfHours():
@@ -81,7 +81,7 @@ def _against(why: Why) -> str:
         case ProgramRuns():
             end = "End that program, or take it out: sapo-desktop settings set pause_for PROGRAMS"
         case CardTaken():
-            end = "Close that program, or allow more: sapo-desktop settings set card_share=PERCENT"
+            end = "Close that program, or let the processor compute: sapo-desktop settings set device=cpu"
         case _:
             end = "To compute all the same: sapo-desktop settings set when_in_use=continue"
     return f"{end}; for an hour: sapo-desktop resume"

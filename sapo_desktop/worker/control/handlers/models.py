@@ -75,7 +75,7 @@ class ModelRequests:
         return await librarian.find(self._data)
 
     async def set_token(self, request: models.SetHubToken) -> Ok:
-        hub = librarian.endpoint(self._settings())
+        hub = librarian.endpoint()
         if request.token is None:
             if await asyncio.to_thread(hub_token.forget, hub):
                 return Ok(text=sentence("The token for {hub} is forgotten.", hub=hub))

@@ -42,7 +42,7 @@ from sapo_desktop.worker.node import Node
 
 NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
-OF_THE_NETWORK = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).group == "network")
+OF_THE_NETWORK = frozenset(settings_file.keys_of("network", "kept"))
 _PRIORITY = "low_priority"
 
 

@@ -130,7 +130,7 @@ def test_a_host_name_to_listen_at_is_looked_up_by_nobody(monkeypatch: pytest.Mon
         ([Training(round=3)], "good", "Nothing", ""),
         ([Ready()], "good", "Nothing", ""),
         ([OnBattery()], "limited", "on battery (BAT0, 55%)", "on_battery=continue"),
-        ([Ready(), OnBattery(below=60)], "limited", "below 60%", "battery_least"),
+        ([Ready(), OnBattery(below=60)], "limited", "below 60%", "Plug the computer in"),
         ([OutOfHours(until=0.0)], "limited", "schedule", "set schedule"),
         ([NotKept(text="The disk is full.")], "limited", "The disk is full.", "by itself"),
         ([Failed(text="It died.", failures=5)], "bad", "It died.", "sapo-desktop run"),

@@ -169,7 +169,7 @@ async def test_a_token_is_kept_for_its_endpoint(it: Library, monkeypatch: pytest
     monkeypatch.setattr(hub_token, "keep", kept.__setitem__)
     monkeypatch.setattr(hub_token, "forget", lambda hub: kept.pop(hub, None) is not None)
 
-    it.settings = msgspec.structs.replace(it.settings, hub_endpoint="https://mirror.example")
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example")
     await it.requests.set_token(models.SetHubToken(token="hf_word_of_mine"))
     assert kept == {"https://mirror.example": "hf_word_of_mine"}
     assert "forgotten" in str((await it.requests.set_token(models.SetHubToken(token=None))).text)

@@ -91,10 +91,8 @@ def requests(
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("micro_batch", "4"),
-        ("temperature", "0.5"),
-        ("updates", "2"),
-        ("keep_checkpoints", "9"),
+        ("trainer", "none"),
+        ("remote_url", "http://gpu:8000"),
     ],
 )
 async def test_what_a_node_is_made_of_waits_for_the_next_one(tmp_path: Path, key: str, value: str) -> None:
@@ -128,11 +126,11 @@ async def test_a_file_that_its_owner_damaged_is_not_replaced_by_defaults(tmp_pat
 
 
 async def test_a_setting_that_does_not_go_with_the_command_line_is_refused(tmp_path: Path) -> None:
-    _, served = requests(tmp_path, overrides={"peers": "ws://192.168.1.5:8765"})
-    await served.handle(SetSettings(values={"private_addresses": "on"}))
+    _, served = requests(tmp_path, overrides={"peers": "ws://192.168.1.5:8765", "swarm": "12" * 32})
+    await served.handle(SetSettings(values={"lan": "on"}))
     with pytest.raises(UsageError, match="not encrypted"):
-        await served.handle(SetSettings(values={"private_addresses": "off"}))
-    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.private_addresses
+        await served.handle(SetSettings(values={"lan": "off"}))
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.lan
 
 
 async def test_what_is_set_for_good_holds_whatever_the_command_line_of_this_run_said(tmp_path: Path) -> None:
@@ -153,10 +151,7 @@ async def test_what_is_set_for_good_holds_whatever_the_command_line_of_this_run_
         ("schedule", "mo 1-2", "mon-fri 18-8"),
         ("when_in_use", "pause", "cannot tell"),
         ("hottest", "80", "no temperature"),
-        ("threads_away", "1", "cannot tell"),
-        ("processor_percent_away", "90", "cannot tell"),
-        ("upload_kilobytes_away", "500", "cannot tell"),
-        ("download_kilobytes_away", "500", "cannot tell"),
+        ("when_in_use", "limits", "cannot tell"),
         ("card_memory_most", "4", "No NVIDIA"),
         ("keep_awake", "on", "keep the computer awake"),
     ],
@@ -184,17 +179,17 @@ async def test_what_cannot_be_kept_here_is_told_and_goes_back_to_its_default_all
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cannot_tell(monkeypatch)
-    kept = msgspec.structs.replace(SETTINGS, when_in_use="pause", threads_away=4, hottest=80)
+    kept = msgspec.structs.replace(SETTINGS, when_in_use="pause", hottest=80)
     settings_file.write(tmp_path / "settings.toml", kept)
     it, served = requests(tmp_path)
     reply = await served.handle(GetUnsupported())
     assert isinstance(reply, Unsupported)
-    assert {"when_in_use", "threads_away", "hottest", "card_memory_most", "keep_awake"} <= set(reply.reasons)
-    assert "outside a desktop session" in str(reply.reasons["upload_kilobytes_away"])
-    for values in ({"when_in_use": "continue"}, {"hottest": "0"}, {"card_share": "0"}):
+    assert {"when_in_use", "hottest", "card_memory_most", "keep_awake"} <= set(reply.reasons)
+    assert "outside a desktop session" in str(reply.reasons["when_in_use"])
+    for values in ({"when_in_use": "continue"}, {"hottest": "0"}):
         await served.handle(SetSettings(values=values))
-    await served.handle(ResetSettings(keys=["threads_away", "when_in_use"]))
-    assert (it.node.settings.threads_away, it.node.settings.hottest) == (0, 0)
+    await served.handle(ResetSettings(keys=["when_in_use"]))
+    assert it.node.settings.hottest == 0
 
 
 @pytest.mark.parametrize("key", ["memory_most", "card_memory_most"])
@@ -310,12 +305,12 @@ async def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None
         return shown.waiting
 
     assert await waiting() == []
-    reply = await served.handle(SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
-    assert isinstance(reply, Ok) and "updates: taken up now." in str(reply.text)
+    reply = await served.handle(SetSettings(values={"low_priority": "off", "trainer": "none", "answers": "4"}))
+    assert isinstance(reply, Ok) and "trainer: taken up now." in str(reply.text)
     assert "low_priority: from the next start on, as this system lets no running program" in str(reply.text)
-    assert await waiting() == ["low_priority", "updates"]
+    assert await waiting() == ["low_priority", "trainer"]
     assert it.node.settings.low_priority and it.node.settings.answers == 4
-    await served.handle(SetSettings(values={"low_priority": "on", "updates": "1"}))
+    await served.handle(SetSettings(values={"low_priority": "on", "trainer": "auto"}))
     assert await waiting() == []
 
 
