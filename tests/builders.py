@@ -1,9 +1,10 @@
 """What tests are about, made in one place: plain but for what a test changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from sapo_desktop.core import schedule
 from sapo_desktop.core.records import (
     Completion,
     EvalReport,
@@ -145,3 +146,9 @@ def as_prompt(text: str) -> Prompt:
 
 def as_prompts(texts: Sequence[str]) -> list[Prompt]:
     return [as_prompt(text) for text in texts]
+
+
+def schedule_of(hours: Iterable[int]) -> str:
+    """These hours of a week, as a person writes them."""
+    spans = (divmod(hour, schedule.DAY_HOURS) for hour in sorted(hours))
+    return "; ".join(f"{schedule.DAYS[day]} {hour}-{hour + 1}" for day, hour in spans)

@@ -878,10 +878,6 @@
         <translation>Übersicht</translation>
     </message>
     <message>
-        <source>Small window ({keys})</source>
-        <translation>Kleines Fenster ({keys})</translation>
-    </message>
-    <message>
         <source>Learning</source>
         <translation>Lernen</translation>
     </message>
@@ -2349,30 +2345,6 @@
         <translation>auf dem Prozessor</translation>
     </message>
     <message>
-        <source>the model itself</source>
-        <translation>das Modell selbst</translation>
-    </message>
-    <message>
-        <source>what is learned</source>
-        <translation>das Gelernte</translation>
-    </message>
-    <message>
-        <source>computing</source>
-        <translation>das Rechnen</translation>
-    </message>
-    <message>
-        <source>answers under way</source>
-        <translation>laufende Antworten</translation>
-    </message>
-    <message>
-        <source>the program</source>
-        <translation>das Programm</translation>
-    </message>
-    <message>
-        <source>left to others</source>
-        <translation>für andere frei</translation>
-    </message>
-    <message>
         <source>Adapter</source>
         <translation>Adapter</translation>
     </message>
@@ -2873,10 +2845,6 @@
     <message>
         <source>What peers&apos; answers weigh. Every one of them is marked here first.</source>
         <translation>Was die Antworten der Peers wiegen. Jede wird zuerst hier bewertet.</translation>
-    </message>
-    <message>
-        <source>Answers of the refused group</source>
-        <translation>Antworten der abgelehnten Gruppe</translation>
     </message>
     <message>
         <source>A round&apos;s time</source>
@@ -3574,10 +3542,6 @@
         <translation>Seit dieser Knoten dem Schwarm beigetreten ist.</translation>
     </message>
     <message>
-        <source>The newest: {task}, from {peer}, {time}</source>
-        <translation>Die neueste: {task}, von {peer}, {time}</translation>
-    </message>
-    <message>
         <source>{count} from version {name}</source>
         <translation>{count} (Version {name})</translation>
     </message>
@@ -4260,14 +4224,6 @@
         <translation>Diese Zahlen sind berechnet; einen Computer wie diesen hat noch niemand gemessen. Wenn der Speicher nicht reicht, wähle ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>How {model} could run here:</source>
-        <translation>Wie {model} hier laufen könnte:</translation>
-    </message>
-    <message>
-        <source>takes {takes}; {free} are free</source>
-        <translation>braucht {takes}; {free} sind frei</translation>
-    </message>
-    <message>
         <source>Best way</source>
         <translation>Bester Weg</translation>
     </message>
@@ -4292,12 +4248,20 @@
         <translation>eine Minute</translation>
     </message>
     <message>
+        <source>How it runs</source>
+        <translation>Wie es läuft</translation>
+    </message>
+    <message>
         <source>card</source>
         <translation>Grafikkarte</translation>
     </message>
     <message>
         <source>computer</source>
         <translation>Computer</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>Frei</translation>
     </message>
     <message>
         <source>{model} is installed ({size}).</source>
@@ -8060,10 +8024,6 @@
         <translation>{what}: {now} statt {before}</translation>
     </message>
     <message>
-        <source>{name}: {day}, {hour}, {state}</source>
-        <translation>{name}: {day}, {hour}, {state}</translation>
-    </message>
-    <message>
         <source>Connecting</source>
         <translation>Verbinden</translation>
     </message>
@@ -8102,10 +8062,6 @@
     <message>
         <source>Not linked yet</source>
         <translation>Noch nicht verbunden</translation>
-    </message>
-    <message>
-        <source>Back to the whole window</source>
-        <translation>Zurück zum ganzen Fenster</translation>
     </message>
     <message>
         <source>What is new</source>

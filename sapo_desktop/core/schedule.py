@@ -41,20 +41,6 @@ def parse(text: str) -> Hours:
     return frozenset(found)
 
 
-def written(hours: Hours) -> str:
-    """The hours as `parse` reads them, days with the same hours together; empty for always."""
-    if not hours:
-        return NEVER
-    if hours == ALWAYS:
-        return ""
-    spans = [_spans(hours, day) for day in range(len(DAYS))]
-    parts: list[str] = []
-    for span in dict.fromkeys(filter(None, spans)):
-        days = [day for day in range(len(DAYS)) if spans[day] == span]
-        parts.append(f"{','.join(_runs(days))} {span}")
-    return "; ".join(parts)
-
-
 def is_open(hours: Hours, now: float) -> bool:
     """Whether Unix time `now` is in one of these hours, by this computer's wall clock."""
     return hour_of_week(now) in hours
@@ -96,30 +82,6 @@ def _hours(day: int, span: str) -> list[int]:
         raise _unread(span)
     count = end - begin if end > begin else DAY_HOURS - begin + end
     return [(DAY_HOURS * day + begin + more) % WEEK_HOURS for more in range(count)]
-
-
-def _spans(hours: Hours, day: int) -> str:
-    """`0-8 18-24`: the hours of one day."""
-    found: list[list[int]] = []
-    for hour in range(DAY_HOURS):
-        if DAY_HOURS * day + hour not in hours:
-            continue
-        if found and found[-1][1] == hour:
-            found[-1][1] += 1
-        else:
-            found.append([hour, hour + 1])
-    return " ".join(f"{begin}-{end}" for begin, end in found)
-
-
-def _runs(days: list[int]) -> list[str]:
-    """Days that follow each other as `mon-fri`."""
-    runs: list[list[int]] = []
-    for day in days:
-        if runs and runs[-1][1] == day - 1:
-            runs[-1][1] = day
-        else:
-            runs.append([day, day])
-    return [DAYS[first] if first == last else f"{DAYS[first]}-{DAYS[last]}" for first, last in runs]
 
 
 def _unread(part: str) -> SettingsError:

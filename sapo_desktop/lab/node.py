@@ -182,7 +182,6 @@ class Node:
             self.seat.exchange.refusals,
             self._yardstick,
             clock=lambda: room.now.monotonic,
-            refused=self.seat.exchange.refused_groups,
         )
         membership = Membership(signer, NETWORK, bytes.fromhex(self.counters.instance), ground.ids)
         self._state = state

@@ -22,7 +22,6 @@ from sapo_desktop.swarm.link import Link, Traffic
 from sapo_desktop.swarm.pool import held_filter
 from sapo_desktop.swarm.pool.draw import LINK_SHARE, draw
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol import events, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened, open_envelope
@@ -89,7 +88,6 @@ class Exchange:
         self.past = Traffic()
         """Of links that are gone."""
         self.refusals = Refusals()
-        self.refused_groups = RefusedGroups()
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
@@ -341,18 +339,12 @@ class Exchange:
         """Verify a foreign group, cheapest first, and have it placed. `publisher`: who must have written it, where it
         came by PUBLISH. Raises Refused."""
         digest = _remember(self._digests, envelope)
-        try:
-            opened = open_envelope(envelope, GroupBody, self._network, self._members)
-        except Refused as refused:
-            if refused.author is not None:
-                self.refused_groups.add(refused.reason, refused.author, None)
-            raise
+        opened = open_envelope(envelope, GroupBody, self._network, self._members)
         try:
             self._verify(opened.body, publisher, now)
             place(opened)
         except Refused as refused:
             refused.author = opened.body.key
-            self.refused_groups.add(refused.reason, refused.author, opened.body)
             if refused.reason in _NOT_FOR_WHAT_IT_IS:
                 self._digests.pop(digest, None)
             raise

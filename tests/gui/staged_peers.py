@@ -22,8 +22,6 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
     TestPeer,
 )
-from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
-from tests.gui.scenes import NOW
 from tests.gui.stage import StageBridge
 
 KEY = "ab" * 32
@@ -50,15 +48,6 @@ MARKED = HumanMarked(
     learned=True,
     note="",
 )
-REFUSED = RefusedGroup(
-    reason="other_question",
-    kind="unverifiable",
-    author="7c41b09ee2" * 6 + "aa17",
-    task="gcd/middle",
-    round=890,
-    time=NOW - 90,
-    answers=[f"<answer>{number}</answer>" for number in range(8)],
-)
 
 
 def stage(bridge: StageBridge) -> None:
@@ -76,6 +65,5 @@ def stage(bridge: StageBridge) -> None:
             AdmitPeer: InviteIs(link=f"{LINK}&admission={'01' * 72}"),
             AskForQuestion: POSED,
             GiveAnswer: MARKED,
-            GetRefused: Refused(items=[REFUSED]),
         }
     )

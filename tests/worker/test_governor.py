@@ -30,6 +30,7 @@ from sapo_desktop.core.why import (
 )
 from sapo_desktop.system.presence.watch import Presence
 from sapo_desktop.worker.governor import NodeState, Situation, Wishes, decide
+from tests.builders import schedule_of
 
 NOW = 1_000_000.0
 WORKING = Wishes(contribute=True)
@@ -93,7 +94,7 @@ def test_what_cannot_be_kept_is_not_computed_whatever_a_person_allows() -> None:
     assert paused.why == Paused(), "a pause of the user's stays one when there is room again"
 
 
-NOT_NOW = schedule.written(schedule.ALWAYS - {schedule.hour_of_week(NOW)})
+NOT_NOW = schedule_of(schedule.ALWAYS - {schedule.hour_of_week(NOW)})
 OPENS = schedule.next_change(schedule.parse(NOT_NOW), NOW) or 0.0
 FORBIDDEN = [
     (Presence(), Settings(schedule=NOT_NOW), OutOfHours(until=OPENS)),
@@ -123,7 +124,7 @@ def test_each_condition_pauses_and_says_so_and_anyway_goes_before_it(
 
 
 def test_the_end_of_the_hours_is_told_beforehand() -> None:
-    hours = schedule.written(frozenset({schedule.hour_of_week(NOW)}))
+    hours = schedule_of(frozenset({schedule.hour_of_week(NOW)}))
     decision = decide(situation(WORKING), Settings(schedule=hours), NOW)
     assert decision.state is NodeState.WORKING and decision.changes_at == OPENS
 
@@ -184,7 +185,7 @@ wishes = st.builds(
 all_settings = st.builds(
     Settings,
     silo=st.booleans(),
-    schedule=st.sampled_from(["", NOT_NOW, schedule.written(frozenset({schedule.hour_of_week(NOW)}))]),
+    schedule=st.sampled_from(["", NOT_NOW, schedule_of(frozenset({schedule.hour_of_week(NOW)}))]),
     on_battery=st.sampled_from(["pause", "continue"]),
     on_metered=st.sampled_from(["pause", "continue"]),
     pause_for=st.sampled_from(["", "blender"]),

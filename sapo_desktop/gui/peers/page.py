@@ -46,7 +46,7 @@ class PeersPage(Page):
         self._away = AwayCard(self._add)
         self._overview = OverviewCard(view)
         self._links = LinksCard(view, bridge, self._add)
-        self._refused = RefusedCard(bridge)
+        self._refused = RefusedCard()
         self._me = MeCard(view, bridge)
         self._sharing = SharingCard(view, bridge)
         self._private = PrivateCard(view, bridge)

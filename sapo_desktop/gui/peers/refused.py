@@ -1,24 +1,17 @@
-"""What was not taken from peers, and why, in plain words: by kind, the most frequent first; of groups also what was in
-them, when one asks for it.
-"""
+"""What was not taken from peers, and why, in plain words: by kind, the most frequent first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from sapo_desktop.gui.link.bridge import Bridge
-from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.notes import Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.peers import kind_name, refusal_meaning, short_key
-from sapo_desktop.gui.words.titles import task_name
-from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
+from sapo_desktop.gui.words.peers import kind_name, refusal_meaning
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 KINDS = ("invalid", "unverifiable", "ignored")
@@ -45,8 +38,6 @@ def refusals(refused: Mapping[str, Mapping[str, int]]) -> list[Refusal]:
     return sorted((row for row in rows if row.count), key=lambda row: (row.order, -row.count, row.reason))
 
 
-MOST = 300
-"""Groups that are asked for, newest first."""
 _ICONS = {"invalid": ("cross", "danger"), "unverifiable": ("eye", "warning"), "ignored": ("dash", "muted")}
 
 
@@ -72,9 +63,9 @@ class RefusedTable(Table):
 
 
 class RefusedCard(Card):
-    """Over all links since the node joined. A row that is picked shows the newest group that was refused so."""
+    """Over all links since the node joined."""
 
-    def __init__(self, bridge: Bridge) -> None:
+    def __init__(self) -> None:
         super().__init__(
             tr("Not taken"),
             tr(
@@ -82,58 +73,20 @@ class RefusedCard(Card):
                 "may come from a difference between program versions, and ignored ones are nobody's fault."
             ),
         )
-        self._bridge = bridge
         self.table = RefusedTable()
-        self._none = Empty("check", tr("Nothing was refused"), tr("Since this node joined the swarm."))
-        self._stack = Filled(self._none, self.table)
-        self._words = Label("")
-        self._where = Label("", "caption")
-        self.answers = Folded(tr("Answers of the refused group"), lines=8)
+        self._stack = Filled(
+            Empty("check", tr("Nothing was refused"), tr("Since this node joined the swarm.")), self.table
+        )
         self._versions = Label("", "caption")
-        self.add(self._stack, self._words, self._where, self.answers, self._versions)
-        self.table.pointed.connect(self._explain)
-        self._rows: list[Refusal] = []
-        self._explain()
+        self.add(self._stack, self._versions)
 
     def show_swarm(self, swarm: SwarmInfo) -> None:
         rows = refusals(swarm.refused)
-        if rows != self._rows:
-            self._rows = rows
-            self.table.set_rows(rows)
+        self.table.set_rows(rows)
         self._stack.fill(bool(rows))
         text = _other_questions(swarm.other_questions)
         self._versions.setText(text)
         self._versions.setVisible(bool(text))
-
-    @property
-    def _picked(self) -> str:
-        """The reason of the selected row; of several or none, nothing."""
-        selected = self.table.selected()
-        return selected[0].reason if len(selected) == 1 else ""
-
-    def _explain(self) -> None:
-        """The whole sentence of the selected row, which a narrow table cuts, and a group that was refused so."""
-        reason = self._picked
-        self._words.setText(refusal_meaning(reason) if reason else "")
-        self._words.setVisible(bool(reason))
-        self._show_group(None)
-        if reason:
-            self._bridge.ask(GetRefused(limit=MOST), partial(self._groups_are, reason), lambda error: None, of=self)
-
-    def _groups_are(self, reason: str, reply: Refused) -> None:
-        if reason == self._picked:
-            self._show_group(next((group for group in reply.items if group.reason == reason), None))
-
-    def _show_group(self, group: RefusedGroup | None) -> None:
-        self._where.setVisible(group is not None)
-        self.answers.setVisible(group is not None and bool(group.answers))
-        if group is not None:
-            self._where.setText(
-                tr("The newest: {task}, from {peer}, {time}").format(
-                    task=task_name(group.task), peer=short_key(group.author), time=numbers.stamp(group.time)
-                )
-            )
-            self.answers.set_text("\n\n".join(group.answers), tr("Show the peer's text"), tr("Hide the peer's text"))
 
 
 def _other_questions(counts: Mapping[str, int]) -> str:

@@ -8,13 +8,12 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QSizePolicy, QWidget
 
-from sapo_desktop.core import schedule, settings_file
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.settings import groups as setting_groups
 from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, as_typed
-from sapo_desktop.gui.settings.week import Week
 from sapo_desktop.gui.widgets import fields
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
 from sapo_desktop.gui.widgets.fields import Choice, Line
@@ -272,27 +271,7 @@ class TextControl(SettingControl):
             self.taken.emit(chosen)
 
 
-class ScheduleControl(SettingControl):
-    """A line of hours, and the week that it stands for."""
-
-    def __init__(self, key: str, title: str, sentence: str) -> None:
-        super().__init__()
-        self.field = Line(title)
-        self.week = Week(title)
-        _name(self.field, title, sentence)
-        self.field.taken.connect(self.taken)
-        self.week.drawn.connect(lambda hours: self.taken.emit(schedule.written(hours)))
-        self.setLayout(column(self.field, self.week, spacing=0.5))
-
-    def show_value(self, value: Value, *, refused: bool = False) -> None:
-        if not refused:
-            self.field.show_text(_text(value))
-        self.week.show_hours(schedule.parse(str(value)))
-
-
 def _control(key: str, title: str, sentence: str) -> SettingControl:
-    if key == "schedule":
-        return ScheduleControl(key, title, sentence)
     match setting_groups.control(key):
         case OnOff():
             return SwitchControl(key, title, sentence)

@@ -50,7 +50,6 @@ from sapo_desktop.worker.control.messages.facts import LONGEST_NOTICES, Notice
 
 if TYPE_CHECKING:
     from sapo_desktop.gui.first_run.wizard import Wizard
-    from sapo_desktop.gui.shell.mini import MiniWindow
 
 
 @contextlib.contextmanager
@@ -253,7 +252,7 @@ class Desktop(QObject):
         self._link = link or self._link
         if self._link and self._wizard is None and self.view.attached:
             link, self._link = self._link, ""
-            self._present()
+            self.window.present()
             self.window.join_others(link)
 
     def open(self, link: str = "") -> None:
@@ -266,11 +265,11 @@ class Desktop(QObject):
             self._wizard.raise_()
             self._wizard.activateWindow()
         else:
-            self._present()
+            self.window.present()
 
     def _come_forward(self) -> None:
         """A closed window has to come back by the Dock, as it does from other programs."""
-        if not any(one is not None and one.isVisible() for one in (self.window, self._wizard, self._mini)):
+        if not any(one is not None and one.isVisible() for one in (self.window, self._wizard)):
             self.open()
 
     def quit(self) -> None:
@@ -281,9 +280,8 @@ class Desktop(QObject):
         self.leaving.emit()
         self._keep_looks()
         self.window.hide()
-        for other in (self._wizard, self._mini):
-            if other is not None:
-                other.hide()
+        if self._wizard is not None:
+            self._wizard.hide()
         self.tray.close()
         if self.view.settings.when_window_closes == "continue":
             self._leave()
@@ -334,40 +332,7 @@ class Desktop(QObject):
         window = MainWindow(self.view, self.bridge, self.actions, looks.get("page", ""))
         window.closing.connect(self._close)
         window.quitting.connect(self.quit)
-        window.small_wanted.connect(self._make_small)
         return window
-
-    _mini: MiniWindow | None = None
-
-    def _make_small(self) -> None:
-        """A small window in place of the whole one."""
-        from sapo_desktop.gui.shell.mini import MiniWindow
-
-        mini = self._mini = MiniWindow(self.view, self.bridge, self.actions)
-        mini.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        mini.full_wanted.connect(self.open)
-        mini.closing.connect(self._mini_closed)
-        mini.quitting.connect(self.quit)
-        self._keep_looks()
-        mini.show()
-        self.window.hide()
-        self.bridge.watch_swarm(True)  # the hidden one gave it up, and this one shows how far a round is
-
-    def _mini_closed(self) -> None:
-        """It goes where the whole window would have gone."""
-        self._mini = None
-        if self._quitting or self.window.isVisible():
-            return
-        self.bridge.watch_swarm(False)
-        if not self.tray.there:
-            self.window.present()  # to be minimised, and to say so the first time
-        self._close()
-
-    def _present(self) -> None:
-        """The whole window, in front."""
-        self.window.present()
-        if self._mini is not None:
-            self._mini.close()
 
     def _close(self) -> None:
         """The user closed the window: it goes where it can be had back from."""
@@ -393,7 +358,7 @@ class Desktop(QObject):
 
     def _tray_went(self) -> None:
         """Without a tray nobody could have a hidden window back."""
-        if not self.window.isVisible() and not self._quitting and self._wizard is None and self._mini is None:
+        if not self.window.isVisible() and not self._quitting and self._wizard is None:
             self.window.put_away()
 
     def _changed(self, changed: frozenset[Section]) -> None:
@@ -435,8 +400,8 @@ class Desktop(QObject):
         self.window.look_as(looks)
         old.hide()  # first: what it stops watching the new one watches again
         old.let_go()
-        if shown or self._mini is not None:
-            self._present()
+        if shown:
+            self.window.present()
         # Once the new one can be used: taking the old one apart takes a quarter as long as all of this.
         timer(old, PART_MS, old.deleteLater, once=True).start()
         self.tray.retranslate()

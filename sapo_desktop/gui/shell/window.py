@@ -19,7 +19,7 @@ from sapo_desktop.gui.look.screen import OnScreen, WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
+from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
@@ -28,7 +28,6 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.states import short_state, state_sentence
 from sapo_desktop.view.viewmodel import ALL, Section, View
 
-SMALL_KEYS = "Ctrl+M"
 SMALLEST = (900, 440)
 _FIRST = (1180, 800)
 _SIDE = 208
@@ -63,12 +62,10 @@ class MainWindow(QMainWindow):
     Signals:
         closing: the user closed it; whoever owns the tray decides what that means.
         quitting: Ctrl+Q, or what the system has for it.
-        small_wanted: the small window is to take its place.
     """
 
     closing = Signal()
     quitting = Signal()
-    small_wanted = Signal()
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions, page: str = "home") -> None:
         super().__init__()
@@ -83,7 +80,6 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._side = Sidebar(view, actions, list(self._entries.values()))
         self._side.wanted.connect(self.go)
-        self._side.small_wanted.connect(self.small_wanted)
         self._strip = SiloStrip()
         right = QVBoxLayout()
         right.setContentsMargins(0, 0, 0, 0)
@@ -106,7 +102,6 @@ class MainWindow(QMainWindow):
         for number, name in enumerate(self._entries, 1):
             QShortcut(QKeySequence(f"Ctrl+{number}"), self, partial(self.go, name))
         QShortcut(QKeySequence(QUIT_KEYS), self, self.quitting.emit)
-        QShortcut(QKeySequence(SMALL_KEYS), self, self.small_wanted.emit)
         self._away = False
         """Minimised by us. Wayland tells nobody whether a window is."""
         self._changed(ALL)
@@ -270,7 +265,6 @@ class Sidebar(QFrame):
     """The pages, the silo switch, and the state in one line."""
 
     wanted = Signal(str)
-    small_wanted = Signal()
 
     def __init__(self, view: View, actions: Actions, pages: list[Entry]) -> None:
         super().__init__()
@@ -293,15 +287,13 @@ class Sidebar(QFrame):
         self.silo.clicked.connect(actions.silo)
         self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
         set_tooltip(self.silo, tr("No network at all, effective at once"))
-        keys = QKeySequence(SMALL_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
-        small = IconButton("small", tr("Small window ({keys})").format(keys=keys), self.small_wanted.emit)
         self._dot = Picture("pause", 18)
         self._state = Label("", "caption")
         self._list = scrolling(holding(nav))
         box = column(
             row(logo, (name, 1), spacing=1),
             (self._list, 1),
-            row((self.silo, 1), small),
+            self.silo,
             row(self._dot, self._state, spacing=1),
             spacing=2,
             margins=(grid(1.5), grid(2.5), grid(1.5), grid(2)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
@@ -25,20 +25,17 @@ def show_done(bar: QProgressBar, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Stretch:
-    """One part of a bar: its share of the whole width, and a colour of the theme. `hatched`: kept free."""
+    """One part of a bar: its share of the whole width, and a colour of the theme."""
 
     share: float
     colour: str
-    hatched: bool = False
 
 
 class StackedBar(QWidget):
-    """Parts from left to right, on a track; a mark where a limit is. Its name says all of it in words."""
+    """Parts from left to right, on a track. Its name says all of it in words."""
 
-    def __init__(self, name: str = "", parts: Sequence[Stretch] = (), limit: float = 1.0) -> None:
-        """`limit`: where the mark is, as a share of the width."""
+    def __init__(self, name: str = "", parts: Sequence[Stretch] = ()) -> None:
         super().__init__()
-        self._limit = limit
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.looks().changed.connect(self.updateGeometry)
         self.show_parts(name, parts)
@@ -71,19 +68,15 @@ class StackedBar(QWidget):
                 _fill(painter, QRectF(left, whole.top(), max(1.0, width - 1), whole.height()), part)
             left += width
         painter.setClipping(False)
-        if self._limit < 0.999:
-            x = round(self._limit * whole.width())
-            painter.setPen(QPen(QColor(colours.text), 2))
-            painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
         painter.end()
 
 
 class Swatch(QWidget):
     """A small square in a colour of a bar."""
 
-    def __init__(self, colour: str, *, hatched: bool = False) -> None:
+    def __init__(self, colour: str) -> None:
         super().__init__()
-        self._part = Stretch(1.0, colour, hatched)
+        self._part = Stretch(1.0, colour)
         self._fit()
         theme.looks().changed.connect(self._fit)
 
@@ -102,10 +95,4 @@ def legend(sample: QWidget, text: str) -> QWidget:
 
 
 def _fill(painter: QPainter, rect: QRectF, part: Stretch) -> None:
-    colour = QColor(theme.current().colour(part.colour))
-    if not part.hatched:
-        painter.fillRect(rect, colour)
-        return
-    painter.fillRect(rect, QBrush(colour, Qt.BrushStyle.BDiagPattern))
-    painter.setPen(QPen(colour, 1))
-    painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5))
+    painter.fillRect(rect, QColor(theme.current().colour(part.colour)))

@@ -47,18 +47,6 @@ def device_words(device: str) -> str:
     }.get(device, device)
 
 
-def piece_words(name: str) -> str:
-    """A colour of a memory bar."""
-    return {
-        "weights": tr("the model itself"),
-        "learning": tr("what is learned"),
-        "work": tr("computing"),
-        "answers": tr("answers under way"),
-        "program": tr("the program"),
-        "reserve": tr("left to others"),
-    }[name]
-
-
 def fact_words(name: str) -> str:
     """What the catalogue may have from memory."""
     return {

@@ -24,7 +24,6 @@ from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.round import EncodedGroup
 from sapo_desktop.swarm.pool.pool import Entry
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
@@ -115,7 +114,6 @@ class Intake:
         tasks: local task keys by task id.
         yardstick: what our own answers are like now.
         clock: monotonic seconds.
-        refused: where the groups that are not fit can be looked at.
     """
 
     def __init__(
@@ -128,7 +126,6 @@ class Intake:
         refusals: Refusals,
         yardstick: Callable[[], Yardstick],
         clock: Callable[[], float] = time.monotonic,
-        refused: RefusedGroups | None = None,
     ) -> None:
         self._examiner = examiner
         self._encoder = encoder
@@ -136,7 +133,6 @@ class Intake:
         self._tasks = tasks
         self._network = network
         self._refusals = refusals
-        self._refused = refused or RefusedGroups()
         self._yardstick = yardstick
         self._clock = clock
         self._budget = ForeignBudget()
@@ -183,7 +179,7 @@ class Intake:
         return marked
 
     def _charge(self, entry: Entry, seconds: float, *, is_its_doing: bool) -> None:
-        self._refuse(Reason.TIMED_OUT, self._body(entry))
+        self._refusals.add(Reason.TIMED_OUT)
         self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
 
     async def _judge(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[_Marked]:
@@ -200,7 +196,7 @@ class Intake:
         timely = []
         for one, row in zip(drawn, marked, strict=True):
             if _timed_out(row):
-                self._refuse(Reason.TIMED_OUT, one.body)
+                self._refusals.add(Reason.TIMED_OUT)
             else:
                 timely.append((one, row))
         return timely
@@ -220,7 +216,7 @@ class Intake:
             body = self._body(entry)
             task = self._tasks.get(body.task)
             if task is None:
-                self._refuse(Reason.UNKNOWN_TASK, body)
+                self._refusals.add(Reason.UNKNOWN_TASK)
                 continue
             named.append((entry, body, task))
         questions = await self._examiner.set_questions([self._reference(body, task) for _, body, task in named])
@@ -228,13 +224,12 @@ class Intake:
         for (entry, body, task), question in zip(named, questions, strict=True):
             if question is None or question.hash != body.question:
                 self._refusals.add_other_question(entry.path.examiner)
-                self._refused.add(Reason.OTHER_QUESTION, body.key, body)
             elif held_out_side(family_of(task), question.text):
-                self._refuse(Reason.HELD_OUT, body)
+                self._refusals.add(Reason.HELD_OUT)
             elif fit := [one for one in body.answers if self._is_fit(one.text, task, yardstick)][:answers]:
                 drawn.append(_Drawn(entry, body, question, fit))
             else:
-                self._refuse(Reason.UNFIT, body)
+                self._refusals.add(Reason.UNFIT)
         return drawn
 
     def _family(self, task: str) -> Family:
@@ -242,10 +237,6 @@ class Intake:
 
     def _body(self, entry: Entry) -> GroupBody:
         return open_envelope(entry.envelope, GroupBody, self._network).body
-
-    def _refuse(self, reason: Reason, body: GroupBody) -> None:
-        self._refusals.add(reason)
-        self._refused.add(reason, body.key, body)
 
     def _reference(self, body: GroupBody, task: str) -> QuestionRef:
         seed = question_seed(network=self._network, key=body.key, slot=body.slot, task=body.task, index=body.index)
@@ -277,7 +268,7 @@ class Intake:
                 if text and tokens and yardstick.holds(prompt, tokens)
             ]
             if not kept:
-                self._refuse(Reason.UNFIT, one.body)
+                self._refusals.add(Reason.UNFIT)
                 continue
             group = Group(
                 question=one.question,

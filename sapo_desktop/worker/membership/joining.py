@@ -21,7 +21,6 @@ from sapo_desktop.swarm.addresses.restart_file import Memory
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import GroupBody
 from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
@@ -93,13 +92,11 @@ class Identified:
 
 @dataclass(frozen=True, kw_only=True)
 class Joining(Identified):
-    """What a node brings along beside. `yardstick`: see Intake; `refused`: where groups that are not taken can be
-    looked at, whichever swarm they come from."""
+    """What a node brings along beside. `yardstick`: see Intake."""
 
     yardstick: Callable[[], Yardstick]
     instance: bytes = bytes(16)
     label: str = ""
-    refused: RefusedGroups = field(default_factory=RefusedGroups)
 
 
 @dataclass(frozen=True)
@@ -208,7 +205,6 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) ->
     """Become a member; nobody is linked to yet. `own` sets our questions, `foreign` works on what others sent."""
     linked = link_up(joining)
     exchange = linked.network.exchange
-    exchange.refused_groups = joining.refused
     intake = Intake(
         foreign,
         encoder,
@@ -217,7 +213,6 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) ->
         joining.network,
         exchange.refusals,
         joining.yardstick,
-        refused=joining.refused,
     )
     membership = Membership(
         signer=linked.signer,

@@ -24,7 +24,6 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.events import Event as LinkEvent
 from sapo_desktop.swarm.protocol.events import SameKey
 from sapo_desktop.swarm.protocol.messages import Stats
@@ -38,7 +37,6 @@ from sapo_desktop.system.secrets.system_keyring import late_call
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
-from sapo_desktop.worker.control.messages.rollouts import RefusedGroup
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
 from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.hosts.engine import Engine
@@ -65,7 +63,6 @@ from sapo_desktop.worker.membership.view import (
     USED_TWICE,
     linked_info,
     listening_at,
-    refused_group,
 )
 from sapo_desktop.worker.showing import Notify
 from sapo_desktop.worker.store.keeper import Lasting
@@ -142,7 +139,6 @@ class SwarmSide:
         """The host that marks what peers answered."""
         self._said_used_twice = False
         self._lasting = lasting
-        self._refused = RefusedGroups(lambda: progress()[0] + 1)
 
     @property
     def instance(self) -> bytes:
@@ -238,11 +234,6 @@ class SwarmSide:
         if self._joined is not None:
             await self._joined.member.measuring.look(tasks)
 
-    def refused(self, limit: int) -> list[RefusedGroup]:
-        """Groups of peers that were not taken lately, newest first."""
-        tasks = {identity: task for task, identity in self._around.own.known_ids.items()}
-        return [refused_group(group, tasks) for group in self._refused.newest(limit)]
-
     # -- taking part -----------------------------------------------------------------------------------------
 
     async def _take_part(self, settings: Settings) -> None:
@@ -329,7 +320,6 @@ class SwarmSide:
             instance=self.instance,
             label=settings.label,
             yardstick=around.yardstick,
-            refused=self._refused,
             proxy=settings.proxy,
             rotation=self.identity.rotation,
         )

@@ -11,12 +11,10 @@ from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import VISITS, Link
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroup
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.events import Closed
-from sapo_desktop.swarm.protocol.refusals import Refused, kind_of
+from sapo_desktop.swarm.protocol.refusals import Refused
 from sapo_desktop.swarm.trust import same_key
-from sapo_desktop.worker.control.messages.rollouts import RefusedGroup as RefusedShown
 from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
 from sapo_desktop.worker.membership.joining import Linked
 from sapo_desktop.worker.membership.member import Counts, Member
@@ -171,19 +169,6 @@ def _most_from(key: str, share: float) -> Text:
         )
     return sentence(
         "{percent}% of the groups drawn lately came from one source: other peers beside it help.", percent=percent
-    )
-
-
-def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> RefusedShown:
-    """As it is shown. `tasks`: local names by task id."""
-    return RefusedShown(
-        reason=group.reason.value,
-        kind=kind_of(group.reason),
-        author=group.author.hex(),
-        task=tasks.get(group.task, group.task.hex()),
-        round=group.round,
-        time=group.unix,
-        answers=list(group.answers),
     )
 
 

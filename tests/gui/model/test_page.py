@@ -85,13 +85,12 @@ def test_the_model_at_work_in_numbers_and_one_that_only_answers(scene: Scene) ->
     assert "Answers with llama.cpp, learns nothing" in said and "Answers only" in said and "It only answers." in said
 
 
-def test_what_fits_is_drawn_and_named_and_why_nothing_bigger_unfolds(scene: Scene) -> None:
+def test_what_fits_is_a_table_and_why_nothing_bigger_unfolds(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
     assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "Qwen3 0.6B" in said
-    names = [bar.accessibleName() for bar in memory._bars.findChildren(model_page.QWidget)]
-    (name, *_) = (name for name in names if name.startswith("Answers and learns with PyTorch"))
-    assert "the model itself 2.4 GB" in name
+    ways = {row[0]: row[1:] for row in cells(memory._ways)}
+    assert ways["Answers and learns with PyTorch"] == []
     assert not memory._bigger.isVisible()
     press(memory._why)
     assert memory._bigger.isVisible() and "Qwen3 8B" in all_texts(memory)

@@ -137,9 +137,7 @@ def test_a_switch_that_is_refused_goes_back_and_follows_others(page: SettingsPag
     assert not made.control.field.isChecked() and not made.refused, "it shows what is set elsewhere"
 
 
-def test_a_refused_schedule_stays_as_it_was_typed_and_its_week_shows_what_holds(
-    page: SettingsPage, bridge: StageBridge
-) -> None:
+def test_a_refused_schedule_stays_as_it_was_typed(page: SettingsPage, bridge: StageBridge) -> None:
     made = row(page, "schedule")
     enter(made.control.field, "never ever")
     page.setFocus()
@@ -325,28 +323,6 @@ def test_tab_goes_through_the_cards_as_they_stand(page: SettingsPage) -> None:
         at = at.nextInFocusChain()
     found = [order.index(widget) for widget in (*stops, later)]
     assert found == sorted(found)
-
-
-def test_a_week_is_drawn_by_mouse_and_keys_and_read_from_the_line(page: SettingsPage, bridge: StageBridge) -> None:
-    made = row(page, "schedule")
-    week = made.control.week
-
-    def asked() -> str:
-        return bridge.asked_for(SetSettings)[-1].values["schedule"]
-
-    first, *others = (week.cell(hour).center().toPoint() for hour in (8, 9, 10))
-    QTest.mousePress(week, Qt.MouseButton.LeftButton, pos=first)
-    for place in others:
-        QTest.mouseMove(week, place)
-    QTest.mouseRelease(week, Qt.MouseButton.LeftButton)
-    assert asked() == "mon 0-8 11-24; tue-sun 0-24", "every hour was on"
-    QTest.keyClick(week, Qt.Key.Key_Space)
-    assert asked() == "mon 0-8 10-24; tue-sun 0-24", "the mark is where the mouse was"
-    made.control.show_value("sun 1-2")
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Space):
-        QTest.keyClick(week, key)
-    assert asked() == "tue 9-10; sun 1-2"
-    assert week.accessibleName().endswith("on")
 
 
 def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge: StageBridge) -> None:

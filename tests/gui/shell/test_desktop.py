@@ -5,16 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.shell import app
 from sapo_desktop.gui.shell.app import App, Desktop
-from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
 from sapo_desktop.gui.try_it.page import TryPage
 from sapo_desktop.gui.try_it.trying import Draft
@@ -43,12 +41,6 @@ def desktop(qapp: App, tmp_path: Path, tray: bool, monkeypatch: pytest.MonkeyPat
     made.window.deleteLater()
 
 
-def small(desktop: Desktop) -> MiniWindow:
-    desktop.window.small_wanted.emit()
-    assert desktop._mini is not None
-    return desktop._mini
-
-
 @pytest.mark.parametrize("tray", [True], indirect=True)
 def test_an_answer_under_way_ends_where_the_language_changes(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
     call = Call()
@@ -60,20 +52,6 @@ def test_an_answer_under_way_ends_where_the_language_changes(desktop: Desktop, m
         page._begin(Draft("Why?"))
     desktop._speak()
     assert call.cancelled() and desktop.window.page is not page
-
-
-def test_the_small_window_is_told_how_far_a_round_is(desktop: Desktop, tray: bool) -> None:
-    mini = small(desktop)
-    assert mini.isVisible() and not desktop.window.isVisible() and desktop.bridge._closely
-    mini.close()
-    assert desktop.window.isVisible() != tray and not desktop.bridge._closely, "nobody looks any more"
-    desktop.open()
-    assert desktop.window.seen and desktop.bridge._closely
-
-
-def test_the_whole_window_goes_on_being_told_when_it_comes_back(desktop: Desktop) -> None:
-    small(desktop).full_wanted.emit()
-    assert desktop.window.seen and desktop._mini is None and desktop.bridge._closely
 
 
 @pytest.mark.parametrize("tray", [True], indirect=True)
@@ -101,16 +79,3 @@ def test_on_a_mac_the_dock_brings_a_closed_window_back(
     qtbot.wait(20)
     QCoreApplication.sendEvent(qapp, QEvent(QEvent.Type.ApplicationActivate))
     assert desktop.window.isVisible() is opens
-    mini = small(desktop)
-    QCoreApplication.sendEvent(qapp, QEvent(QEvent.Type.ApplicationActivate))
-    assert mini.isVisible() and not desktop.window.isVisible(), "one of them is there"
-
-
-def test_ctrl_q_quits_in_the_small_window_too(qtbot: QtBot, desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desktop, "_leave", lambda: None)
-    desktop.view.settings = Settings(when_window_closes="continue")
-    mini = small(desktop)
-    with qtbot.waitActive(mini):
-        mini.activateWindow()
-    with qtbot.waitSignal(desktop.leaving):
-        qtbot.keyClick(mini, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)

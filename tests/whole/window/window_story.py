@@ -28,7 +28,6 @@ from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.shell.app import App, AwaySheet, Desktop
-from sapo_desktop.gui.shell.mini import MiniWindow
 from sapo_desktop.gui.shell.single import SingleWindow
 from sapo_desktop.gui.shell.window import entries
 from sapo_desktop.system.folders import DataFolder
@@ -138,9 +137,7 @@ class Story:
         assert service.given[1].actions == {"default": "Open SAPO Desktop", "pause": "Pause", "quit": "Quit"}
         service.press(service.given[1], "pause")
         self.until(lambda: self.view.state == "paused", "its button pauses")
-        mini = self.make_small()
-        assert mini._button.text() == "Go on", "it says what it would do"
-        mini.close()
+        self.desktop.window.close()
         self.until(lambda: not desktop.window.seen, "where there is no tray it is minimised: it was said once")
         desktop.tray.tell("How it stands", "It waits.")
         self.until(lambda: len(service.given) == 3, "a last notification")
@@ -217,22 +214,8 @@ class Story:
         self.press(self.desktop.window._side.silo)
         self.until(lambda: self.view.silo and self.desktop.window._strip.isVisible(), "in silo again")
 
-    def make_small(self) -> MiniWindow:
-        desktop = self.desktop
-        desktop.window.small_wanted.emit()
-        mini = desktop._mini
-        assert mini is not None
-        self.until(lambda: mini.isVisible() and not desktop.window.isVisible(), "the small window in its place")
-        self.picture(mini, "small")
-        return mini
-
     def hide_and_return(self) -> None:
         window = self.desktop.window
-        mini = self.make_small()
-        mini.full_wanted.emit()
-        self.until(lambda: window.isVisible() and self.desktop._mini is None, "the whole one again")
-        self.make_small().close()
-        self.until(lambda: not window.isVisible() and self.desktop._mini is None, "closed to the tray as well")
         window.close()
         self.until(lambda: not window.isVisible(), "closed to the tray")
         again = subprocess.Popen([sys.executable, "-m", "sapo_desktop", "--data", str(self.desktop._folder.root)])

@@ -15,7 +15,6 @@ from sapo_desktop.core.records import Mark, Prompt, Question, Verdict
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.swarm.protocol.signing import Signer
@@ -106,7 +105,6 @@ RIGHT = f"steps <answer>{truth(asked(INDEX).seed)}</answer>"
 def taken(
     *answers: str,
     refusals: Refusals | None = None,
-    seen: RefusedGroups | None = None,
     limit: int = 8,
     slow: str | None = None,
     yardstick: Yardstick = OURS,
@@ -119,9 +117,7 @@ def taken(
     entry = pool.add(opened, Path(ALICE.key, ALICE.key, b""), 0.0)
     examiner = Examiner()
     examiner.slow = slow
-    intake = Intake(
-        examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), lambda: yardstick, refused=seen
-    )
+    intake = Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), lambda: yardstick)
     return asyncio.run(intake.take([entry], limit, strict=True)).fit
 
 
@@ -391,18 +387,6 @@ async def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() 
     (marked,) = taken.marked
     assert (marked.entry.name.author, marked.task) == (ALICE.key, "gcd/easy")
     assert [mark.solved for mark in marked.marks] == [True]
-
-
-def test_what_is_not_fit_can_be_looked_at() -> None:
-    seen = RefusedGroups(lambda: 7, lambda: 5.0)
-    taken("no answer at all", seen=seen)
-    taken(RIGHT, seen=seen, question=b"another!")
-    taken(SLOW, seen=seen, slow=SLOW)
-    taken(RIGHT, seen=seen)
-    found = seen.newest(10)
-    assert [group.reason for group in found] == [Reason.TIMED_OUT, Reason.OTHER_QUESTION, Reason.UNFIT]
-    assert [group.answers for group in found] == [(SLOW,), (RIGHT,), ("no answer at all",)]
-    assert {(group.author, group.task, group.round, group.unix) for group in found} == {(ALICE.key, GCD, 7, 5.0)}
 
 
 async def test_an_engine_that_dies_is_no_authors_doing(monkeypatch: pytest.MonkeyPatch) -> None:

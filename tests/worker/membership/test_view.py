@@ -4,10 +4,8 @@ import pytest
 
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.link import VISITS
-from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.events import Closed
-from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.membership.view import (
@@ -18,12 +16,11 @@ from sapo_desktop.worker.membership.view import (
     nobody,
     notices,
     parting_words,
-    refused_group,
     sent_away,
     warnings,
 )
 from tests.swarm.mesh import Mesh, Peer
-from tests.swarm.peers import ALICE, NETWORK, TASK, group, group_body
+from tests.swarm.peers import NETWORK, group
 
 
 def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
@@ -89,16 +86,6 @@ def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> N
     assert not shown.visit and not line["visit"]
     link.visit = True
     assert link_info(link, 0.0).visit and link_line(link_info(link, 0.0))["visit"]
-
-
-def test_refused_groups_are_shown_by_their_local_names() -> None:
-    seen = RefusedGroups(lambda: 7, lambda: 5.0)
-    seen.add(Reason.UNFIT, ALICE.key, group_body())
-    seen.add(Reason.BAD_BODY, ALICE.key, None)
-    unreadable, unfit = (refused_group(group, {TASK: "gcd/easy"}) for group in seen.newest(2))
-    assert (unfit.reason, unfit.kind, unfit.task, unfit.author) == ("unfit", "ignored", "gcd/easy", ALICE.key.hex())
-    assert (unfit.answers, unfit.round, unfit.time) == (["<answer>4</answer>"], 7, 5.0)
-    assert (unreadable.kind, unreadable.task, unreadable.answers) == ("invalid", "", [])
 
 
 def test_notices_warnings_and_what_peers_used_reach_people_and_programs() -> None:

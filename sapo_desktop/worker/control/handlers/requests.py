@@ -109,7 +109,7 @@ class Requests:
             updates=updates,
         )
         facts = FactRequests(node, side, folder, notices, catalogue)
-        rollouts = RolloutRequests(node.keeper, side.refused)
+        rollouts = RolloutRequests(node.keeper)
         asking = Asking(node, catalogue, publish)
         own_tasks = OwnTaskRequests(folder.tasks, catalogue, node, tasks_changed)
         human = HumanAnswers(node, side, catalogue)

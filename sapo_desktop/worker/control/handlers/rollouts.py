@@ -1,11 +1,11 @@
-"""What clients ask about single answers: pages of kept ones, all of them in a file, and groups that were refused."""
+"""What clients ask about single answers: pages of kept ones, and all of them in a file."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -17,10 +17,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.control.messages.rollouts import (
     ExportRollouts,
-    GetRefused,
     GetRollouts,
-    Refused,
-    RefusedGroup,
     Rollout,
     RolloutFilter,
     Rollouts,
@@ -31,18 +28,14 @@ _MOST_SHOWN, _PAGE = 1000, 1000
 
 
 class RolloutRequests:
-    """Answers them. `refused`: the newest groups that were not taken, newest first, at most so many."""
+    """Answers them."""
 
-    def __init__(self, keeper: Keeper, refused: Callable[[int], list[RefusedGroup]]) -> None:
+    def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
-        self._refused = refused
 
     async def page(self, request: GetRollouts) -> Rollouts:
         limited = msgspec.structs.replace(request, limit=max(1, min(request.limit, _MOST_SHOWN)))
         return await self._keeper.call(self._keeper.history.rollouts, limited)
-
-    async def refused(self, request: GetRefused) -> Refused:
-        return Refused(items=self._refused(request.limit))
 
     async def export(self, request: ExportRollouts) -> Exported:
         """Raises UsageError where a file of that name is there, or the name is no full path."""

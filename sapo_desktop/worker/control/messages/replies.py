@@ -15,7 +15,7 @@ from sapo_desktop.worker.control.messages.asking import AskReply
 from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import FactReply, UpdatesAre, Usage
 from sapo_desktop.worker.control.messages.models import FitReply, ModelReply
-from sapo_desktop.worker.control.messages.rollouts import RolloutReply
+from sapo_desktop.worker.control.messages.rollouts import Rollouts
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, SwarmInfo
 
 
@@ -376,7 +376,7 @@ Reply = (
     | InviteIs
     | SwarmIs
     | AskReply
-    | RolloutReply
+    | Rollouts
     | FactReply
     | ModelReply
     | FitReply

@@ -1,11 +1,8 @@
-"""What clients ask about single answers: those that were learned from, and groups of peers that were refused."""
+"""What clients ask about single answers: those that were learned from."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
-from msgspec import Meta
 
 from sapo_desktop.worker.control.messages.base import Message
 
@@ -42,12 +39,6 @@ class ExportRollouts(RolloutFilter, frozen=True, kw_only=True):
     """Whether a file of that name may be written over."""
 
 
-class GetRefused(Message, frozen=True, kw_only=True):
-    """Groups of peers that were not taken lately, newest first."""
-
-    limit: Annotated[int, Meta(ge=1)] = 200
-
-
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """One kept answer; also a line of `history --rollouts` (docs/data/schema.json)."""
 
@@ -75,28 +66,4 @@ class Rollouts(Message, frozen=True, kw_only=True):
     more: bool
 
 
-class RefusedGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of a peer that was not taken, for a reason that says something about it."""
-
-    reason: str
-    """As in the counts of SwarmInfo.refused."""
-    kind: str
-    """invalid, unverifiable or ignored."""
-    author: str
-    """Hex key."""
-    task: str
-    """family/level, or the hex task id where no task here has it."""
-    round: int
-    """The round in hand, or the next one."""
-    time: float
-    """Unix time."""
-    answers: list[str] = []
-    """Their texts as far as they were looked at, cut; hostile."""
-
-
-class Refused(Message, frozen=True, kw_only=True):
-    items: list[RefusedGroup]
-
-
-RolloutRequest = GetRollouts | ExportRollouts | GetRefused
-RolloutReply = Rollouts | Refused
+RolloutRequest = GetRollouts | ExportRollouts
