@@ -34,6 +34,7 @@ _COMMON_PARTS = {
     *("http", "https", "wss", "localhost", "127.0.0.1", "0.0.0.0"),
 }
 """Parts of paths and addresses that tell of nobody."""
+_KEYS = [*settings_file.known_keys(), *settings_file.keys_of("kept")]
 _SECRETS = ("SAPO_PASSPHRASE", hub_token.VARIABLE, remote_key.VARIABLE)
 """Of the environment."""
 _ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
@@ -97,7 +98,7 @@ def check_lines(check: Check) -> list[str]:
 
 def shown_settings(settings: Settings) -> dict[str, str]:
     """Every setting; of those that a person typed as text only whether there is one."""
-    return {key: _shown(key, getattr(settings, key)) for key in settings_file.known_keys()}
+    return {key: _shown(key, getattr(settings, key)) for key in _KEYS}
 
 
 def scrub(text: str, private: Mapping[str, str]) -> str:
@@ -128,7 +129,7 @@ def private_words(folder: Path) -> dict[str, str]:
 def typed_words(settings: Settings) -> dict[str, str]:
     """What a person typed as text in a setting, and its parts, with what stands for them: the log may name them."""
     words: dict[str, str] = {}
-    for key in settings_file.known_keys():
+    for key in _KEYS:
         described, value = settings_file.describe(key), getattr(settings, key)
         if not described.text or value == described.default or _shown(key, value) == str(value):
             continue

@@ -24,7 +24,7 @@ def requests(tmp_path: Path) -> RolloutRequests:
     run = keeper.history.begin_run(run_manifest())
     for number in range(1, 6):
         record(keeper.history, run, number, text=HOSTILE)
-    return RolloutRequests(keeper, lambda limit: [])
+    return RolloutRequests(keeper)
 
 
 @pytest.fixture(autouse=True)

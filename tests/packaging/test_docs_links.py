@@ -1,8 +1,8 @@
-"""The site of the documentation: it can be built, and whatever leads nowhere is said."""
+"""The links of the documentation: whatever leads nowhere is listed."""
 
 import re
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +16,7 @@ Faults = Callable[[str], list[str]]
 @pytest.fixture
 def faults(tmp_path: Path, scripts: None) -> Faults:
     """What is wrong with a small site in which the readers' page has this text."""
-    import docs_site
+    import docs_links
 
     def found(text: str) -> list[str]:
         (tmp_path / "docs").mkdir(exist_ok=True)
@@ -25,7 +25,7 @@ def faults(tmp_path: Path, scripts: None) -> Faults:
         (tmp_path / "docs" / "readers.md").write_text(text)
         (tmp_path / "plot.svg").write_text("<svg/>")
         (tmp_path / "code.py").write_text("print('<b>')\n")
-        return list(docs_site.Site(tmp_path).faults)
+        return list(docs_links.Pages(tmp_path).faults)
 
     return found
 
@@ -62,36 +62,18 @@ def test_a_page_that_nobody_leads_to_is_said(faults: Faults, tmp_path: Path) -> 
     assert faults("# Readers\n") == ["docs/lost.md: no page leads here from docs/README.md."]
 
 
-def test_the_pages_are_written_without_anything_from_elsewhere(faults: Faults, tmp_path: Path) -> None:
-    import docs_site
+def test_our_own_pages_are_whole(scripts: None) -> None:
+    import docs_links
 
-    faults("# Readers\n\n[code](../code.py) ![plot](../plot.svg)\n")
-    docs_site.Site(tmp_path).write(tmp_path / "out")
-    made = {str(path.relative_to(tmp_path / "out").as_posix()) for path in (tmp_path / "out").rglob("*.*")}
-    assert made == {"index.html", "docs/index.html", "docs/readers.html", "code.py.html", "plot.svg"}
-    page = (tmp_path / "out" / "docs" / "readers.html").read_text()
-    assert 'href="../code.py.html"' in page and 'src="../plot.svg"' in page and '<h1 id="readers">' in page
-    assert '<a href="readers.html" aria-current="page">Readers</a>' in page and '<a href="../index.html">' in page
-    assert "&lt;b&gt;" in (tmp_path / "out" / "code.py.html").read_text()
-
-
-def test_our_own_site_is_whole(tmp_path: Path, scripts: None) -> None:
-    import docs_site
-
-    site = docs_site.Site(ROOT)
-    assert site.faults == []
-    assert [reader.stem for reader in site.readers()] == [
+    ours = docs_links.Pages(ROOT)
+    assert ours.faults == []
+    assert [reader.stem for reader in ours.readers()] == [
         "volunteers",
         "operators",
         "tinkerers",
         "researchers",
         "contributors",
     ]
-    site.write(tmp_path / "site")
-    fetched = re.compile(r"<script|@import|\bsrc=\"(?:https?:)?//|<link\b")
-    for page in site.pages.values():
-        assert not fetched.search((tmp_path / "site" / page.goal).read_text(encoding="utf-8")), page.path
-    assert site.pages[PurePosixPath("docs/ARCHITECTURE.md")].title == "Architecture"
 
 
 @pytest.mark.parametrize("path", DECISIONS, ids=[path.stem for path in DECISIONS])
