@@ -55,8 +55,8 @@ CREATE TABLE rounds (             -- one row per finished round
 );
 CREATE UNIQUE INDEX rounds_counted ON rounds (round) WHERE lost = 0;
 CREATE INDEX rounds_unpruned ON rounds (round) WHERE pruned = 0;
-CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo)
-    WHERE lost = 0;
+CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo, run)
+    WHERE lost = 0;           -- with the run, which knows the model
 CREATE TABLE task_marks (
     round_id INTEGER NOT NULL REFERENCES rounds (id),
     place    INTEGER NOT NULL,
@@ -143,34 +143,19 @@ CREATE TABLE totals (             -- counts over all history, so that nobody has
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO totals VALUES ('rounds', 0), ('answers_own', 0), ('answers_shared', 0), ('used', 0);
+INSERT INTO totals VALUES ('rounds', 0), ('answers_own', 0), ('answers_shared', 0), ('used', 0), ('joules', 0);
 CREATE TABLE claims (             -- what each peer said last of how many groups of ours it used
-    peer TEXT PRIMARY KEY,
-    used INTEGER NOT NULL,
-    told REAL NOT NULL
+    peer   TEXT PRIMARY KEY,
+    used   INTEGER NOT NULL,
+    told   REAL NOT NULL,
+    helped INTEGER NOT NULL DEFAULT 0    -- 1: it ever said that it used any; `used` starts at 0 at each of its starts
 ) WITHOUT ROWID;
 CREATE INDEX claims_told ON claims (told);
 """
 """An empty file gets these tables, of version OLDEST, and then the steps."""
-OLDEST = 6
-"""The version that the first step begins at: no folder is older."""
-
-STEPS = (
-    """
-INSERT INTO totals VALUES ('joules', 0);   -- what computing took, as far as it could be told
-""",
-    """
--- Whether that peer ever said that it used any: what it used counts anew at each of its starts.
-ALTER TABLE claims ADD COLUMN helped INTEGER NOT NULL DEFAULT 0;
-UPDATE claims SET helped = used > 0;
-""",
-    """
--- With the run, which knows the model.
-DROP INDEX rounds_curve;
-CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo, run)
-    WHERE lost = 0;
-""",
-)
+OLDEST = 9
+"""The version that the first step begins at: no released folder is older."""
+STEPS: tuple[str, ...] = ()
 
 
 BUSY_SECONDS = 10.0

@@ -89,8 +89,9 @@ def test_what_fits_is_a_table_and_why_nothing_bigger_unfolds(scene: Scene) -> No
     memory = scene.page._memory
     said = all_texts(memory)
     assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "Qwen3 0.6B" in said
-    ways = {row[0]: row[1:] for row in cells(memory._ways)}
-    assert ways["Answers and learns with PyTorch"] == []
+    first, *_, best = cells(memory._ways)
+    assert first == ["Answers with llama.cpp (Q8_0), learns nothing", "computer", "8.8 GB", "11.2 GB", "Fits"]
+    assert best[0] == "Answers and learns with PyTorch (float32)" and best[-1] == "Best way"
     assert not memory._bigger.isVisible()
     press(memory._why)
     assert memory._bigger.isVisible() and "Qwen3 8B" in all_texts(memory)
