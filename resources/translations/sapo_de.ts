@@ -5517,7 +5517,7 @@
     </message>
     <message>
         <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Name its model in remote_url (#MODEL), or set model.</source>
-        <translation>Das Modell &apos;{model}&apos; bei {url} hat {tokens} Tokens, das hier {count}: Sie sind nicht dasselbe. Nenne sein Modell in remote_url (#MODELL), oder setze model.</translation>
+        <translation>Das Modell „{model}“ bei {url} hat {tokens} Tokens, das hier {count}: Sie sind nicht dasselbe. Nenne sein Modell in remote_url (#MODELL), oder setze model.</translation>
     </message>
     <message>
         <source>The model has no {name}. Get the folder again, whole.</source>
@@ -6847,7 +6847,7 @@
     </message>
     <message>
         <source>{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror may be at fault: try again, or set HF_ENDPOINT to another, or import the model from a folder.</source>
-        <translation>{name} hat den SHA-256 {found}..., erwartet war ein anderer. Die Datei wurde verworfen. Ein Proxy oder Spiegelserver kann schuld sein: Versuche es noch einmal, setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
+        <translation>{name} hat den SHA-256 {found}…, erwartet war ein anderer. Die Datei wurde verworfen. Ein Proxy oder Spiegelserver kann schuld sein: Versuche es noch einmal, setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
     </message>
     <message>
         <source>{name} is among the tasks that are practised (the setting `tasks`): take it out there first.</source>
@@ -7127,7 +7127,7 @@
     </message>
     <message>
         <source>{url} has no model &apos;{name}&apos;; it has {names}. Name one of them in remote_url: {url}#MODEL.</source>
-        <translation>{url} hat kein Modell &apos;{name}&apos;, sondern {names}. Nenne eines davon in remote_url: {url}#MODELL.</translation>
+        <translation>{url} hat kein Modell „{name}“, sondern {names}. Nenne eines davon in remote_url: {url}#MODELL.</translation>
     </message>
     <message>
         <source>{url} has {count} models ({names}). Name one of them in remote_url: {url}#MODEL.</source>
