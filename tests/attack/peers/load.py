@@ -389,6 +389,9 @@ def _figures(
     yield at_most("most memory of the relay", peak / limits.KIB**2, "MiB", most)
     note = f"{came / cpu:.0f} groups taken, and as many served, for a CPU-second"
     yield Figure("relay's processor", cpu / wall, "cores", note=note)
+    for way in ("in", "out"):
+        carried = seen[f'sapo_relay_bytes_total{{way="{way}"}}']
+        yield Figure(f"traffic {way}, frames without TLS and TCP", 8 * carried / wall / 1e6, "Mbit/s")
     note = f"{count / greeting_cpu:.0f} for a CPU-second of the relay; the other side's work took the rest"
     yield at_least("handshakes", count / greeting, "a second", 200, note)
 
