@@ -19,10 +19,7 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.records import Prompt
 from sapo_desktop.engines.chat_template import ChatTemplate, Piece
 
-INSTRUCTIONS = (
-    "Work out the answer in short steps. Then end with the final answer alone, in the form that the question asks "
-    "for:\n<answer>the answer</answer>"
-)
+INSTRUCTIONS = "Work it out, then end with the final answer in this form:\n<answer>the answer</answer>"
 TAG = "<answer>"
 """As core/extraction.py has it."""
 

@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=0.0, help="play for so long in place of a number of rounds")
     parser.add_argument("--model", type=Path, help="a GGUF file or a model folder in place of the starter")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="answers to draw to each question; 0: none")
     parser.add_argument("--out", type=Path, help="where the data folders lie; a run that is there is resumed")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another setting for every run")
     parser.add_argument("--record", type=Path, help="keep the result in this file")
@@ -77,7 +78,10 @@ def main() -> None:
             command = command.replace(f"--rounds {plan.rounds}", f"--minutes {plan.minutes:g}")
         model = plan.model.name if plan.model else ""
         result = Learning(
-            command=command + (f" --model {model}" if model else "") + "".join(f" --set {item}" for item in given.set),
+            command=command
+            + (f" --samples {given.samples}" if given.samples != SAMPLES else "")
+            + (f" --model {model}" if model else "")
+            + "".join(f" --set {item}" for item in given.set),
             rounds=len(curves[0].rewards),
             machine=machine(),
             starter=hashlib.sha256((starter_folder() / "manifest.json").read_bytes()).hexdigest(),
@@ -96,7 +100,7 @@ def plan_of(given: Namespace) -> Plan:
     if given.quick:
         return Plan(1, 0.0, model, options, () if model else ("base", "last"), 0)
     names = [name for name in CHECKPOINTS if name != "best" or model is None]
-    return Plan(given.rounds, given.minutes, model, options, names, SAMPLES)
+    return Plan(given.rounds, given.minutes, model, options, names, given.samples)
 
 
 def run_seed(folder: Path, seed: int, plan: Plan, cooler: Sequence[float]) -> Curve:
