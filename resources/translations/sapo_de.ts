@@ -2073,27 +2073,8 @@
         <translation>{sentence}, noch {time}</translation>
     </message>
     <message>
-        <source>Loading the model</source>
-        <translation>Das Modell wird geladen</translation>
-    </message>
-    <message>
         <source>Ready. Nothing is computed until you say so.</source>
         <translation>Bereit. Nichts wird berechnet, bis du es sagst.</translation>
-    </message>
-    <message>
-        <source>Training round {round}, alone</source>
-        <translation>Trainiert Runde {round}, allein</translation>
-    </message>
-    <message numerus="yes">
-        <source>Training round {round}, %n peer(s)</source>
-        <translation>
-            <numerusform>Trainiert Runde {round}, %Ln Peer</numerusform>
-            <numerusform>Trainiert Runde {round}, %Ln Peers</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Answering round {round}; nothing is trained, since the model can only answer here</source>
-        <translation>Beantwortet Runde {round}; trainiert wird nichts, weil das Modell hier nur antworten kann</translation>
     </message>
     <message>
         <source>Finishing round {round}, then ending</source>
@@ -2143,13 +2124,6 @@
         <source>Paused: other programs hold more than {percent}% of the graphics card&apos;s memory</source>
         <translation>Pausiert: andere Programme belegen mehr als {percent} % des Grafikspeichers</translation>
     </message>
-    <message numerus="yes">
-        <source>Paused while you use the computer, until %n minute(s) without keyboard and mouse</source>
-        <translation>
-            <numerusform>Pausiert, während du den Computer benutzt, bis %Ln Minute ohne Tastatur und Maus</numerusform>
-            <numerusform>Pausiert, während du den Computer benutzt, bis %Ln Minuten ohne Tastatur und Maus</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Waiting: {reason}</source>
         <translation>Wartet: {reason}</translation>
@@ -2158,13 +2132,6 @@
         <source>Done: round {round} was the last one ordered</source>
         <translation>Fertig: Runde {round} war die letzte bestellte</translation>
     </message>
-    <message numerus="yes">
-        <source>Stopped after %n failure(s) in a row: {reason}</source>
-        <translation>
-            <numerusform>Stehen geblieben nach %Ln Fehler: {reason}</numerusform>
-            <numerusform>Stehen geblieben nach %Ln Fehlern in Folge: {reason}</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Ending</source>
         <translation>Wird beendet</translation>
@@ -2172,14 +2139,6 @@
     <message>
         <source>Starting: {step}</source>
         <translation>Startet: {step}</translation>
-    </message>
-    <message>
-        <source>{sentence}, anyway until {time}</source>
-        <translation>{sentence}, trotzdem bis {time}</translation>
-    </message>
-    <message>
-        <source>{sentence}, until {time}</source>
-        <translation>{sentence}, bis {time}</translation>
     </message>
     <message>
         <source>Learn alone</source>
@@ -2585,6 +2544,17 @@
     <message>
         <source>Held-out questions</source>
         <translation>Prüffragen</translation>
+    </message>
+    <message>
+        <source>{sentence}, alone</source>
+        <translation>{sentence}, allein</translation>
+    </message>
+    <message numerus="yes">
+        <source>{sentence}, %n peer(s)</source>
+        <translation>
+            <numerusform>{sentence}, %Ln Peer</numerusform>
+            <numerusform>{sentence}, %Ln Peers</numerusform>
+        </translation>
     </message>
     <message>
         <source>In silo: no network at all.</source>
@@ -5264,6 +5234,10 @@
         <translation>Einen Server des Backbones schreibt man wie nats://127.0.0.1:4222 oder tls://nats.example:4222.</translation>
     </message>
     <message>
+        <source>Answering round {round}; nothing is trained</source>
+        <translation>Beantwortet Runde {round}; trainiert wird nichts</translation>
+    </message>
+    <message>
         <source>Ask once a day, never in silo, whether a newer version is there. None is installed.</source>
         <translation>Einmal am Tag fragen, ob eine neuere Version da ist, nie im Silo. Installiert wird keine.</translation>
     </message>
@@ -5430,6 +5404,10 @@
     <message>
         <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
         <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
+    </message>
+    <message>
+        <source>Paused while you use the computer, until {minutes} min without keyboard and mouse</source>
+        <translation>Pausiert, solange du den Computer benutzt, bis {minutes} min ohne Tastatur und Maus</translation>
     </message>
     <message>
         <source>Programs during which the node pauses, by comma: blender, steam.exe.</source>
@@ -5920,6 +5898,10 @@
     <message>
         <source>Too many requests at once: wait for some answers.</source>
         <translation>Zu viele Anfragen auf einmal: Warte einige Antworten ab.</translation>
+    </message>
+    <message>
+        <source>Training round {round}</source>
+        <translation>Trainiert Runde {round}</translation>
     </message>
     <message>
         <source>Training was cancelled.</source>
@@ -7136,6 +7118,18 @@
     <message>
         <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
         <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. vLLM und llama-server nutzen die dieses Modells.</translation>
+    </message>
+    <message>
+        <source>{what}, anyway until {time}</source>
+        <translation>{what}, trotzdem bis {time}</translation>
+    </message>
+    <message>
+        <source>{what}, until {time}</source>
+        <translation>{what}, bis {time}</translation>
+    </message>
+    <message>
+        <source>{what}. {busy}</source>
+        <translation>{what}. {busy}</translation>
     </message>
     <message>
         <source>{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, `quit`); a second node needs another --data folder.</source>

@@ -53,24 +53,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Training round {round}, %n peer(s)</source>
+        <source>{sentence}, %n peer(s)</source>
         <translation>
-            <numerusform>Training round {round}, %Ln peer</numerusform>
-            <numerusform>Training round {round}, %Ln peers</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>Paused while you use the computer, until %n minute(s) without keyboard and mouse</source>
-        <translation>
-            <numerusform>Paused while you use the computer, until %Ln minute without keyboard and mouse</numerusform>
-            <numerusform>Paused while you use the computer, until %Ln minutes without keyboard and mouse</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>Stopped after %n failure(s) in a row: {reason}</source>
-        <translation>
-            <numerusform>Stopped after %Ln failure: {reason}</numerusform>
-            <numerusform>Stopped after %Ln failures in a row: {reason}</numerusform>
+            <numerusform>{sentence}, %Ln peer</numerusform>
+            <numerusform>{sentence}, %Ln peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -15,6 +15,7 @@ import math
 import os
 import re
 import shlex
+import time
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -68,6 +69,16 @@ class Left(Record, frozen=True, kw_only=True, tag=True):
         return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+class Moment(Record, frozen=True, kw_only=True, tag=True):
+    """A time of day by this computer's clock, with its day where it is told."""
+
+    unix: float
+    day: bool = False
+
+    def __str__(self) -> str:
+        return time.strftime("%A %H:%M" if self.day else "%H:%M", time.localtime(self.unix))
+
+
 class Sentence(Record, frozen=True, kw_only=True, tag=True):
     """A template with what is filled in for its `{names}`. A value may be a sentence itself, or several."""
 
@@ -97,7 +108,7 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
 
 Text: TypeAlias = str | Sentence
 """What a person reads: a sentence, or words that nobody translates."""
-Value: TypeAlias = str | int | float | Size | Span | Left | Sentence | list[str | Sentence]
+Value: TypeAlias = str | int | float | Size | Span | Left | Moment | Sentence | list[str | Sentence]
 
 
 def sentence(template: str, *, in_terminal: str = "", **values: Value) -> Sentence:
@@ -132,7 +143,7 @@ def _english(value: Value) -> tuple[str, list[str]]:
     match value:
         case Sentence():
             return value._apart()
-        case bool() | str() | Size() | Span() | Left():
+        case bool() | str() | Size() | Span() | Left() | Moment():
             return str(value), []
         case int():
             return f"{value:,}", []

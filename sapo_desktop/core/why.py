@@ -1,15 +1,13 @@
 """Why a node is in its state, as data: a code with its values, so that every client can say it in its own language.
 
-`in_english` says it, for terminals and logs.
+`said` says it.
 """
 
 from __future__ import annotations
 
-import time
-
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Sentence, Text, sentence
+from sapo_desktop.core.sentences import Moment, Sentence, Text, sentence
 
 DAY_AND_CLOCK_FROM = 20 * 3600
 """A pause that ends later than this is told with the day."""
@@ -183,43 +181,44 @@ def given_up(text: Text, failures: int) -> Sentence:
     )
 
 
-def in_english(why: Why, now: float) -> str:
-    """In English. `now`: Unix time, by which a moment is told with or without its day."""
+def said(why: Why, now: float) -> Sentence:
+    """The one sentence that every client says. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
         case Starting(step=step, busy=busy):
-            return _and_busy(f"Starting: {step}" if step else "Starting", busy)
+            start = sentence("Starting: {step}", step=step) if step else sentence("Starting")
+            return sentence("{what}. {busy}", what=start, busy=busy) if busy else start
         case Ready():
-            return "Ready"
-        case Training(round=number, busy=busy):
-            return _and_busy(f"Training round {number}{_bounds(why, now)}", busy)
-        case Answering(round=number, busy=busy):
-            return _and_busy(f"Answering round {number}{_bounds(why, now)}; nothing is trained", busy)
-        case Finishing(round=number, busy=busy, ends=ends):
-            return _and_busy(f"Finishing round {number}, then {'ending' if ends else 'pausing'}", busy)
+            return sentence("Ready. Nothing is computed until you say so.")
+        case Training(round=number):
+            return _bounded(why, sentence("Training round {round}", round=number), now)
+        case Answering(round=number):
+            return _bounded(why, sentence("Answering round {round}; nothing is trained", round=number), now)
+        case Finishing(round=number, ends=True):
+            return sentence("Finishing round {round}, then ending", round=number)
+        case Finishing(round=number):
+            return sentence("Finishing round {round}, then pausing", round=number)
+        case Paused(until=None):
+            return sentence("Paused by you")
         case Paused(until=until):
-            return "Paused" if until is None else f"Paused until {_moment(until, now)}"
+            return sentence("Paused by you until {time}", time=_moment(until or now, now))
         case PausedAfterRound(round=number):
-            return f"Paused after round {number}"
+            return sentence("Paused after round {round}, as you asked", round=number)
         case OutOfHours(until=until):
-            return f"Paused by the schedule until {_moment(until, now)}"
+            return sentence("Paused by your schedule until {time}", time=_moment(until, now))
         case InUse(minutes=minutes):
-            return f"Paused while the computer is used, until {minutes} min without keyboard and mouse"
+            return sentence(
+                "Paused while you use the computer, until {minutes} min without keyboard and mouse", minutes=minutes
+            )
         case NotKept(text=text):
-            return f"Waiting: {text}"
+            return sentence("Waiting: {reason}", reason=text)
         case RoundsDone(round=number):
-            return f"{number} rounds done"
+            return sentence("Done: round {round} was the last one ordered", round=number)
         case Failed(text=text, failures=failures):
-            return str(given_up(text, failures))
-        case OnBattery() | Metered() | TooHot() | ProgramRuns() | CardTaken() | Ending():
-            return str(said_alike(why))
-
-
-def said_alike(why: OnBattery | Metered | TooHot | ProgramRuns | CardTaken | Ending) -> Sentence:
-    """What terminals and the window say in the same words."""
-    match why:
+            return given_up(text, failures)
+        case OnBattery(below=None):
+            return sentence("Paused: on battery")
         case OnBattery(below=below):
-            low = None if below is None else sentence("Paused: on battery, below {percent}%", percent=below)
-            return low or sentence("Paused: on battery")
+            return sentence("Paused: on battery, below {percent}%", percent=below or 0)
         case Metered():
             return sentence("Paused, and out of the swarm: the link is metered")
         case TooHot(limit=limit):
@@ -234,16 +233,20 @@ def said_alike(why: OnBattery | Metered | TooHot | ProgramRuns | CardTaken | End
             return sentence("Ending")
 
 
-def _and_busy(told: str, busy: Text) -> str:
-    return f"{told}. {busy}".rstrip(".") if busy else told
+def in_english(why: Why, now: float) -> str:
+    """The same for terminals and logs, which have no other place to say that the computer is busy."""
+    words = str(said(why, now))
+    return f"{words}. {why.busy}".rstrip(".") if isinstance(why, Working | Finishing) and why.busy else words
 
 
-def _bounds(why: Working, now: float) -> str:
+def _bounded(why: Working, what: Sentence, now: float) -> Sentence:
+    """What is done, and until when where that is known."""
     if why.until is None:
-        return ""
-    return f"{', anyway' if why.anyway else ''} until {_moment(why.until, now)}"
+        return what
+    if why.anyway:
+        return sentence("{what}, anyway until {time}", what=what, time=_moment(why.until, now))
+    return sentence("{what}, until {time}", what=what, time=_moment(why.until, now))
 
 
-def _moment(until: float, now: float) -> str:
-    form = "%H:%M" if until - now < DAY_AND_CLOCK_FROM else "%A %H:%M"
-    return time.strftime(form, time.localtime(until))
+def _moment(until: float, now: float) -> Moment:
+    return Moment(unix=until, day=until - now >= DAY_AND_CLOCK_FROM)

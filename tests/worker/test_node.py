@@ -179,7 +179,7 @@ async def test_rounds_are_counted_kept_and_checkpointed_and_clients_told_of_it(t
         assert it.keeper.store.numbers() == [1, 2, 3]
         rounds = it.keeper.history.rounds().rounds
         assert [(r.round, r.checkpoint) for r in rounds] == [(1, 1), (2, 2), (3, 3)]
-        assert it.gate.reason == "3 rounds done"
+        assert it.gate.reason == "Done: round 3 was the last one ordered"
         assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
         await it.node.roll_back("1")
         assert isinstance(it.events[-1], CheckpointsChanged)

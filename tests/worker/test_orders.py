@@ -65,7 +65,11 @@ def test_rounds_are_counted_down_to_idle() -> None:
     told.orders.done(7)
     assert (told.gate.reason, told.orders.rounds_left, told.orders.is_last_round) == ("Training round 8", 1, True)
     told.orders.done(8)
-    assert (told.gate.state, told.gate.reason, told.orders.rounds_left) == (NodeState.IDLE, "8 rounds done", None)
+    assert (told.gate.state, told.gate.reason, told.orders.rounds_left) == (
+        NodeState.IDLE,
+        "Done: round 8 was the last one ordered",
+        None,
+    )
     with pytest.raises(UsageError, match="counted from 1"):
         told.orders.start(0)
 
@@ -81,7 +85,9 @@ def test_rounds_that_were_lost_are_still_to_be_played() -> None:
     assert (told.orders.rounds_left, told.gate.reason) == (3, "Training round 7")
 
 
-@pytest.mark.parametrize(("rounds", "then"), [(None, "Paused after round 7"), (1, "7 rounds done")])
+@pytest.mark.parametrize(
+    ("rounds", "then"), [(None, "Paused after round 7, as you asked"), (1, "Done: round 7 was the last one ordered")]
+)
 def test_finishing_ends_with_the_round_in_hand_and_tells_once(rounds: int | None, then: str) -> None:
     told, ended = started(rounds), list[str]()
     told.orders.end(lambda: ended.append("told"))
@@ -361,7 +367,7 @@ async def test_a_decision_is_due_when_a_pause_is_over_and_a_moment_that_came_too
         gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)  # the clock says that it is not over
 
     gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)
-    assert gate.reason.startswith("Paused until") and gate.resumes_in is not None and gate.resumes_in <= 0.01
+    assert gate.reason.startswith("Paused by you until") and gate.resumes_in is not None and gate.resumes_in <= 0.01
     await asyncio.wait_for(again.wait(), 5)
 
 

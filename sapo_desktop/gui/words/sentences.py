@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.sentences import Left, Sentence, Size, Span, Text, Value, filled
+from sapo_desktop.core.sentences import Left, Moment, Sentence, Size, Span, Text, Value, filled
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.titles import model_title, task_name
@@ -38,6 +38,8 @@ def _value(name: str, value: Value) -> str:
             return numbers.span(seconds)
         case Left(seconds=seconds):
             return numbers.left(seconds)
+        case Moment(unix=unix, day=day):
+            return numbers.day_and_clock(unix) if day else numbers.clock(unix)
         case int():
             return numbers.count(value)
         case float():

@@ -4,30 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.core.records import Phase
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.core.why import (
-    DAY_AND_CLOCK_FROM,
-    Answering,
-    CardTaken,
-    Ending,
-    Failed,
-    Finishing,
-    InUse,
-    Metered,
-    NotKept,
-    OnBattery,
-    OutOfHours,
-    Paused,
-    PausedAfterRound,
-    ProgramRuns,
-    Ready,
-    RoundsDone,
-    Starting,
-    TooHot,
-    Training,
-    Why,
-    Working,
-    said_alike,
-)
+from sapo_desktop.core.why import Failed, NotKept, Training, Why, said
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
@@ -39,7 +16,9 @@ def state_sentence(view: View) -> str:
     """One sentence: what the node does, and why."""
     match view.link:
         case Connecting(again=again, why=why):
-            return _starting(why) or (tr("Starting the node again") if again else tr("Starting the node"))
+            if why.step or why.busy:
+                return reason_sentence(why, view.clock())
+            return tr("Starting the node again") if again else tr("Starting the node")
         case Lost(reason=reason, mend="model" | "pack" | "settings" | "file"):
             return tr("The node cannot start: {reason}").format(reason=_ended(reason))
         case Lost(reason=reason):
@@ -71,61 +50,12 @@ def timed_sentence(view: View) -> str:
 
 def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> str:
     """A state's reason in one sentence."""
-    match why:
-        case Starting():
-            return _starting(why) or tr("Loading the model")
-        case Ready():
-            return tr("Ready. Nothing is computed until you say so.")
-        case Training(round=number):
-            if silo or not peers:
-                return _bounded(why, tr("Training round {round}, alone").format(round=numbers.count(number)), now)
-            return _bounded(
-                why, tr("Training round {round}, %n peer(s)", None, peers).format(round=numbers.count(number)), now
-            )
-        case Answering(round=number):
-            said = tr("Answering round {round}; nothing is trained, since the model can only answer here")
-            return _bounded(why, said.format(round=numbers.count(number)), now)
-        case Finishing(round=number, ends=True):
-            return tr("Finishing round {round}, then ending").format(round=numbers.count(number))
-        case Finishing(round=number):
-            return tr("Finishing round {round}, then pausing").format(round=numbers.count(number))
-        case Paused(until=None):
-            return tr("Paused by you")
-        case Paused(until=until):
-            assert until is not None
-            return tr("Paused by you until {time}").format(time=_moment(until, now))
-        case PausedAfterRound(round=number):
-            return tr("Paused after round {round}, as you asked").format(round=numbers.count(number))
-        case OutOfHours(until=until):
-            return tr("Paused by your schedule until {time}").format(time=_moment(until, now))
-        case InUse(minutes=minutes):
-            return tr("Paused while you use the computer, until %n minute(s) without keyboard and mouse", None, minutes)
-        case NotKept(text=text):
-            return tr("Waiting: {reason}").format(reason=_ended(text))
-        case RoundsDone(round=number):
-            return tr("Done: round {round} was the last one ordered").format(round=numbers.count(number))
-        case Failed(text=text, failures=failures):
-            return tr("Stopped after %n failure(s) in a row: {reason}", None, failures).format(reason=_ended(text))
-        case OnBattery() | Metered() | TooHot() | ProgramRuns() | CardTaken() | Ending():
-            return in_words(said_alike(why))
-
-
-def _starting(why: Starting) -> str:
-    """Where a start is, and why it takes long; empty where nobody has said."""
-    where = tr("Starting: {step}").format(step=in_words(why.step)) if why.step else ""
-    return ". ".join(part for part in (where, in_words(why.busy)) if part)
-
-
-def _bounded(why: Working, said: str, now: float) -> str:
-    """What is done, and until when where that is known."""
-    if why.until is None:
-        return said
-    form = tr("{sentence}, anyway until {time}") if why.anyway else tr("{sentence}, until {time}")
-    return form.format(sentence=said, time=_moment(why.until, now))
-
-
-def _moment(until: float, now: float) -> str:
-    return numbers.clock(until) if until - now < DAY_AND_CLOCK_FROM else numbers.day_and_clock(until)
+    words = in_words(said(why, now))
+    if not isinstance(why, Training):
+        return words
+    if silo or not peers:
+        return tr("{sentence}, alone").format(sentence=words)
+    return tr("{sentence}, %n peer(s)", None, peers).format(sentence=words)
 
 
 def action_words(action: MainAction, silo: bool) -> str:

@@ -28,7 +28,7 @@ class Ok(Message, frozen=True):
 class Status(Message, frozen=True):
     state: str
     reason: str
-    """One sentence for a person: `Training round 41`, `Paused until 14:30`."""
+    """One sentence for a person: `Training round 41`, `Paused by you until 14:30`."""
     why: Why
     """The same as data."""
     phase: Phase

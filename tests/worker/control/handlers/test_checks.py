@@ -145,4 +145,8 @@ def test_whatever_holds_the_node_back_is_named_with_what_to_do(
 
 def test_behind_a_pause_that_the_user_asked_for_the_next_one_is_named_too() -> None:
     check = computing([Paused(), OnBattery()], Presence(on_battery=True), 0.0)
-    assert check.found == "Paused. Paused: on battery." and "resume" in check.advice and "on_battery" in check.advice
+    assert (
+        check.found == "Paused by you. Paused: on battery."
+        and "resume" in check.advice
+        and "on_battery" in check.advice
+    )

@@ -157,7 +157,7 @@ async def test_finishing_lifts_a_pause_for_the_round_in_hand_and_no_further(tmp_
         await it.until_state(NodeState.PAUSED)
         assert it.node.counters.round == 1 == it.keeper.store.numbers()[-1]
         it.node.orders.finish()
-        assert (it.gate.state, it.gate.reason) == (NodeState.PAUSED, "Paused after round 1")
+        assert (it.gate.state, it.gate.reason) == (NodeState.PAUSED, "Paused after round 1, as you asked")
 
 
 async def test_before_the_first_round_there_is_nothing_to_go_back_from(tmp_path: Path) -> None:
