@@ -5768,10 +5768,6 @@
         <translation>Für {hub} gab es kein Zugangstoken.</translation>
     </message>
     <message>
-        <source>This computer cannot listen at {where}: {reason}.</source>
-        <translation>Dieser Computer kann an {where} keine Verbindungen annehmen: {reason}.</translation>
-    </message>
-    <message>
         <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
         <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
     </message>

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import socket
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -52,23 +50,7 @@ def idle_limits(settings: Settings, keys: Collection[str], places: Path) -> list
             said.append(
                 sentence("This node cannot write in {folder}. Choose another {key}.", folder=str(folder), key=key)
             )
-    if "listen" in keys and settings.listen and (reason := _no_place(settings.listen)):
-        said.append(sentence("This computer cannot listen at {where}: {reason}.", where=settings.listen, reason=reason))
     return said
-
-
-def _no_place(listen: str) -> str:
-    """Why no link can be taken there; empty where one can, or where another program (maybe this node) takes them."""
-    host, _, port = listen.strip().rpartition(":")
-    try:
-        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        with socket.socket(*found[0][:2]) as tried:
-            tried.bind(found[0][4])
-    except ValueError:  # is refused for that (worker/membership/settings.py)
-        return ""
-    except OSError as error:
-        return "" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
-    return ""
 
 
 def _memory() -> int:

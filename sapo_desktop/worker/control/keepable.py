@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import ModelError, SapoError, TooBig
+from sapo_desktop.core.errors import ModelError, SapoError, TooBig, UsageError
 from sapo_desktop.core.files.gguf import is_gguf, parts_of
 from sapo_desktop.core.fitting import TrainerKind
 from sapo_desktop.core.sentences import Size, Text, sentence
@@ -31,6 +31,7 @@ from sapo_desktop.tasks.catalogue import parse_tasks
 from sapo_desktop.tasks.own.folder import load_tasks
 from sapo_desktop.worker.hosts.choice import BaseModel, choose_engine
 from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.membership.entering import check_port
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.store.keeper import bytes_in
 
@@ -52,6 +53,11 @@ def before_a_start(folder: DataFolder, settings: Settings, keys: Collection[str]
         check(settings)
     except SapoError as error:
         said.append(_no_start(error))
+    if "listen" in keys and settings.listen and not said:
+        try:
+            check_port(settings.listen)
+        except UsageError as error:
+            said.append(error.text)
     return [*said, *doubts(settings, keys)]
 
 
