@@ -13,6 +13,8 @@ import psutil
 
 from tests.whole.nodes import PATIENCE
 
+PASSPHRASE = "only for this test"
+
 
 class Program:
     """A command of the product with its JSON lines in a file, ended at the end of the test."""
@@ -22,7 +24,7 @@ class Program:
         data.parent.mkdir(parents=True, exist_ok=True)
         self.out = data.with_suffix(".jsonl")
         self._from = self.out.stat().st_size if self.out.exists() else 0  # what one before it said is not its word
-        environment = {**os.environ, "SAPO_PASSPHRASE": "only for this test", "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, "SAPO_PASSPHRASE": PASSPHRASE, "OMP_NUM_THREADS": "1"}
         with self.out.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "sapo_desktop", *words, "--data", str(data), "--json"],
