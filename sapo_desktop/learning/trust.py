@@ -38,6 +38,9 @@ _LEAST = 0.2
 _FORGIVEN, _MOSTLY, _KNOWN_GROUPS = 0.3, 0.8, 3.0
 """Least worth of an answer whose author mostly reasons: with such a mean worth over so many groups. Everybody guesses
 now and then."""
+_AT_FIRST, _FIRST_RIGHT = 0.6, 150
+"""Least worth of any answer while this node knows so few right answers of its own: honest nodes that begin guess too,
+and the form of an author that only guesses is known after five groups."""
 _EXPOSURE_DECAY = 0.8
 """A round: an own answer comes of the last few steps."""
 _CHANGE_DECAY, _NOISE_DECAY = 0.95, 0.97
@@ -81,10 +84,13 @@ class Evidence:
 
 
 def reasons_enough(evidence: Evidence, group: Group, answer: Completion) -> float:
-    """Whether own answers with as little reasoning succeed; an author that mostly reasons is forgiven where not."""
+    """Whether own answers with as little reasoning succeed; where not, an author that mostly reasons is forgiven, and
+    every author while this node has hardly begun."""
     account = evidence.account(group)
     mostly = account.looked >= _KNOWN_GROUPS and account.worth >= _MOSTLY * account.looked
-    return max(_worth(evidence.reasoned, group, answer), _FORGIVEN if mostly else 0.0)
+    begins = sum(one.solved for rows in evidence.reasoned.values() for one in rows) < _FIRST_RIGHT
+    least = _AT_FIRST if begins else _FORGIVEN if mostly else 0.0
+    return max(_worth(evidence.reasoned, group, answer), least)
 
 
 def has_good_form(evidence: Evidence, group: Group, answer: Completion) -> float:

@@ -13,7 +13,8 @@ from sapo_desktop.learning.reasoning import Reasoned
 from sapo_desktop.learning.trust import KEPT_ACCOUNTS, Account, Evidence, held_shares, trusted, with_round
 from tests.builders import group
 
-REASONED = {"gcd/easy": [Reasoned(40, solved=place % 2 == 0) for place in range(20)]}
+BEGUN = {"gcd/easy": [Reasoned(40, solved=place % 2 == 0) for place in range(20)]}
+REASONED = BEGUN | {f"task-{number}/easy": BEGUN["gcd/easy"] for number in range(16)}
 STEPS, BARE = "so many steps that lead to the answer " + "<answer>6</answer>", "<answer>6</answer>"
 RATES = {"gcd/easy": 0.5}
 
@@ -40,6 +41,17 @@ def test_a_right_answer_weighs_by_its_reasoning() -> None:
     assert trusted(Evidence(REASONED), peers(STEPS, BARE)) == [1.0, 0.0]
     assert trusted(Evidence(), peers(STEPS, BARE)) == [1.0, 1.0], "while nothing is known"
     assert trusted(Evidence(), peers(STEPS, BARE, right=[0, 1])) == [0.0, 1.0]
+
+
+def test_while_this_node_begins_an_authors_first_guesses_are_taken_for_less() -> None:
+    """Honest nodes that begin guess too; an answer key is known by its form after five groups."""
+    accounts: dict[str, Account] = {}
+    weights = []
+    for _ in range(8):
+        weights.append(trusted(Evidence(BEGUN, accounts), peers(BARE))[0])
+        accounts = with_round(accounts, BEGUN, [peers(BARE)], {}, [], RATES)
+    assert all(0.2 < weight <= 0.6 for weight in weights[:4]) and weights[-2:] == [0.0, 0.0]
+    assert trusted(Evidence(REASONED), peers(BARE)) == [0.0], "a node that knows what answers need takes none"
 
 
 def test_this_nodes_own_person_is_heard_whatever_the_form() -> None:
