@@ -71,13 +71,14 @@ class TorchEngine:
         self._batch = min(request.batch, most or request.batch) if request.batch else most
 
     def check_numbers(self) -> None:
-        """Refuse weights, or what they predict after one token, that are no numbers: it would go on answering by them.
+        """Refuse weights, or what they predict after a question, that are no numbers: it would go on answering by them.
 
         Raises:
             ModelError: there are some.
         """
         spoilt = (name for name, p in self.lm.model.named_parameters() if not bool(p.isfinite().all()))
-        job = self.job([[self.lm.words.end_token]], 1, Sampling(max_tokens=1, greedy=True))
+        asked = self.lm.words.encode_foreign("What is 17 + 25?", end=True)  # an end alone may stand for nothing
+        job = self.job([asked or [self.lm.words.end_token]], 1, Sampling(max_tokens=1, greedy=True))
         what = next(spoilt, "")
         if not what and not all(map(math.isfinite, self._answer(job, False, GenerationMonitor()).logprobs[0])):
             what = "logits"
