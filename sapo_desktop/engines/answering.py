@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from sapo_desktop.core.errors import HostCancelled
+from sapo_desktop.core.errors import HostCancelled, ModelError
 from sapo_desktop.core.records import Completion, FinishReason, Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.closing import NEVER, ClosingTag
@@ -18,6 +18,20 @@ from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress, Prog
 PROGRESS_SECONDS = 0.25
 LEAST_ROOM = 8
 """Tokens: a short answer between tags has no fewer, so a question that leaves less room is not asked."""
+
+
+LOOKED_AT = "What is 17 + 25?"
+"""After this text a model is looked at: an end alone may stand for nothing, as the padding does."""
+
+
+def no_numbers(model: str, what: str) -> ModelError:
+    """What to say of a model that would go on answering by values that are no numbers."""
+    return ModelError(
+        "The model in {folder} computes with values that are no numbers ({name}). Get it again, or choose another "
+        "model.",
+        folder=model,
+        name=what,
+    )
 
 
 def room(context: int, prompt: int, most: int) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import sys
 import threading
 import time
@@ -23,9 +24,17 @@ import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import HostError, ModelError
 from sapo_desktop.core.files.durable import replace_durably
+from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
+from sapo_desktop.engines.answering import (
+    LOOKED_AT,
+    Answers,
+    GenerationJob,
+    GenerationMonitor,
+    Speaker,
+    no_numbers,
+)
 from sapo_desktop.engines.llama_cpp.generator import generate, halved, stream_length
 from sapo_desktop.engines.llama_cpp.model import Adapter, GgufModel, with_last_words
 from sapo_desktop.engines.llama_cpp.streams import Streams, padded
@@ -118,6 +127,15 @@ class LlamaCppEngine:
             learns_from_examples=self.vocabulary.prompter.learns_from_examples,
         )
 
+    def check_numbers(self) -> None:
+        """Refuse a model that predicts values that are no numbers. Raises ModelError."""
+        words = self.vocabulary
+        asked = words.encode_foreign(LOOKED_AT, end=True) or [words.end_token]
+        greedy = Sampling(max_tokens=1, greedy=True)
+        job = GenerationJob([asked], 1, greedy, words.stop_tokens, self.model.context, words.closes)
+        if not all(map(math.isfinite, self._answer(job, None, GenerationMonitor()).logprobs[0])):
+            raise no_numbers(str(self.model.path), "logits")
+
     def use_adapter(self, file: str | None) -> None:
         """Answer with the adapter of a GGUF file from now on, or with the base again."""
         new = None if file is None else Adapter(self.model, Path(file))
@@ -206,6 +224,7 @@ class Service:
                     self._engine.close()  # give the memory back before the next model comes
                     self._engine = None
                 self._engine = LlamaCppEngine(request)
+                self._engine.check_numbers()
                 return self._engine.loaded()
             case p.Quantise():
                 quantise(Path(request.source), Path(request.target), request.weights, request.threads)

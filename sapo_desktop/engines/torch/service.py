@@ -23,11 +23,18 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, OutOfMemory, TooBig, UsageError
+from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
+from sapo_desktop.engines.answering import (
+    LOOKED_AT,
+    Answers,
+    GenerationJob,
+    GenerationMonitor,
+    Speaker,
+    no_numbers,
+)
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import Start, start
@@ -77,18 +84,13 @@ class TorchEngine:
             ModelError: there are some.
         """
         spoilt = (name for name, p in self.lm.model.named_parameters() if not bool(p.isfinite().all()))
-        asked = self.lm.words.encode_foreign("What is 17 + 25?", end=True)  # an end alone may stand for nothing
+        asked = self.lm.words.encode_foreign(LOOKED_AT, end=True)
         job = self.job([asked or [self.lm.words.end_token]], 1, Sampling(max_tokens=1, greedy=True))
         what = next(spoilt, "")
         if not what and not all(map(math.isfinite, self._answer(job, False, GenerationMonitor()).logprobs[0])):
             what = "logits"
         if what:
-            raise ModelError(
-                "The model in {folder} computes with values that are no numbers ({name}). Get it again, or choose "
-                "another model.",
-                folder=str(self.lm.folder),
-                name=what,
-            )
+            raise no_numbers(str(self.lm.folder), what)
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""
