@@ -66,7 +66,11 @@ async def evaluate(context: Context, args: Namespace) -> None:
         raise UsageError(f"At most {_MOST_SAMPLES} answers are drawn to each question: ask for fewer with --samples.")
     if args.temperature and not args.samples:
         raise UsageError("--temperature is for drawn answers: say how many with --samples.")
-    request = Evaluate(checkpoint=name, which=args.which, samples=args.samples, temperature=args.temperature)
+    if args.level and args.which != "test":
+        raise UsageError("--level is for the test questions: of the validation questions there are few of each level.")
+    request = Evaluate(
+        checkpoint=name, which=args.which, level=args.level, samples=args.samples, temperature=args.temperature
+    )
     report = (await context.ask(request, Evaluated)).report
     context.out.emit("eval", **eval_fields(report))
     context.out.table(

@@ -304,6 +304,8 @@ class EvalReport(Record, frozen=True):
     """Answers drawn to each question; 0: one, greedily."""
     temperature: float = 0.0
     """That they were drawn at; 0: the training temperature."""
+    level: str = ""
+    """Of the questions; empty: of all levels."""
     gain: Gain | None = None
     """Over the untrained model's answers to the same questions, where these are at hand."""
     line: str = ""
@@ -321,9 +323,10 @@ class EvalReport(Record, frozen=True):
     @property
     def kind(self) -> str:
         """Set and way of answering: scores of two kinds must never be compared."""
+        asked = f"{self.which} {self.level}" if self.level else self.which
         if not self.samples:
-            return self.which
-        return f"{self.which} (sampled at {self.temperature:g})" if self.temperature else f"{self.which} (sampled)"
+            return asked
+        return f"{asked} (sampled at {self.temperature:g})" if self.temperature else f"{asked} (sampled)"
 
     @property
     def pass_at_k(self) -> float:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import (
     EvalReport,
     Gain,
@@ -44,6 +45,13 @@ class HeldOutSet:
 
     which: SetName
     questions: list[Question]
+
+    def at(self, level: str) -> HeldOutSet:
+        """The questions of one level. Raises UsageError: there are none."""
+        found = [question for question in self.questions if level_of(question.task) == level]
+        if not found:
+            raise UsageError("None of the held-out questions is of the level {level}.", level=level)
+        return HeldOutSet(self.which, found)
 
     @property
     def fingerprint(self) -> str:

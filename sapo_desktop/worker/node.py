@@ -223,8 +223,10 @@ class Node:
         """The last finished round and its reward; None where that round did not end in this process."""
         return self.counters.round, self.last_reward
 
-    async def evaluate(self, name: str, which: SetName, samples: int = 0, temperature: float = 0.0) -> EvalReport:
-        """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`, `temperature`: see
+    async def evaluate(
+        self, name: str, which: SetName, samples: int = 0, temperature: float = 0.0, level: str = ""
+    ) -> EvalReport:
+        """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`, `temperature`, `level`: see
         EvalReport."""
         shots = shots_shown(self.settings, self.counters)
         if name == "last":
@@ -237,7 +239,7 @@ class Node:
         before = self.show.phase
         async with self.awake():
             try:
-                return await self._score(subject, which, samples, temperature)
+                return await self._score(subject, which, samples, temperature, level)
             finally:
                 self.show.enter(before)
 
@@ -586,16 +588,19 @@ class Node:
 
     # -- scores ------------------------------------------------------------------------------------------
 
-    async def _score(self, subject: Subject, which: SetName, samples: int = 0, temperature: float = 0.0) -> EvalReport:
+    async def _score(
+        self, subject: Subject, which: SetName, samples: int = 0, temperature: float = 0.0, level: str = ""
+    ) -> EvalReport:
         self.show.enter("evaluate")
+        held_out = await self._held_out() if which == "validation" else await self.evaluator.held_out(which)
         report = await self.evaluator.evaluate(
             subject,
-            await self._held_out() if which == "validation" else await self.evaluator.held_out(which),
+            held_out.at(level) if level else held_out,
             Sampling(temperature=temperature or self.settings.temperature, max_tokens=self._evaluation_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,
         )
-        report = msgspec.structs.replace(report, temperature=temperature)
+        report = msgspec.structs.replace(report, temperature=temperature, level=level)
         await self._scored(report)
         return report
 

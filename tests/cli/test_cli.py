@@ -481,6 +481,14 @@ def test_eval_gives_the_score_per_task_and_says_where_nothing_was_trained(run: W
     assert "No round was finished here: this is the untrained model." in run.stdout
 
 
+def test_eval_asks_the_test_questions_of_one_level(run: Words, door: FakeDoor) -> None:
+    assert run("eval", "--level", "first") == 0
+    asked = door.node.requests[-1]
+    assert isinstance(asked, requests.Evaluate) and (asked.which, asked.level) == ("test", "first")
+    assert run("eval", "--level", "first", "--which", "validation") == 2
+    assert run("eval", "--level", "simple") == 2
+
+
 def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None:
     assert run("eval", "--samples", "4", "--temperature", "0.5") == 0
     asked = door.node.requests[-1]

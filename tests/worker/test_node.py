@@ -265,6 +265,10 @@ async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: P
         assert cooler.kind == "test (sampled at 0.5)" and cooler.pass_at_k == 1 / 8
         assert len(it.keeper.history.evals("test (sampled)")) == 1, "two ways of drawing are two kinds of scores"
         assert (await it.node.evaluate("last", "test")).score == 4 / 8
+        easy = await it.node.evaluate("base", "test", level="easy")
+        assert easy.kind == "test easy" and {mark.task.partition("/")[2] for mark in easy.tasks} == {"easy"}
+        with pytest.raises(UsageError):
+            await it.node.evaluate("base", "test", level="paper")
         assert it.engine.skill == 4 and it.node.show.phase == "waiting"
 
 

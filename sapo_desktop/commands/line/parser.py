@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.task_list import LEVELS
 from sapo_desktop.terminal.invocation import PROGRAM, as_started, program
 from sapo_desktop.terminal.wording import nearest
 
@@ -164,6 +165,9 @@ def _model(commands: Commands[Parser]) -> None:
     score.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
     score.add_argument(
         "--which", choices=("validation", "test"), default="test", help="which held-out set (default: test)"
+    )
+    score.add_argument(
+        "--level", choices=LEVELS, default="", help="ask the questions of one level alone: soon done by a large model"
     )
     score.add_argument(
         "--samples", type=_natural, default=0, metavar="N", help="draw N answers a question; else one, the likeliest"

@@ -53,6 +53,13 @@ class Plan(NamedTuple):
     """Checkpoints to score."""
     samples: int
     """Answers to draw to each question; 0: none."""
+    level: str
+    """Of the questions to score; empty: all of them."""
+
+    @property
+    def kind(self) -> str:
+        """The name of greedy scores in the history."""
+        return f"test {self.level}" if self.level else "test"
 
 
 def main() -> None:
@@ -62,6 +69,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file or a model folder in place of the starter")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--samples", type=int, default=SAMPLES, help="answers to draw to each question; 0: none")
+    parser.add_argument("--level", default="", help="score the questions of one level alone")
     parser.add_argument("--out", type=Path, help="where the data folders lie; a run that is there is resumed")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another setting for every run")
     parser.add_argument("--record", type=Path, help="keep the result in this file")
@@ -80,6 +88,7 @@ def main() -> None:
         result = Learning(
             command=command
             + (f" --samples {given.samples}" if given.samples != SAMPLES else "")
+            + (f" --level {given.level}" if given.level else "")
             + (f" --model {model}" if model else "")
             + "".join(f" --set {item}" for item in given.set),
             rounds=len(curves[0].rewards),
@@ -98,9 +107,9 @@ def plan_of(given: Namespace) -> Plan:
     options = [part for item in settings for part in ("--set", item)]
     model = given.model.absolute() if given.model else None
     if given.quick:
-        return Plan(1, 0.0, model, options, () if model else ("base", "last"), 0)
+        return Plan(1, 0.0, model, options, () if model else ("base", "last"), 0, given.level)
     names = [name for name in CHECKPOINTS if name != "best" or model is None]
-    return Plan(given.rounds, given.minutes, model, options, names, given.samples)
+    return Plan(given.rounds, given.minutes, model, options, names, given.samples, given.level)
 
 
 def run_seed(folder: Path, seed: int, plan: Plan, cooler: Sequence[float]) -> Curve:
@@ -110,8 +119,9 @@ def run_seed(folder: Path, seed: int, plan: Plan, cooler: Sequence[float]) -> Cu
         command(folder, "settings", "set", "model", str(plan.model))
     play(folder, seed, plan)
     reached = rounds_done(folder)
-    drawn = [("test (sampled)", ["--samples", str(plan.samples)])] if plan.samples else []
-    for kind, more in (("test", list[str]()), *drawn):
+    level = ["--level", plan.level] if plan.level else []
+    drawn = [(f"{plan.kind} (sampled)", [*level, "--samples", str(plan.samples)])] if plan.samples else []
+    for kind, more in ((plan.kind, level), *drawn):
         scored = {report.checkpoint: report.round for report in evals(folder, kind)}
         if scored.get("last") == reached:
             continue
@@ -120,11 +130,11 @@ def run_seed(folder: Path, seed: int, plan: Plan, cooler: Sequence[float]) -> Cu
                 tell(f"seed {seed}: scoring {name}, {kind}")
                 command(folder, "eval", "--checkpoint", name, *more)
     for temperature in cooler if plan.samples else ():
-        if not evals(folder, cooler_kind(temperature)):
+        if not evals(folder, cooler_kind(plan, temperature)):
             tell(f"seed {seed}: scoring base at {temperature:g}")
-            drawn_so = ["--samples", str(plan.samples), "--temperature", str(temperature)]
+            drawn_so = [*level, "--samples", str(plan.samples), "--temperature", str(temperature)]
             command(folder, "eval", "--checkpoint", "base", *drawn_so)
-    return read_curve(folder, seed, reached)
+    return read_curve(folder, seed, reached, plan)
 
 
 def play(folder: Path, seed: int, plan: Plan) -> None:
@@ -149,9 +159,9 @@ def play(folder: Path, seed: int, plan: Plan) -> None:
             raise subprocess.CalledProcessError(process.returncode, process.args)
 
 
-def cooler_kind(temperature: float) -> str:
+def cooler_kind(plan: Plan, temperature: float) -> str:
     """The name of such scores in the history."""
-    return f"test (sampled at {temperature:g})"
+    return f"{plan.kind} (sampled at {temperature:g})"
 
 
 def command(folder: Path, *arguments: str) -> None:
@@ -190,7 +200,7 @@ def evals(folder: Path, which: str) -> list[EvalReport]:
         return history.evals(which)
 
 
-def read_curve(folder: Path, seed: int, rounds: int) -> Curve:
+def read_curve(folder: Path, seed: int, rounds: int, plan: Plan) -> Curve:
     with closing(History(folder / "history.sqlite")) as history:
         reports = history.rounds(limit=rounds).rounds
         return Curve(
@@ -198,9 +208,9 @@ def read_curve(folder: Path, seed: int, rounds: int) -> Curve:
             rewards=[round(report.reward, 4) for report in reports],
             seconds=sum(map(without_scores, reports)),
             validation=history.evals("validation"),
-            test={report.checkpoint: report for report in history.evals("test")},
-            sampled={report.checkpoint: report for report in history.evals("test (sampled)")},
-            cooler=[report for each in COOLER for report in history.evals(cooler_kind(each))],
+            test={report.checkpoint: report for report in history.evals(plan.kind)},
+            sampled={report.checkpoint: report for report in history.evals(f"{plan.kind} (sampled)")},
+            cooler=[report for each in COOLER for report in history.evals(cooler_kind(plan, each))],
             readable=[round(report.readable or 0.0, 4) for report in reports],
             each_seconds=[round(without_scores(report), 3) for report in reports],
         )

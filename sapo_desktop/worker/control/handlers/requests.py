@@ -314,7 +314,8 @@ class Requests:
         )
 
     async def evaluate(self, request: requests.Evaluate) -> replies.Evaluated:
-        report = await self._node.evaluate(request.checkpoint, request.which, request.samples, request.temperature)
+        how = request.samples, request.temperature, request.level
+        report = await self._node.evaluate(request.checkpoint, request.which, *how)
         return replies.Evaluated(report=report)
 
     async def export(self, request: requests.ExportModel) -> replies.Exported:

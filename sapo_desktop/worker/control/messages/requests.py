@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from sapo_desktop.core.task_list import LevelName
 from sapo_desktop.worker.control.messages.asking import AskRequest
 from sapo_desktop.worker.control.messages.base import CheckpointName, Message
 from sapo_desktop.worker.control.messages.facts import FactRequest, GetUpdates
@@ -137,6 +138,8 @@ class RollBack(Message, frozen=True):
 class Evaluate(Message, frozen=True):
     checkpoint: CheckpointName = "last"
     which: Literal["validation", "test"] = "test"
+    level: LevelName | Literal[""] = ""
+    """Of the questions; empty: of all levels."""
     samples: Annotated[int, Meta(ge=0, le=64)] = 0
     """Answers drawn to each question; 0: one, greedily."""
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0.0
