@@ -5362,6 +5362,10 @@
         <translation>Nein: {now} von 100 Fragen, am Anfang {base}.</translation>
     </message>
     <message>
+        <source>None of the held-out questions is of the level {level}.</source>
+        <translation>Keine der zurückgehaltenen Fragen hat die Stufe {level}.</translation>
+    </message>
+    <message>
         <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
         <translation>Mit keiner von {count} Fragen von {task} darf trainiert werden. Wähle andere Aufgaben.</translation>
     </message>
