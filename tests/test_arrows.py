@@ -26,8 +26,9 @@ DOOR = (
     *(MESSAGES, "worker.control.channel", "worker.control.proof", "worker.control.lock", "worker.control.parent"),
     "worker.hosts.patience",
 )
+NOTICES = "worker.control.notices"
 UNSTARTED = "worker.control.unstarted"
-CLIENT = ("worker.control.client", UNSTARTED, MESSAGES)
+CLIENT = ("worker.control.client", UNSTARTED, NOTICES, MESSAGES)
 LIBRARIAN = "worker.hosts.librarian"
 UPDATES = "worker.hosts.updates"
 TEMPLATE = "engines.chat_template"
@@ -47,6 +48,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     LIBRARIAN: (*HOSTS, MESSAGES, "system", "core"),
     UPDATES: (LIBRARIAN, MESSAGES, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
+    NOTICES: (MESSAGES, "system", "core"),
     UNSTARTED: (*CLIENT, LIBRARIAN, "system", "core"),
     "worker.control.channel": (*DOOR, "system", "core"),
     "worker.control.proof": ("system", "core"),
@@ -57,6 +59,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
         *HOSTS,
         LIBRARIAN,
         UPDATES,
+        NOTICES,
         "learning",
         "engines",
         "swarm",

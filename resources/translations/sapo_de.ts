@@ -60,15 +60,23 @@
         <translation>Runde {round}</translation>
     </message>
     <message>
-        <source>my reward {value}</source>
-        <translation>meine Belohnung {value}</translation>
+        <source>Share solved</source>
+        <translation>Anteil gelöst</translation>
+    </message>
+    <message>
+        <source>solved here {share}</source>
+        <translation>hier gelöst {share}</translation>
     </message>
     <message numerus="yes">
-        <source>swarm {value} ({low} to {high}), measured on %n peer(s)</source>
+        <source>median of %n peer(s) {share} ({low} to {high})</source>
         <translation>
-            <numerusform>Schwarm {value} ({low} bis {high}), gemessen an %Ln Peer</numerusform>
-            <numerusform>Schwarm {value} ({low} bis {high}), gemessen an %Ln Peers</numerusform>
+            <numerusform>Median von %Ln Peer {share} ({low} bis {high})</numerusform>
+            <numerusform>Median von %Ln Peers {share} ({low} bis {high})</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>solved in training {share}</source>
+        <translation>im Training gelöst {share}</translation>
     </message>
     <message>
         <source>held-out {value} (round {round})</source>
@@ -89,6 +97,10 @@
     <message>
         <source>{number}%</source>
         <translation>{number}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{number} points</source>
+        <translation>{number} Punkte</translation>
     </message>
     <message>
         <source>under 0.1 s</source>
@@ -115,35 +127,24 @@
         <translation>{minutes} min</translation>
     </message>
     <message>
-        <source>Aha</source>
-        <translation>Aha</translation>
-    </message>
-    <message>
-        <source>Tasks never solved here before, first solved after a peer&apos;s answer had been learned from: after, not because of.</source>
-        <translation>Aufgaben, die hier noch nie gelöst waren und zum ersten Mal gelöst wurden, nachdem aus der Antwort eines Peers gelernt worden war: danach, nicht deswegen.</translation>
-    </message>
-    <message>
         <source>None yet</source>
         <translation>Noch nichts</translation>
     </message>
     <message>
-        <source>It takes 64 unsolved tries, and a peer who can do it.</source>
-        <translation>Dazu braucht es 64 ungelöste Versuche und einen Peer, der es kann.</translation>
-    </message>
-    <message numerus="yes">
-        <source>and %n earlier</source>
-        <translation>
-            <numerusform>und %Ln früheres</numerusform>
-            <numerusform>und %Ln frühere</numerusform>
-        </translation>
+        <source>Milestones</source>
+        <translation>Meilensteine</translation>
     </message>
     <message>
-        <source>{task}, round {round}</source>
-        <translation>{task}, Runde {round}</translation>
+        <source>The first one: 10 rounds.</source>
+        <translation>Der erste: 10 Runden.</translation>
     </message>
     <message>
-        <source>Show both answers</source>
-        <translation>Beide Antworten zeigen</translation>
+        <source>First solved: {task}</source>
+        <translation>Erstmals gelöst: {task}</translation>
+    </message>
+    <message>
+        <source>Round {round}, after a peer&apos;s answer had been learned from: after, not because of. Show both answers.</source>
+        <translation>Runde {round}, nachdem aus der Antwort eines Peers gelernt worden war: danach, nicht deswegen. Beide Antworten zeigen.</translation>
     </message>
     <message numerus="yes">
         <source>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</source>
@@ -389,14 +390,6 @@
         <translation>Protokoll öffnen</translation>
     </message>
     <message>
-        <source>My reward</source>
-        <translation>Meine Belohnung</translation>
-    </message>
-    <message>
-        <source>The swarm&apos;s reward</source>
-        <translation>Belohnung des Schwarms</translation>
-    </message>
-    <message>
         <source>Held-out score</source>
         <translation>Prüfwert</translation>
     </message>
@@ -405,8 +398,32 @@
         <translation>Runden</translation>
     </message>
     <message>
+        <source>Continue with the defaults?</source>
+        <translation>Mit den Voreinstellungen weitermachen?</translation>
+    </message>
+    <message>
+        <source>New questions solved</source>
+        <translation>Neue Fragen gelöst</translation>
+    </message>
+    <message>
+        <source>Solved in training</source>
+        <translation>Im Training gelöst</translation>
+    </message>
+    <message>
+        <source>Solved here vs by peers</source>
+        <translation>Gelöst hier und von Peers</translation>
+    </message>
+    <message>
+        <source>Of the same kinds of question, at the same levels, in the same rounds.</source>
+        <translation>Von den gleichen Arten von Fragen, auf den gleichen Stufen, in den gleichen Runden.</translation>
+    </message>
+    <message>
         <source>Answers given</source>
         <translation>Gegebene Antworten</translation>
+    </message>
+    <message>
+        <source>Energy</source>
+        <translation>Energie</translation>
     </message>
     <message>
         <source>known after the start</source>
@@ -423,12 +440,47 @@
         <source>not measured yet</source>
         <translation>noch nicht gemessen</translation>
     </message>
+    <message>
+        <source>by all models here</source>
+        <translation>von allen Modellen hier</translation>
+    </message>
     <message numerus="yes">
-        <source>{low} to {high}, measured on %n peer(s)</source>
+        <source>no peer measured in the last %n rounds</source>
         <translation>
-            <numerusform>{low} bis {high}, gemessen an %Ln Peer</numerusform>
-            <numerusform>{low} bis {high}, gemessen an %Ln Peers</numerusform>
+            <numerusform>in der letzten Runde kein Peer gemessen</numerusform>
+            <numerusform>in den letzten %Ln Runden kein Peer gemessen</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>{here} vs {peers}</source>
+        <translation>{here} zu {peers}</translation>
+    </message>
+    <message numerus="yes">
+        <source>median of %n peer(s), {low} to {high}</source>
+        <translation>
+            <numerusform>Median von %Ln Peer, {low} bis {high}</numerusform>
+            <numerusform>Median von %Ln Peers, {low} bis {high}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>which cost {cost}</source>
+        <translation>kostete {cost}</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>gemessen</translation>
+    </message>
+    <message>
+        <source>estimated</source>
+        <translation>geschätzt</translation>
+    </message>
+    <message>
+        <source>{energy} kWh</source>
+        <translation>{energy} kWh</translation>
+    </message>
+    <message>
+        <source>Your computer teaches a small language model to reason. In the swarm, computers learn from each other&apos;s answers.</source>
+        <translation>Dein Computer bringt einem kleinen Sprachmodell logisches Denken bei. Im Schwarm lernen die Computer aus den Antworten der anderen.</translation>
     </message>
     <message>
         <source>of the model as it came</source>
@@ -462,8 +514,40 @@
         <translation>Lernt es?</translation>
     </message>
     <message>
+        <source>Chart of the share solved: of held-out questions, or in training</source>
+        <translation>Diagramm des gelösten Anteils: von Prüffragen oder im Training</translation>
+    </message>
+    <message>
+        <source>New questions</source>
+        <translation>Neue Fragen</translation>
+    </message>
+    <message>
+        <source>In training</source>
+        <translation>Im Training</translation>
+    </message>
+    <message>
+        <source>Share of held-out questions solved. The band shows the uncertainty of the improvement.</source>
+        <translation>Anteil der gelösten Prüffragen. Das Band zeigt, wie unsicher die Verbesserung ist.</translation>
+    </message>
+    <message>
+        <source>Share solved of the same kinds of question at the same levels in the same rounds: here, and by the median peer. Questions are chosen that are solved now and then, so it stays low during learning.</source>
+        <translation>Gelöster Anteil der gleichen Arten von Fragen auf den gleichen Stufen in den gleichen Runden: hier und beim mittleren Peer (Median). Gewählt werden Fragen, die ab und zu gelöst werden; deshalb bleibt er beim Lernen niedrig.</translation>
+    </message>
+    <message>
         <source>Rounds shown</source>
         <translation>Gezeigte Runden</translation>
+    </message>
+    <message>
+        <source>single rounds</source>
+        <translation>einzelne Runden</translation>
+    </message>
+    <message>
+        <source>Of the same kinds: here</source>
+        <translation>Gleiche Arten: hier</translation>
+    </message>
+    <message>
+        <source>median peer</source>
+        <translation>mittlerer Peer</translation>
     </message>
     <message>
         <source>All</source>
@@ -477,64 +561,29 @@
         <source>Held-out scores</source>
         <translation>Prüfwerte</translation>
     </message>
-    <message numerus="yes">
-        <source>my reward, mean of %n rounds</source>
-        <translation>
-            <numerusform>meine Belohnung, Mittel von %Ln Runde</numerusform>
-            <numerusform>meine Belohnung, Mittel von %Ln Runden</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>the swarm&apos;s, with 95% interval</source>
-        <translation>die des Schwarms, mit 95-%-Intervall</translation>
-    </message>
     <message>
         <source>The log says what happened.</source>
         <translation>Was geschehen ist, steht im Protokoll.</translation>
-    </message>
-    <message>
-        <source>of this model; the last took {time}</source>
-        <translation>dieses Modells; die letzte dauerte {time}</translation>
     </message>
     <message>
         <source>of this model</source>
         <translation>dieses Modells</translation>
     </message>
     <message>
-        <source>in finished rounds, by all models of this computer</source>
-        <translation>in fertigen Runden, von allen Modellen dieses Computers</translation>
-    </message>
-    <message>
         <source>the model as it came</source>
         <translation>das Modell, wie es kam</translation>
-    </message>
-    <message>
-        <source>Chart of the held-out score, or of my reward and the swarm&apos;s</source>
-        <translation>Kurve des Prüfwerts, oder meiner Belohnung und der des Schwarms</translation>
     </message>
     <message>
         <source>Shown</source>
         <translation>Gezeigt</translation>
     </message>
     <message>
-        <source>What it can do</source>
-        <translation>Was es kann</translation>
-    </message>
-    <message>
         <source>Known after the start</source>
         <translation>Nach dem Start bekannt</translation>
     </message>
     <message>
-        <source>Questions are chosen that are solved now and then: the reward stays low while the model learns.</source>
-        <translation>Gefragt wird, was manchmal gelöst wird: die Belohnung bleibt niedrig, während das Modell lernt.</translation>
-    </message>
-    <message>
         <source>The same numbers as a table, for the keyboard, a screen reader or the clipboard</source>
         <translation>Dieselben Zahlen als Tabelle, für Tastatur, Bildschirmleser oder Zwischenablage</translation>
-    </message>
-    <message>
-        <source>Mend the settings file, or go on with the default settings.</source>
-        <translation>Bring die Einstellungsdatei in Ordnung, oder mach mit den Standardwerten weiter.</translation>
     </message>
     <message>
         <source>With another model it can start.</source>
@@ -549,16 +598,16 @@
         <translation>Anderes Modell wählen</translation>
     </message>
     <message>
+        <source>Fix the settings file, or continue with the default settings.</source>
+        <translation>Repariere die Einstellungsdatei, oder mach mit den Voreinstellungen weiter.</translation>
+    </message>
+    <message>
         <source>With the engine pack it can start.</source>
         <translation>Mit dem Lernpaket kann er starten.</translation>
     </message>
     <message>
         <source>Open the settings</source>
         <translation>Einstellungen öffnen</translation>
-    </message>
-    <message>
-        <source>All that this node draws comes from one source: its view of the swarm may be made up. Add another peer.</source>
-        <translation>Alles, was dieser Knoten zieht, kommt aus einer einzigen Quelle: Sein Bild vom Schwarm kann erfunden sein. Füge einen weiteren Peer hinzu.</translation>
     </message>
     <message>
         <source>Your answers helped</source>
@@ -576,13 +625,24 @@
         <source>The first point appears after the first round: within a minute, later on a busy computer.</source>
         <translation>Der erste Punkt erscheint nach der ersten Runde: innerhalb einer Minute, auf einem beschäftigten Computer später.</translation>
     </message>
+    <message numerus="yes">
+        <source>solved here, mean of %n rounds</source>
+        <translation>
+            <numerusform>hier gelöst, Mittel von %Ln Runde</numerusform>
+            <numerusform>hier gelöst, Mittel von %Ln Runden</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>the median peer, with 95% interval</source>
+        <translation>der mittlere Peer, mit 95%-Intervall</translation>
+    </message>
+    <message>
+        <source>in silo</source>
+        <translation>im Silo</translation>
+    </message>
     <message>
         <source>held-out score with 95% interval</source>
         <translation>Prüfwert mit 95-%-Intervall</translation>
-    </message>
-    <message>
-        <source>The share that it solves of questions it never trains on. The band is the margin of error of its gain.</source>
-        <translation>Der Anteil, den es von Fragen löst, mit denen es nie trainiert. Das Band zeigt, wie ungewiss der Zuwachs ist.</translation>
     </message>
     <message>
         <source>The score has hardly risen since round {round}: this model may have learned what it can here. A larger one has room for more (page Model).</source>
@@ -591,10 +651,6 @@
     <message>
         <source>Solved</source>
         <translation>Gelöst</translation>
-    </message>
-    <message>
-        <source>Swarm&apos;s reward</source>
-        <translation>Belohnung des Schwarms</translation>
     </message>
     <message>
         <source>from</source>
@@ -659,6 +715,10 @@
     <message>
         <source>Finish this round, then quit</source>
         <translation>Diese Runde fertig machen, dann beenden</translation>
+    </message>
+    <message>
+        <source>Help ({keys})</source>
+        <translation>Hilfe ({keys})</translation>
     </message>
     <message>
         <source>This desktop has no tray. The window is minimised, and the node goes on. You have it back from the list of windows, or by starting SAPO Desktop again; {keys} quits.</source>
@@ -918,14 +978,6 @@
         <translation>Modell</translation>
     </message>
     <message>
-        <source>Once the round in hand is done: {model}. A pause takes it up at once.</source>
-        <translation>Sobald die laufende Runde zu Ende ist: {model}. Mit einer Pause gilt es sofort.</translation>
-    </message>
-    <message>
-        <source>Once the round in hand is done other settings hold: {settings}. A pause takes them up at once.</source>
-        <translation>Sobald die laufende Runde zu Ende ist, gelten andere Einstellungen: {settings}. Mit einer Pause gelten sie sofort.</translation>
-    </message>
-    <message>
         <source>What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it came, or where it was left. Rounds count on.</source>
         <translation>Was {before} gelernt hat, bleibt auf diesem Computer und geht weiter, wenn du es wieder wählst. {model} beginnt, wie es kam, oder wo es stehen blieb. Die Runden zählen weiter.</translation>
     </message>
@@ -987,6 +1039,14 @@
     <message>
         <source>Let the program choose</source>
         <translation>Das Programm wählen lassen</translation>
+    </message>
+    <message>
+        <source>After this round: {model}.</source>
+        <translation>Nach dieser Runde: {model}.</translation>
+    </message>
+    <message>
+        <source>These settings take effect after the current round: {settings}.</source>
+        <translation>Diese Einstellungen gelten nach der aktuellen Runde: {settings}.</translation>
     </message>
     <message>
         <source>GGUF files (*.gguf)</source>
@@ -1067,10 +1127,6 @@
     <message>
         <source>Show both in full</source>
         <translation>Beide ganz zeigen</translation>
-    </message>
-    <message>
-        <source>Nothing yet</source>
-        <translation>Noch nichts</translation>
     </message>
     <message>
         <source>{task}: right after round {round}. It is never trained on this question.</source>
@@ -1327,8 +1383,8 @@
         <translation>Allein. Gar kein Netz.</translation>
     </message>
     <message>
-        <source>Learn from the answers of other computers too. Whom to join, and what you share, is asked next.</source>
-        <translation>Auch aus den Antworten anderer Computer lernen. Wem du dich anschließt und was du teilst, wird danach gefragt.</translation>
+        <source>Learn from the answers of other computers too. There is no public swarm yet: you join friends by an address or invite, or nodes on your local network. Whom, and what you share, is asked next.</source>
+        <translation>Auch aus den Antworten anderer Computer lernen. Einen öffentlichen Schwarm gibt es noch nicht: Du verbindest dich mit Freunden über eine Adresse oder Einladung, oder mit Knoten im lokalen Netz. Mit wem, und was du teilst, wird als Nächstes gefragt.</translation>
     </message>
     <message>
         <source>Swarm</source>
@@ -1946,10 +2002,6 @@
         <translation>Wie</translation>
     </message>
     <message>
-        <source>Somebody who runs a node or relay tells you its address. An invite begins with sapo://</source>
-        <translation>Die Adresse bekommst du von jemandem, der einen Knoten oder ein Relay betreibt. Eine Einladung beginnt mit sapo://</translation>
-    </message>
-    <message>
         <source>Go there all the same</source>
         <translation>Trotzdem dorthin gehen</translation>
     </message>
@@ -1992,6 +2044,10 @@
     <message>
         <source>Answers of others come in as text. Each is marked here before the model learns from it.</source>
         <translation>Antworten anderer kommen als Text herein. Jede wird hier bewertet, bevor das Modell daraus lernt.</translation>
+    </message>
+    <message>
+        <source>There is no public swarm yet. Friends who run a node or relay send you its address or an invite, which begins with sapo://. Or find nodes on your local network.</source>
+        <translation>Einen öffentlichen Schwarm gibt es noch nicht. Freunde, die einen Knoten oder ein Relay betreiben, schicken dir seine Adresse oder eine Einladung, die mit sapo:// beginnt. Oder finde Knoten in deinem lokalen Netz.</translation>
     </message>
     <message>
         <source>Your model&apos;s answers are published under this computer&apos;s key, and cannot be called back.</source>
@@ -2360,6 +2416,10 @@
         <translation>Das ist knapp: Es bleibt kaum etwas übrig.</translation>
     </message>
     <message>
+        <source>After this round</source>
+        <translation>Nach dieser Runde</translation>
+    </message>
+    <message>
         <source>Fits</source>
         <translation>Passt</translation>
     </message>
@@ -2382,10 +2442,6 @@
     <message>
         <source>At work</source>
         <translation>Im Einsatz</translation>
-    </message>
-    <message>
-        <source>Once this round is done</source>
-        <translation>Nach dieser Runde</translation>
     </message>
     <message>
         <source>On this computer</source>
@@ -3151,6 +3207,10 @@
     <message>
         <source>The peers&apos; clocks differ from this computer&apos;s by {span}: look at its clock.</source>
         <translation>Die Uhren der Peers weichen um {span} von der dieses Computers ab: Sieh nach seiner Uhr.</translation>
+    </message>
+    <message>
+        <source>Add another peer</source>
+        <translation>Weiteren Peer hinzufügen</translation>
     </message>
     <message>
         <source>In silo there are no peers</source>
@@ -4051,6 +4111,14 @@
         <translation>Dieses Modell nutzen</translation>
     </message>
     <message>
+        <source>Use after this round</source>
+        <translation>Nach dieser Runde verwenden</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>Jetzt verwenden</translation>
+    </message>
+    <message>
         <source>Go on downloading</source>
         <translation>Weiter herunterladen</translation>
     </message>
@@ -4238,8 +4306,8 @@
         <translation>{model} ist installiert ({size}).</translation>
     </message>
     <message>
-        <source>Cancelled. Complete files of a download are kept.</source>
-        <translation>Abgebrochen. Vollständige Dateien eines Downloads bleiben erhalten.</translation>
+        <source>Stopped. A download continues where it was when you press it again.</source>
+        <translation>Angehalten. Ein Download geht weiter, wo er war, wenn du ihn wieder startest.</translation>
     </message>
     <message>
         <source>Download another model</source>
@@ -5314,6 +5382,10 @@
         <translation>Den Computer nicht von selbst einschlafen lassen, während er am Stromnetz rechnet.</translation>
     </message>
     <message>
+        <source>Learned to answer a hard question</source>
+        <translation>Hat gelernt, eine schwere Frage zu beantworten</translation>
+    </message>
+    <message>
         <source>Learns how to answer: {readable}% readable.</source>
         <translation>Lernt zu antworten: {readable}% lesbar.</translation>
     </message>
@@ -5544,6 +5616,10 @@
     <message>
         <source>The node starts anew, so this was given up: ask again once it has started.</source>
         <translation>Der Knoten startet neu, deshalb wurde dies abgebrochen: Frage noch einmal, sobald er gestartet ist.</translation>
+    </message>
+    <message>
+        <source>The node stopped: {reason}</source>
+        <translation>Der Knoten ist stehen geblieben: {reason}</translation>
     </message>
     <message>
         <source>The node takes it up now, or once its round in hand is done.</source>
@@ -6026,6 +6102,14 @@
     <message>
         <source>Your answer stays on this computer, where the model learns from it. {reason}</source>
         <translation>Deine Antwort bleibt auf diesem Computer, wo das Modell aus ihr lernt. {reason}</translation>
+    </message>
+    <message>
+        <source>Your answers helped another computer</source>
+        <translation>Deine Antworten halfen einem anderen Computer</translation>
+    </message>
+    <message>
+        <source>Your answers helped {count} computers</source>
+        <translation>Deine Antworten halfen {count} Computern</translation>
     </message>
     <message>
         <source>a few words on one line, like Lisbon</source>
@@ -6640,6 +6724,10 @@
         <translation>{complaint}: Hinter seinem Port darf nichts stehen. {form}</translation>
     </message>
     <message>
+        <source>{count} rounds finished</source>
+        <translation>{count} Runden abgeschlossen</translation>
+    </message>
+    <message>
         <source>{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.</source>
         <translation>{endpoint} ist nicht verschlüsselt, darum wird das Token nicht dorthin gesendet: Nutze https://, oder vergiss das Token.</translation>
     </message>
@@ -7098,6 +7186,10 @@
     <message>
         <source>{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>
         <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
+    </message>
+    <message>
+        <source>{settings}: taken up once the current round is done.</source>
+        <translation>{settings}: gilt, sobald die aktuelle Runde fertig ist.</translation>
     </message>
     <message>
         <source>{trouble} Try again later.</source>
@@ -7872,10 +7964,6 @@
         <translation>{settings}: gilt jetzt.</translation>
     </message>
     <message>
-        <source>{settings}: taken up once the round in hand is done.</source>
-        <translation>{settings}: gilt, sobald die laufende Runde zu Ende ist.</translation>
-    </message>
-    <message>
         <source>{settings}: this run keeps what its command line said.</source>
         <translation>{settings}: Dieser Lauf bleibt bei dem, was seine Befehlszeile sagte.</translation>
     </message>
@@ -8074,10 +8162,6 @@
         <translation>Standardwerte nehmen</translation>
     </message>
     <message>
-        <source>Go on with the defaults?</source>
-        <translation>Mit den Standardwerten weitermachen?</translation>
-    </message>
-    <message>
         <source>The settings file gets another name and stays in its folder. The node begins in silo, with the starter; what was learned stays.</source>
         <translation>Die Einstellungsdatei bekommt einen anderen Namen und bleibt in ihrem Ordner. Der Knoten beginnt im Silo, mit dem Starter; was gelernt wurde, bleibt.</translation>
     </message>
@@ -8088,6 +8172,86 @@
     <message>
         <source>take that line out.</source>
         <translation>nimm die Zeile heraus.</translation>
+    </message>
+    <message>
+        <source>Continue with it</source>
+        <translation>Damit weitermachen</translation>
+    </message>
+    <message>
+        <source>Do not show this again</source>
+        <translation>Nicht mehr zeigen</translation>
+    </message>
+    <message>
+        <source>it is on this computer</source>
+        <translation>es ist auf diesem Computer</translation>
+    </message>
+    <message>
+        <source>about {size} to download</source>
+        <translation>etwa {size} Download</translation>
+    </message>
+    <message>
+        <source>Ready for more? {model} has room to learn further: {where}, and a round takes about {span} here. It first learns how to answer, within minutes. What the starter learned stays.</source>
+        <translation>Bereit für mehr? {model} kann noch viel lernen: {where}, und eine Runde dauert hier etwa {span}. Zuerst lernt es, binnen Minuten, wie man antwortet. Was das Startmodell gelernt hat, bleibt.</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>Hilfe</translation>
+    </message>
+    <message>
+        <source>SAPO Desktop {version}. Licence: Apache-2.0.</source>
+        <translation>SAPO Desktop {version}. Lizenz: Apache-2.0.</translation>
+    </message>
+    <message>
+        <source>The log says what happened, and writes a file for a bug report.</source>
+        <translation>Das Protokoll sagt, was geschehen ist, und schreibt eine Datei für einen Fehlerbericht.</translation>
+    </message>
+    <message>
+        <source>Home says whether your model learns, how long its rounds take and what peers bring. The large button starts and pauses it.</source>
+        <translation>Die Übersicht sagt, ob dein Modell lernt, wie lange seine Runden dauern und was Peers bringen. Die große Taste startet und pausiert es.</translation>
+    </message>
+    <message>
+        <source>Learning shows the current round and which tasks your model solves. You choose the tasks, and can read every answer.</source>
+        <translation>Lernen zeigt die aktuelle Runde und welche Aufgaben dein Modell löst. Du wählst die Aufgaben und kannst jede Antwort lesen.</translation>
+    </message>
+    <message>
+        <source>Keyboard</source>
+        <translation>Tastatur</translation>
+    </message>
+    <message>
+        <source>Peers shows the computers that yours exchanges answers with. You join them, add friends and choose what you share.</source>
+        <translation>Peers zeigt die Computer, mit denen deiner Antworten austauscht. Du verbindest dich mit ihnen, fügst Freunde hinzu und wählst, was du teilst.</translation>
+    </message>
+    <message>
+        <source>Model shows what learns here, and other models that fit this computer. You download or import one, go back to a checkpoint, or export what was learned.</source>
+        <translation>Modell zeigt, was hier lernt, und andere Modelle, die auf diesen Computer passen. Du lädst oder importierst eines, gehst zu einem Checkpoint zurück oder exportierst, was gelernt wurde.</translation>
+    </message>
+    <message>
+        <source>Try it asks your model a question of yours, before and after learning. Nothing is learned from it, and nothing is sent.</source>
+        <translation>Ausprobieren stellt deinem Modell eine Frage von dir, vor und nach dem Lernen. Daraus wird nichts gelernt, und nichts wird gesendet.</translation>
+    </message>
+    <message>
+        <source>Settings decides when the app may compute, and how much of this computer it may use. Each setting says what it does and takes effect on its own.</source>
+        <translation>Die Einstellungen bestimmen, wann das Programm rechnen darf und wie viel von diesem Computer es nutzt. Jede Einstellung sagt, was sie tut, und gilt von selbst.</translation>
+    </message>
+    <message>
+        <source>Log keeps what the node reported, over its restarts, with the reason of every stop. From here you write a file for a bug report.</source>
+        <translation>Das Protokoll behält, was der Knoten gemeldet hat, über Neustarts hinweg und mit dem Grund jedes Stopps. Von hier schreibst du eine Datei für einen Fehlerbericht.</translation>
+    </message>
+    <message>
+        <source>{first} to {last}: the pages</source>
+        <translation>{first} bis {last}: die Seiten</translation>
+    </message>
+    <message>
+        <source>{keys}: quit</source>
+        <translation>{keys}: beenden</translation>
+    </message>
+    <message>
+        <source>{keys}: this help</source>
+        <translation>{keys}: diese Hilfe</translation>
+    </message>
+    <message>
+        <source>In the chart: + and - zoom, arrows move, Home shows everything</source>
+        <translation>Im Diagramm: + und - vergrößern und verkleinern, Pfeiltasten verschieben, Pos1 zeigt alles</translation>
     </message>
 </context>
 </TS>

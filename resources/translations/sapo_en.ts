@@ -4,20 +4,6 @@
 <context>
     <name></name>
     <message numerus="yes">
-        <source>swarm {value} ({low} to {high}), measured on %n peer(s)</source>
-        <translation>
-            <numerusform>swarm {value} ({low} to {high}), measured on %Ln peer</numerusform>
-            <numerusform>swarm {value} ({low} to {high}), measured on %Ln peers</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>and %n earlier</source>
-        <translation>
-            <numerusform>and %Ln earlier</numerusform>
-            <numerusform>and %Ln earlier</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</source>
         <translation>
             <numerusform>%Ln own answer was wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</numerusform>
@@ -32,17 +18,17 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>{low} to {high}, measured on %n peer(s)</source>
+        <source>no peer measured in the last %n rounds</source>
         <translation>
-            <numerusform>{low} to {high}, measured on %Ln peer</numerusform>
-            <numerusform>{low} to {high}, measured on %Ln peers</numerusform>
+            <numerusform>no peer measured in the last round</numerusform>
+            <numerusform>no peer measured in the last %Ln rounds</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>my reward, mean of %n rounds</source>
+        <source>median of %n peer(s), {low} to {high}</source>
         <translation>
-            <numerusform>my reward, mean of %Ln round</numerusform>
-            <numerusform>my reward, mean of %Ln rounds</numerusform>
+            <numerusform>%Ln peer, {low} to {high}</numerusform>
+            <numerusform>median of %Ln peers, {low} to {high}</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -225,6 +211,20 @@
         <translation>
             <numerusform>%Ln question</numerusform>
             <numerusform>%Ln questions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>solved here, mean of %n rounds</source>
+        <translation>
+            <numerusform>solved here, mean of %Ln round</numerusform>
+            <numerusform>solved here, mean of %Ln rounds</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>median of %n peer(s) {share} ({low} to {high})</source>
+        <translation>
+            <numerusform>%Ln peer {share} ({low} to {high})</numerusform>
+            <numerusform>median of %Ln peers {share} ({low} to {high})</numerusform>
         </translation>
     </message>
 </context>

@@ -32,6 +32,7 @@ CSV_COLUMNS = (
     "swarm_low",
     "swarm_high",
     "swarm_peers",
+    "swarm_mine",
     "local_groups",
     "external_groups",
     "zero_advantage_groups",

@@ -46,7 +46,7 @@ async def change(context: Context, args: Namespace) -> None:
     values = typed_values(args.values, pairs=True)
     for key, text in values.items():
         settings_file.parse_value(key, text)
-    context.out.done(str((await keep(context, values)).text))
+    context.out.done(str((await keep(context, values, now=args.now)).text))
 
 
 async def in_force(context: Context) -> Settings:
@@ -54,11 +54,11 @@ async def in_force(context: Context) -> Settings:
     return (await context.ask_if_running(GetSettings(), SettingsAre)).settings
 
 
-async def keep(context: Context, values: dict[str, str]) -> Ok:
-    """Have the running node take the settings, or write them where none runs."""
+async def keep(context: Context, values: dict[str, str], *, now: bool = False) -> Ok:
+    """Have the running node take the settings, `now` without its current round, or write them where none runs."""
     try:
         async with context.running() as node:
-            return await call(node, SetSettings(values=values), Ok)
+            return await call(node, SetSettings(values=values, at_once=now), Ok)
     except NotRunning:
         _warn(context)
         folder = DataFolder.at(context.folder)

@@ -210,9 +210,11 @@ class TaskMark(Record, frozen=True):
 
 
 class SwarmReward(Record, frozen=True):
-    """The measured reward of the swarm, never to be shown without its interval and count."""
+    """The share that peers solve of the tasks of a round, next to the share solved here: never to be shown without its
+    interval and count. Tasks weigh equally, so that both sides are about the same kinds of question."""
 
     value: float
+    """The median peer's."""
     low: float
     high: float
     """95% interval, bootstrapped over identities, and over their groups where they are few."""
@@ -220,6 +222,8 @@ class SwarmReward(Record, frozen=True):
     """Identities that it was measured on."""
     tasks: dict[str, float]
     """The median of each task."""
+    mine: float | None = None
+    """Share of own answers of the round solved, on these tasks; None: from before this was written down."""
 
 
 class RoundReport(Record, frozen=True):

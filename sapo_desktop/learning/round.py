@@ -234,8 +234,8 @@ async def run_round(
         step = await engine.step(batch)  # 5b. Update the policy.
         course.leave()
 
-    swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
-    return played.result(course.report(), step, swarm_reward)
+    others = await swarm.measured([group.question.task for group in own]) if swarm else None
+    return played.result(course.report(), step, others and beside_own(others, own))
 
 
 def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
@@ -426,6 +426,12 @@ def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
     for group in groups:
         by_task.setdefault(group.question.task, []).extend(group.marks)
     return [TaskMark(task=task, answers=len(marks), **_mark_means(marks)) for task, marks in by_task.items() if marks]
+
+
+def beside_own(others: SwarmReward, own: Sequence[Group]) -> SwarmReward:
+    """The same with the share solved here, of the tasks that peers were measured on."""
+    found = [mark.solved for mark in task_marks(own) if mark.task in others.tasks]
+    return msgspec.structs.replace(others, mine=sum(found) / len(found) if found else None)
 
 
 def _mark_means(marks: Sequence[Mark]) -> dict[str, float]:

@@ -26,14 +26,16 @@ def share(value: float | None) -> float | None:
 
 
 def swarm_fields(measured: SwarmReward | None) -> Fields:
-    """The swarm's reward with its 95% interval and the count of peers that it was measured on; nulls without it."""
+    """The share that peers solve with its 95% interval, their count, and the share solved here of the same tasks;
+    nulls where it was not measured."""
     if measured is None:
-        return {"swarm_reward": None, "swarm_low": None, "swarm_high": None, "swarm_peers": 0}
+        return {"swarm_reward": None, "swarm_low": None, "swarm_high": None, "swarm_peers": 0, "swarm_mine": None}
     return {
         "swarm_reward": share(measured.value),
         "swarm_low": share(measured.low),
         "swarm_high": share(measured.high),
         "swarm_peers": measured.peers,
+        "swarm_mine": share(measured.mine),
     }
 
 

@@ -6,8 +6,7 @@ import time
 
 import msgspec
 
-from sapo_desktop.core.records import SwarmReward
-from sapo_desktop.terminal.json_lines import Fields, share, swarm_fields
+from sapo_desktop.terminal.json_lines import Fields, share
 from sapo_desktop.terminal.wording import amount, duration
 from sapo_desktop.worker.control.messages.replies import RelayStatus
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, Claim, LinkInfo, SwarmInfo
@@ -40,7 +39,6 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "warnings": [str(text) for text in swarm.warnings],
         "used_total": swarm.used_total,
         "helped": swarm.helped,
-        **swarm_fields(swarm.reward),
     }
 
 
@@ -85,8 +83,6 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
         by = "1 peer" if swarm.helped == 1 else f"{swarm.helped:,} peers"
         lines.append(f"          {swarm.used_total:,} of ours were used by {by}, as they say")
     lines += _trouble_lines(swarm)
-    if swarm.reward is not None:
-        lines.append(f"Peers'    reward {reward_words(swarm.reward)}")
     return lines
 
 
@@ -151,10 +147,3 @@ def _backbone_lines(backbone: BackboneInfo) -> list[str]:
     if backbone.lost_in or backbone.lost_out:
         counts += f"; lost: {backbone.lost_in:,} messages in, {backbone.lost_out:,} groups out"
     return [f"Backbone  {states[backbone.state]}", counts]
-
-
-def reward_words(measured: SwarmReward) -> str:
-    return (
-        f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f}), "
-        f"measured on {amount(measured.peers, 'peer')}"
-    )

@@ -4,12 +4,11 @@ lines. Neither decides anything."""
 from __future__ import annotations
 
 from sapo_desktop.core.plain_text import one_line, shortened
-from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.core.why import Finishing, Starting, Working
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.tasks import task_title
 from sapo_desktop.view.viewmodel import PHASE_WORDS
@@ -26,8 +25,17 @@ def round_line(report: RoundReport) -> str:
         f"{duration(report.seconds)}"
     )
     if report.swarm_reward is not None:
-        line += f"  peers {reward_words(report.swarm_reward)}"
+        line += f"  {_against(report.swarm_reward)}"
     return f"{line}  ({one_line(report.note)})" if report.note else line
+
+
+def _against(swarm: SwarmReward) -> str:
+    """`of the same tasks 75% here, 68% (65% to 71%) by 11 peers`"""
+    mine = "" if swarm.mine is None else f"{percent(swarm.mine)} here, "
+    return (
+        f"of the same tasks {mine}{percent(swarm.value)} ({percent(swarm.low)} to {percent(swarm.high)}) "
+        f"by {amount(swarm.peers, 'peer')}"
+    )
 
 
 def eval_line(report: EvalReport) -> str:

@@ -18,8 +18,12 @@ from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 
 Column: TypeAlias = npt.NDArray[np.float64]
 
-COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo", "model")
+COLUMNS = (
+    "round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "swarm_mine", "silo", "model"
+)  # fmt: skip
 """Of a Curve: what its rows are made of. `model` decides whose a row is."""
+RECENT_ROUNDS = 20
+"""Shares of single rounds rest on few questions: what is shown is the mean of so many."""
 _FIRST_ROOM = 1024
 _HARDLY = 0.01
 """A gain that is hardly one: of the starter's 252 questions, two or three."""
@@ -55,6 +59,20 @@ class HeldOut:
         at = int(np.argmax(known & (self.scores >= self.scores[-1] - _HARDLY)))
         since = int(self.rounds[max(at, learned[0])])
         return since if self.rounds[-1] - since > span else None
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The share solved of the same kinds of question in the same rounds, here and by the median peer, as the mean of
+    the last RECENT_ROUNDS in which peers were measured."""
+
+    mine: float
+    others: float
+    low: float
+    high: float
+    """95% interval of `others`."""
+    peers: int
+    """On how many it rests, in the newest of these rounds."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +185,7 @@ class Curves:
             swarm.low if swarm else None,
             swarm.high if swarm else None,
             swarm.peers if swarm else None,
+            swarm.mine if swarm else None,
             report.silo,
             None,
         )
@@ -189,6 +208,16 @@ class Curves:
                 model=report.model,
             )
         )
+
+    def shares(self, at: int | None = None) -> Shares | None:
+        """Here and in the swarm, up to row `at`, or the newest; None where no peer was measured in the last rounds."""
+        end = len(self) if at is None else at + 1
+        columns = (self.column(name)[:end] for name in ("swarm_mine", "swarm_reward", "swarm_low", "swarm_high"))
+        mine, others, low, high = (last_known(column, RECENT_ROUNDS) for column in columns)
+        if mine is None or others is None or low is None or high is None:
+            return None
+        peers = self.column("swarm_peers")[:end]
+        return Shares(mine, others, low, high, int(peers[~np.isnan(peers)][-1]))
 
     def forget_from(self, round_number: int) -> None:
         """Drop this round and all after it, with the scores of what they had trained."""

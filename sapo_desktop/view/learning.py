@@ -6,7 +6,8 @@ from statistics import mean, median
 
 from sapo_desktop.core.extraction import FORM_KNOWN
 from sapo_desktop.core.sentences import Left, Text, joined, sentence
-from sapo_desktop.view.viewmodel import RECENT_ROUNDS, View
+from sapo_desktop.view.curves import RECENT_ROUNDS
+from sapo_desktop.view.viewmodel import View
 
 _FORM_ROUNDS = 5
 """The form of answers is learned within a few rounds: older ones say nothing of now."""

@@ -14,12 +14,12 @@ from typing import Literal, get_args
 import msgspec
 
 from sapo_desktop.core.plain_text import clean, one_line
-from sapo_desktop.core.records import EvalReport, Gain, Learned, Phase, RoundReport, SwarmReward
+from sapo_desktop.core.records import EvalReport, Gain, Learned, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Finishing, HeldBack, Starting, Why, Working
-from sapo_desktop.view.curves import Curves, last_known
+from sapo_desktop.view.curves import RECENT_ROUNDS, Curves, last_known
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost, Mend
 from sapo_desktop.view.plain import many_lines, plain
 from sapo_desktop.worker.control.messages.events import (
@@ -62,7 +62,6 @@ PHASE_WORDS: dict[Phase, str] = {
 }
 """In the order of a round; the window translates them."""
 PHASES: tuple[Phase, ...] = tuple(PHASE_WORDS)[1:]
-RECENT_ROUNDS = 20
 KEPT_ROUNDS = 60
 """Reports that are kept, those of before the window attached among them."""
 _KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_MARKS = 60, 200, 400
@@ -108,12 +107,13 @@ class View:
         self.swarm_reason: Text = ""
         self.parted: Text = ""
         """Why a peer that the node dials sent it away; empty while none does."""
-        self.swarm_reward: SwarmReward | None = None
         self.notices: deque[Notice] = deque(maxlen=_KEPT_NOTICES)
         self.answers: deque[Answered] = deque(maxlen=_KEPT_ANSWERS)
         self.transfer: ModelProgressed | None = None
         self.model_news: ModelInstalled | ModelFailed | None = None
         """How the last download or import ended."""
+        self.quiet: set[str] = set()
+        """Words that a person has read and wants to see no more; the window keeps them."""
         self.updates: Standing | None = None
         """How this version stands beside the newest; without what is new, which is asked for where it is shown."""
 
@@ -183,7 +183,6 @@ class View:
         self.swarm = info = plain(info)
         self.swarm_state, self.swarm_reason = info.state, info.reason
         self.peers, self.parted = len(info.links), info.parted
-        self.swarm_reward = info.reward or self.swarm_reward
         return frozenset({"swarm"})
 
     def take_settings(self, settings: SettingsAre) -> frozenset[Section]:
@@ -223,11 +222,9 @@ class View:
         self.learned = plain(status.learned, clean)
         self.reports.clear()
         self.tasks.clear()
-        self.swarm_reward = None
         if status.last is not None:
             self.reports.append(status.last)
             self._marks(status.last)
-            self.swarm_reward = status.last.swarm_reward
         self.updates = _plain_standing(status.updates)
         self.take_swarm(status.swarm)
         self.take_settings(arrival.settings)
@@ -255,7 +252,7 @@ class View:
             self.answers.clear()
             self.reports.clear()
             self.tasks.clear()
-            self.learned = self.swarm_reward = None
+            self.learned = None
 
     def _round(self, report: RoundReport) -> None:
         self._show_model(report.model)
@@ -264,7 +261,6 @@ class View:
         self.reports.append(report)
         self.curves.add(report)
         self.answers_here += sum(mark.answers for mark in report.tasks)
-        self.swarm_reward = report.swarm_reward
         self._marks(report)
         self.round = self.finished = report.round
         self._taken_before = 0.0
@@ -376,9 +372,9 @@ class View:
         return self.curves.names.get(self.curves.model) or (self.status.model if self.status else "")
 
     @property
-    def reward_now(self) -> float | None:
-        """Mean reward of the last rounds."""
-        return last_known(self.curves.column("reward"), RECENT_ROUNDS)
+    def solved_now(self) -> float | None:
+        """Share of the questions of the last rounds that was solved here."""
+        return last_known(self.curves.column("solved"), RECENT_ROUNDS)
 
     @property
     def held_out(self) -> float | None:

@@ -50,13 +50,13 @@ from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateCh
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
+from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.guest import Guest
 from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.store.notices import KeptNotices
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -351,12 +351,14 @@ class Worker:
         self._renew.clear()
         self._at_once.clear()
 
-    def _follow(self, wanted: Settings) -> None:
+    def _follow(self, wanted: Settings, at_once: bool) -> None:
         """These settings are kept: a node of them is put together where this one does not hold them all."""
         before = self._in_force()
         self._settings = wanted
         if self._wants_anew or needs_renewal(before, wanted):
             self._renew.set()
+            if at_once:
+                self._at_once.set()
         else:
             self._renew.clear()
             self._at_once.clear()

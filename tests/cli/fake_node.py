@@ -172,6 +172,7 @@ class FakeNode:
                     swarm_low=[],
                     swarm_high=[],
                     swarm_peers=[],
+                    swarm_mine=[],
                     silo=[],
                     model=[],
                 )

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from sapo_desktop.core.records import Gain, Learned, RoundReport, SwarmReward, TaskMark
+from sapo_desktop.core.records import Gain, Learned, RoundReport, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
 from sapo_desktop.view.link import Attached
@@ -51,6 +51,7 @@ def curve(rewards: list[float], evals: Iterable[EvalPoint] = ()) -> Curve:
         swarm_low=[None] * count,
         swarm_high=[None] * count,
         swarm_peers=[None] * count,
+        swarm_mine=[None] * count,
         silo=[True] * count,
         model=[0] * count,
         evals=list(evals),
@@ -100,6 +101,7 @@ def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
         made.swarm_low.append(None if alone else theirs - 0.03)
         made.swarm_high.append(None if alone else theirs + 0.03)
         made.swarm_peers.append(None if alone else 11)
+        made.swarm_mine.append(None if alone else min(1.0, mine))
         made.silo.append(alone)
         made.model.append(0)
     for number in range(0, rounds + 1, 40):
@@ -132,7 +134,6 @@ def links(count: int = 3) -> list[LinkInfo]:
 def swarm_info(silo: bool = False) -> SwarmInfo:
     if silo:
         return SwarmInfo(state="silo", reason="In silo.")
-    reward = SwarmReward(value=0.681, low=0.655, high=0.707, peers=11, tasks={})
     return SwarmInfo(
         state="linked",
         reason="Linked to 3 peers.",
@@ -145,7 +146,6 @@ def swarm_info(silo: bool = False) -> SwarmInfo:
         drawn=3200,
         taken=2950,
         refused={"unverifiable": {"other_question": 3}, "invalid": {"bad_signature": 1}, "ignored": {"duplicate": 17}},
-        reward=reward,
         used_total=1240,
         helped=12,
     )

@@ -1,11 +1,13 @@
 """What the worker says to Home, on stage."""
 
+from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas
 from sapo_desktop.worker.control.messages.requests import GetAhas
 from tests.gui.stage import StageBridge
 
 
 def stage(bridge: StageBridge) -> None:
+    bridge.replies[GetUsage] = Usage(joules=2.9e6)
     bridge.replies[GetAhas] = Ahas(
         items=[
             Aha(

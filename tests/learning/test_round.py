@@ -18,9 +18,10 @@ from sapo_desktop.core.records import (
     TrainingSequence,
 )
 from sapo_desktop.learning.mixing import MixShare
-from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
+from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, beside_own, round_seed, run_round
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
+from tests import builders
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
@@ -195,12 +196,20 @@ def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:
     assert all(0 <= seed < 2**31 for seed in seeds)
 
 
+def test_own_answers_are_set_beside_the_swarms_on_the_tasks_that_both_have() -> None:
+    own = [builders.group(*solved, task=task) for task, *solved in (("gcd/easy", 1, 0), ("gcd/hard", 1), ("x/y", 0, 0))]
+    others = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.3, "x/y": 0.7})
+    assert beside_own(others, own).mine == 0.25, "the mean of the tasks, not of all answers"
+    assert beside_own(msgspec.structs.replace(others, tasks={"lcm/easy": 1.0}), own).mine is None
+
+
 def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> None:
     engine, swarm = FakeEngine(skill=1), FakeSwarm(groups=5)
     result = play(engine, swarm=swarm, share=MixShare(1, 2), solve_rates={"gcd/easy": 0.2})
     assert [group.question.text for group in swarm.shared] == ["gcd/easy 70"]
     assert (result.report.local_groups, result.report.external_groups) == (1, 2)
-    assert result.report.swarm_reward == MEASURED
+    others = result.report.swarm_reward
+    assert others == msgspec.structs.replace(MEASURED, mine=result.report.solved)
     (batch,) = engine.batches
     assert [sequence.external for sequence in batch] == [False] * 4 + [True] * 8
     assert batch[4].prompt == [7, 7]

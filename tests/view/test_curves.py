@@ -38,6 +38,23 @@ def test_a_loaded_history_grows_round_by_round() -> None:
     assert curves.column("silo")[[0, -1]].tolist() == [1, 0]
 
 
+def test_here_and_in_the_swarm_the_same_rounds_are_compared() -> None:
+    curves = Curves()
+    curves.load(curve([0.9] * 30))
+    assert curves.shares() is None, "nobody else was measured"
+    for number in range(31, 61):
+        others = 0.2 if number < 41 else 0.4
+        swarm = SwarmReward(value=others, low=others - 0.1, high=others + 0.1, peers=3, tasks={}, mine=0.5)
+        # Every other round nobody was measured: what was solved in it is compared with nothing.
+        alone = round_report(number, solved=0.9, silo=False)
+        curves.add(round_report(number, solved=0.1, swarm_reward=swarm, silo=False) if number % 2 else alone)
+    for at, others in ((None, 0.4), (39, 0.2)):
+        assert (found := curves.shares(at)) is not None and found.peers == 3
+        assert (found.mine, found.others) == pytest.approx((0.5, others))
+        assert (found.low, found.high) == pytest.approx((others - 0.1, others + 0.1))
+    assert curves.shares(29) is None
+
+
 def test_a_round_played_again_replaces_the_lost_ones() -> None:
     curves = Curves()
     curves.load(history(10))

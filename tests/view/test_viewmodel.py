@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import SwarmReward, TaskMark
+from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Paused, Ready, Training
 from sapo_desktop.view.curves import Result
@@ -28,7 +28,7 @@ from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, curve, silo_curv
 def test_a_view_begins_without_a_node() -> None:
     view = View(clock=lambda: NOW)
     assert (view.main_action, view.face, view.attached) == ("wait", "paused", False)
-    assert view.reward_now is None and view.held_out is None
+    assert view.solved_now is None and view.held_out is None
 
 
 def test_attaching_brings_everything_at_once() -> None:
@@ -36,7 +36,7 @@ def test_attaching_brings_everything_at_once() -> None:
     assert view.attached and view.at_work
     assert len(view.curves) == SILO_ROUNDS
     assert view.held_out_base == pytest.approx(silo_curve().evals[0].score)
-    assert view.reward_now == pytest.approx(sum(silo_curve().reward[-20:]) / 20)
+    assert view.solved_now == pytest.approx(sum(silo_curve().reward[-20:]) / 20)
 
 
 @pytest.mark.parametrize(
@@ -151,13 +151,6 @@ def test_what_strangers_wrote_is_plain_when_it_comes_in() -> None:
     assert view.reason == "a b"
 
 
-def test_the_swarms_reward_is_the_newest_rounds() -> None:
-    view = a_view(swarm_curve(50), silo=False)
-    reward = SwarmReward(value=0.7, low=0.6, high=0.8, peers=4, tasks={})
-    view.take(RoundFinished(report=round_report(51, swarm_reward=reward, silo=False)))
-    assert view.swarm_reward == reward
-
-
 def two_models() -> View:
     """The starter played 30 rounds and SmolLM2 two; the starter is at work."""
     made = curve([0.4] * 30 + [0.0] * 2)
@@ -180,7 +173,7 @@ def attached(made: Curve, model: str) -> Attached:
 
 def test_one_models_numbers_never_stand_for_anothers() -> None:
     view = two_models()
-    assert (len(view.curves), view.held_out, view.held_out_base, view.reward_now) == pytest.approx((30, 0.4, 0.1, 0.4))
+    assert (len(view.curves), view.held_out, view.held_out_base, view.solved_now) == pytest.approx((30, 0.4, 0.1, 0.4))
     made = curve([0.4] * 30)
     made.models.append(ModelRun(hash="starter1", name="starter"))
     made.evals.extend(
@@ -189,12 +182,12 @@ def test_one_models_numbers_never_stand_for_anothers() -> None:
     )
     view.take(Answered(round=30, task="gcd/easy", question="?", completion="!", solved=True))
     view.take(attached(made, "new1"))
-    assert (len(view.curves), view.held_out, view.held_out_base, view.reward_now) == (0, None, None, None)
-    assert (view.learned, view.swarm_reward, list(view.answers), list(view.reports)) == (None, None, [], [])
+    assert (len(view.curves), view.held_out, view.held_out_base, view.solved_now) == (0, None, None, None)
+    assert (view.learned, view.curves.shares(), list(view.answers), list(view.reports)) == (None, None, [], [])
     view.take_history([round_report(30, model="starter1", tasks=[TaskMark("gcd/easy", 8, 1.0, 1.0, 1.0)])])
     assert (list(view.reports), view.tasks) == ([], {}), "reports of another model are none of this one's"
-    view.take(RoundFinished(report=round_report(31, reward=0.2, model="new1")))
-    assert (len(view.curves), view.reward_now) == (1, 0.2), "no mean over two models"
+    view.take(RoundFinished(report=round_report(31, solved=0.2, model="new1")))
+    assert (len(view.curves), view.solved_now) == (1, 0.2), "no mean over two models"
     view.take(EvalFinished(report=eval_report("base", 0.02, line="new1 questions")))
     view.take(EvalFinished(report=eval_report("31", 0.03, line="new1 questions")))
     assert view.curves.held_out().rounds.tolist() == [30, 31], "its line begins where it began"

@@ -127,7 +127,7 @@ def is_new_node(event: Event) -> bool:
 async def test_the_round_in_hand_is_finished_first(factory: Factory, client: Client) -> None:
     await in_a_round(factory, client)
     reply = await client.call(SetSettings(values=TASKS))
-    assert str(reply.text) == "Saved. tasks: taken up once the round in hand is done."
+    assert str(reply.text) == "Saved. tasks: taken up once the current round is done."
     changed = await until(client, lambda event: isinstance(event, SettingsChanged))
     are = await client.call(GetSettings())
     assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
@@ -152,6 +152,17 @@ async def test_a_paused_node_is_replaced_at_once_and_stays_paused(factory: Facto
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     status = await client.call(GetStatus())
     assert status.state == "paused" and status.resume_in is not None
+
+
+async def test_one_that_is_wanted_at_once_leaves_the_round_out_and_goes_on_with_its_work(
+    factory: Factory, client: Client
+) -> None:
+    await in_a_round(factory, client)
+    reply = await client.call(SetSettings(values=TASKS, at_once=True))
+    assert str(reply.text) == "Saved. tasks: taken up now."
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    assert factory.made[0].node.counters.round == 0, "it would not have ended by itself"
+    assert (await client.call(GetStatus())).state == "working"
 
 
 @pytest.fixture

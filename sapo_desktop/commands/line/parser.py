@@ -263,6 +263,7 @@ def _settings(commands: Commands[Parser]) -> None:
     get.add_argument("keys", metavar="KEY", nargs="*")
     change = _command(actions, "set", "settings:change", "change settings: KEY VALUE, or KEY=VALUE ...")
     change.add_argument("values", metavar="KEY=VALUE", nargs="+")
+    change.add_argument("--now", action="store_true", help="a new model or engine need not wait for the current round")
     reset = _command(actions, "reset", "settings:reset", "back to the defaults: the named settings, or --all")
     reset.add_argument("keys", metavar="KEY", nargs="*")
     reset.add_argument("--all", action="store_true", help="every setting")

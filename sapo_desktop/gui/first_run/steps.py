@@ -198,7 +198,10 @@ class TogetherStep(Step):
         self._asked = False
         group = QButtonGroup(self)
         silo = ChoiceCard(group, tr("Silo"), tr("Alone. No network at all."))
-        others = tr("Learn from the answers of other computers too. Whom to join, and what you share, is asked next.")
+        others = tr(
+            "Learn from the answers of other computers too. There is no public swarm yet: you join friends by an "
+            "address or invite, or nodes on your local network. Whom, and what you share, is asked next."
+        )
         swarm = ChoiceCard(group, tr("Swarm"), others)
         self._silo, self._swarm = silo.radio, swarm.radio
         for choice, together in ((silo, False), (swarm, True)):

@@ -1,5 +1,5 @@
-"""The small cards of Home: what it could not do and can do now, tasks first solved here after a peer's answer had been
-learned from (after, not because of), what it answers just now; and the banner of a newer version.
+"""The small cards of Home: what it could not do and can do now, what was reached, what it answers just now; and the
+banner of a newer version.
 """
 
 from __future__ import annotations
@@ -11,70 +11,81 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sapo_desktop.core.plain_text import clean, one_line, shortened
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.gui.link.bridge import Bridge
-from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
-from sapo_desktop.gui.widgets.notes import Banner, Empty, Picture
-from sapo_desktop.gui.widgets.text import Elided, Label, Reading, Tone
+from sapo_desktop.gui.widgets.notes import Banner, Picture
+from sapo_desktop.gui.widgets.text import Elided, Label, Reading, Tone, set_tooltip
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted
+from sapo_desktop.view.milestones import milestones
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import Answered
 from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas
 from sapo_desktop.worker.control.messages.requests import GetAhas
 
-_SHOWN = 4
+_SHOWN = 3
+"""Milestones, the newest of the tasks first solved after a peer's answer among them."""
 
 
-class AhaCard(Card):
-    """The newest few; a click shows both answers."""
+class MilestonesCard(Card):
+    """What was reached, and the newest tasks first solved here after a peer's answer; a click on one of these shows
+    both answers."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
-        super().__init__(
-            tr("Aha"),
-            tr(
-                "Tasks never solved here before, first solved after a peer's answer had been learned from: "
-                "after, not because of."
-            ),
-        )
+        super().__init__(tr("Milestones"))
         self._view = view
         self._bridge = bridge
         self._list = QVBoxLayout()
-        self._empty = Empty("spark", tr("None yet"), tr("It takes 64 unsolved tries, and a peer who can do it."))
-        self.add(self._list, self._empty, 1)
-        self._items: list[Aha] | None = None
+        self._list.setSpacing(2)
+        self._ahas: list[Aha] = []
+        self.add(self._list)
+        self._shown: tuple[list[str], list[Aha]] | None = None
         self._asked_at = -1
+        self._show()
 
     def refresh(self) -> None:
         """Ask again where a round has passed since."""
-        if self._view.attached and self._asked_at != self._view.curves.last_round:
+        self._show()
+        if self._view.attached and not self._view.silo and self._asked_at != self._view.curves.last_round:
             self._asked_at = self._view.curves.last_round
-            self._bridge.ask(GetAhas(), self._show, lambda error: None, of=self)
+            self._bridge.ask(GetAhas(), self._take, lambda error: None, of=self)
 
-    def _show(self, reply: Ahas) -> None:
-        if reply.items == self._items:
+    def _take(self, reply: Ahas) -> None:
+        self._ahas = reply.items
+        self._show()
+
+    def _show(self) -> None:
+        reached = [in_words(text) for text in milestones(self._view)]
+        ahas = [] if self._view.silo else self._ahas[:1]
+        reached = reached[len(ahas) - _SHOWN :]
+        if (reached, ahas) == self._shown:
             return
-        self._items = reply.items
+        self._shown = reached, ahas
         while (item := self._list.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
-        self._empty.setVisible(not reply.items)
-        for aha in reply.items[:_SHOWN]:
+        for text in reached:
+            self._list.addWidget(holding(row(Picture("check", 16, "accent"), (Label(text), 1), spacing=0.75)))
+        for aha in ahas:
             self._list.addWidget(_line(self, aha))
-        if len(reply.items) > _SHOWN:
-            self._list.addWidget(Label(tr("and %n earlier", None, len(reply.items) - _SHOWN), "caption"))
+        if not reached and not ahas:
+            self._list.addWidget(Label(tr("The first one: 10 rounds."), "muted"))
 
 
 def _line(parent: QWidget, aha: Aha) -> QWidget:
-    text = tr("{task}, round {round}").format(task=task_name(aha.task), round=numbers.count(aha.round))
+    text = tr("First solved: {task}").format(task=task_name(aha.task))
     button = Button(text, lambda: show_aha(parent, aha), kind="inline", icon="spark")
-    button.setAccessibleDescription(tr("Show both answers"))
+    about = tr("Round {round}, after a peer's answer had been learned from: after, not because of. Show both answers.")
+    button.setProperty("dense", "true")
+    button.setAccessibleDescription(about.format(round=numbers.count(aha.round)))
+    set_tooltip(button, button.accessibleDescription())
     return button
 
 
@@ -120,14 +131,11 @@ class LearnedCard(Card):
         self._before = _Answered(tr("As it came"), "cross", "danger")
         self._now = _Answered(tr("Now"), "check", "accent")
         self._from = Label("", "caption")
-        self._more = Button(tr("Show both in full"), self._open, kind="inline", icon="chevron-right")
-        self._full = holding(
-            column(self._question, self._before, self._now, self._from, row(self._more, 1), spacing=1.25)
-        )
-        self._empty = Empty(
-            "spark",
-            tr("Nothing yet"),
-            tr("Once the model answers a question that it could not answer when it came, you see it here."),
+        self._more = IconButton("chevron-right", tr("Show both in full"), self._open)
+        answers = row((self._before, 1), (self._now, 1), spacing=2)
+        self._full = holding(column(self._question, answers, row((self._from, 1), self._more), spacing=0.75))
+        self._empty = Label(
+            tr("Once the model answers a question that it could not answer when it came, you see it here."), "muted"
         )
         self.add(self._full, self._empty, 1)
         self.refresh()
@@ -171,9 +179,9 @@ class _Answered(QWidget):
     def __init__(self, name: str, icon: str, tone: Tone) -> None:
         super().__init__()
         self._name = name
-        self._answer = Label("", "title", tone)
+        self._answer = Label("", "subtitle", tone)
         self.setLayout(
-            column(Label(name, "caption"), row(Picture(icon, 20, tone or "muted"), (self._answer, 1)), spacing=0.25)
+            column(Label(name, "caption"), row(Picture(icon, 18, tone or "muted"), (self._answer, 1)), spacing=0.25)
         )
 
     def show_answer(self, completion: str) -> None:
@@ -220,10 +228,6 @@ def what_is_new(parent: QWidget, found: Standing) -> Sheet:
     return sheet
 
 
-_QUESTION = 160
-"""Characters shown; Learning has all of it."""
-
-
 class NowCard(Card):
     """The newest of this computer's own answers, looked for once a second: faster nobody reads."""
 
@@ -231,12 +235,12 @@ class NowCard(Card):
         super().__init__(tr("Just now"))
         self._view = view
         self._shown: Answered | None = None
-        self._question = Label("", "muted")
+        self._question = Elided("", "muted")
         self._icon = Picture("check", 18)
         self._answer = Elided("", "subtitle")
         self._mark = Elided("", "caption")
-        self._full = holding(column(self._question, row(self._icon, (self._answer, 1)), self._mark, spacing=0.75))
-        self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
+        self._full = holding(column(self._question, row(self._icon, (self._answer, 1), (self._mark, 2)), spacing=0.5))
+        self._empty = Label(tr("While a round runs, its answers pass by here."), "muted")
         self.add(self._full, self._empty)
         self._full.hide()
 
@@ -249,7 +253,7 @@ class NowCard(Card):
             return
         self._shown = newest
         verdict = "solved" if newest.solved else "wrong"
-        self._question.setText(shortened(in_plain_signs(newest.question), _QUESTION))
+        self._question.set_text(in_plain_signs(newest.question))
         answer = in_plain_signs(parted(newest.completion).answer)
         self._answer.set_text(one_line(answer) or tr("(no answer)"))
         self._icon.show_icon(*verdict_icon(verdict))

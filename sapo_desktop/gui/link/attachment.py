@@ -38,6 +38,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost, Mend
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.facts import GetNotices, Notice
 from sapo_desktop.worker.control.messages.replies import Curve, Reply, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     GetCurve,
@@ -48,6 +49,7 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
     SetSilo,
 )
+from sapo_desktop.worker.control.notices import KeptNotices
 
 if TYPE_CHECKING:
     from sapo_desktop.worker.control.client import Client
@@ -197,6 +199,9 @@ class Attachment:
                 log.warning("The node is not there: %s", failure)
                 lost = Lost(reason=failure.text, mend=self._mend)
                 if lost != told:  # a quiet try that fails as the one before is no news
+                    said = sentence("The node stopped: {reason}", reason=failure.text)
+                    kept_notices = KeptNotices(DataFolder.at(self._folder).notices)
+                    await asyncio.to_thread(kept_notices.add, Notice(level="error", text=said, time=time.time()))
                     self._deliver(lost)
                     if kept is not None:
                         self._deliver(SettingsChanged(now=kept))
@@ -295,6 +300,8 @@ class Attachment:
             if self._mend:
                 return await self._answer_without(request)
         if self._worker is None:
+            if isinstance(request, GetNotices):  # they say why it is gone
+                return await self._answer_without(request)
             raise NotRunning(sentence("The node is not running just now: the page Home says why."))
         return await self._worker.call(request)
 

@@ -98,8 +98,8 @@ class Bridge(QObject):
         self.link.try_again()
 
     def watch_swarm(self, on: bool) -> None:
-        """Whether a window is seen: then arrivals are told at once, and what only asking tells is asked for (links,
-        their traffic, the swarm's reward)."""
+        """Whether a window is seen: then arrivals are told at once, and what only asking tells is asked for (links
+        and their traffic)."""
         self._frame.setInterval(FRAME_MS if on else HIDDEN_MS)
         self._closely = on
         if self._link is not None:

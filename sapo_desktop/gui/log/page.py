@@ -104,11 +104,11 @@ class LogPage(Page):
 
     def _load(self) -> None:
         """Ask each time that the page is opened, and each worker that comes meanwhile."""
-        if not self._in_sight or not self.view.attached or self.view.link is self._loaded_of:
+        if not self._in_sight or self.view.link is self._loaded_of:
             return
         self._loaded_of = self.view.link
-        self._notices.load()
-        if self._tabs.current == "file":
+        self._notices.load()  # without a node, too: they say why there is none
+        if self.view.attached and self._tabs.current == "file":
             self._file.load()
 
     def _switch(self, tab: str) -> None:

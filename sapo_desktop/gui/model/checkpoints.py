@@ -132,11 +132,11 @@ class CheckpointsCard(Card):
         if item.validation is None:
             return numbers.NOTHING
         point = _interval(self._view.curves.evals, item)
-        score = numbers.number(item.validation)
+        score = numbers.percent(item.validation)
         if point is None:
             return score
         return tr("{score} ({low} to {high})").format(
-            score=score, low=numbers.number(point.low), high=numbers.number(point.high)
+            score=score, low=numbers.percent(point.low), high=numbers.percent(point.high)
         )
 
     @property
@@ -295,15 +295,15 @@ def _task_headings() -> list[Heading]:
         Heading(tr("Task"), lambda mark: task_name(mark.task), stretch=True),
         number(tr("Answers"), lambda mark: mark.answers),
         number(tr("Solved"), lambda mark: mark.solved, numbers.percent),
-        number(tr("Partly"), lambda mark: mark.partial, numbers.number),
+        number(tr("Partly"), lambda mark: mark.partial, numbers.percent),
     ]
 
 
 def _report_words(report: EvalReport) -> str:
     words = tr("Solved {score} of %n questions ({low} to {high}), in {span}.", None, report.questions).format(
-        score=numbers.number(report.score),
-        low=numbers.number(report.low),
-        high=numbers.number(report.high),
+        score=numbers.percent(report.score),
+        low=numbers.percent(report.low),
+        high=numbers.percent(report.high),
         span=numbers.span(report.seconds),
     )
     if report.too_long:

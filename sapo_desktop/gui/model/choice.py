@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu, QWidget
 
 from sapo_desktop.core.fitting import ModelBadge, Way
 from sapo_desktop.core.models import Contents
@@ -33,6 +34,8 @@ from sapo_desktop.worker.control.messages.models import (
     ModelsAre,
 )
 
+_OVERNIGHT = 10
+"""Times the longest round that is recommended: something for a night, and no more than that."""
 _STATE_ICONS = {
     "at work": ("play", "accent"),
     "next": ("clock", "accent"),
@@ -46,7 +49,7 @@ class ModelsCard(Card):
     """The list beside what is known of one of it."""
 
     def __init__(self, view: View, bridge: Bridge, parts: list[QWidget]) -> None:
-        """`parts`: stand above the list (a download that is under way) and below it (ways to get other models)."""
+        """`parts`: stand below what is pressed: a download that is under way, ways to get other models."""
         super().__init__(tr("Models"))
         self._view = view
         self._rows: list[ModelRow] = []
@@ -54,15 +57,18 @@ class ModelsCard(Card):
             tr("Models shown"), [("all", tr("All")), ("here", tr("On this computer")), ("fit", tr("Fits"))], "all"
         )
         self._which.chosen.connect(lambda which: self._fill())
-        self.table = Table(tr("Models"), _headings(), rows_shown=8, same=lambda row: row.name)
+        self.table = Table(tr("Models"), _headings(view), rows_shown=8, same=lambda row: row.name)
         self.table.pointed.connect(self._point)
         self.details = ModelDetails(view)
         self.catalogue = Inquiry(bridge, GetCatalogue, self, self.refresh)
         self.models = Inquiry(bridge, GetModels, self, self.refresh)
         self.found = Inquiry(bridge, FindModels, self, self.refresh)
-        above, below = parts[:1], parts[1:]
         troubles = (self.catalogue.trouble, self.models.trouble, self.found.trouble)
-        self.add(*above, *troubles, self._which, self.table, self.details, *below)
+        self.add(*troubles, self._which, self.table, self.details, *parts)
+        self._chosen = ""
+        """What is to be selected once it is in the list."""
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._open_menu)
 
     def ask(self) -> None:
         self.catalogue.ask()
@@ -83,6 +89,8 @@ class ModelsCard(Card):
         found: FoundAre | None = self.found.reply
         others = found.models if found is not None else []
         rows = model_rows(badges, models.contents if models is not None else Contents(), at_work, later, others)
+        if (working := self.under_way) is not None:
+            rows = [replace(row, transfer=working.transfer) if row.name == working.model else row for row in rows]
         if rows != self._rows:
             self._rows = rows
             self._fill()
@@ -100,9 +108,29 @@ class ModelsCard(Card):
         asked = reply.working if reply is not None and self._view.model_news is None else None
         return self._view.transfer or asked
 
+    def choose(self, name: str) -> None:
+        """Select this model, now or as soon as it is listed."""
+        self._chosen = name
+        self._fill()
+
+    def _open_menu(self, at: QPoint) -> None:
+        """What the buttons of the selected model do."""
+        menu = QMenu(self)
+        for button in self.details.buttons:
+            if not button.isHidden():
+                action = menu.addAction(button.text())
+                action.setEnabled(button.isEnabled())
+                action.triggered.connect(button.click)
+        menu.popup(self.table.viewport().mapToGlobal(at))
+
     def _fill(self) -> None:
+        if any(row.name == self._chosen for row in self._rows) and self._which.current == "fit":
+            self._which.show_choice("all")
         shown = filtered(self._rows, self._which.current)
         self.table.set_rows(shown)
+        if any(row.name == self._chosen for row in shown):
+            self.table.select([self._chosen])
+            self._chosen = ""
         if shown and not self.table.selected():
             self.table.select([shown[0].name])
 
@@ -111,7 +139,7 @@ class ModelsCard(Card):
         self.details.show_row(selected[0] if len(selected) == 1 else None, working=self.under_way is not None)
 
 
-def _headings() -> list[Heading]:
+def _headings(view: View) -> list[Heading]:
     def of_badge(words: Callable[[ModelBadge], str]) -> Callable[[ModelRow], str]:
         return lambda item: words(item.badge) if item.badge is not None else numbers.NOTHING
 
@@ -119,6 +147,14 @@ def _headings() -> list[Heading]:
         if item.badge is None:
             return None
         return model_words.BADGE_ICONS[item.badge.badge], model_words.BADGE_TONES[item.badge.badge]
+
+    def pace_icon(item: ModelRow) -> tuple[str, str] | None:
+        seconds = item.badge.round_seconds if item.badge is not None else 0
+        if not seconds:
+            return None
+        if seconds <= view.settings.round_most:
+            return "check", "accent"
+        return ("clock", "warning") if seconds <= _OVERNIGHT * view.settings.round_most else ("warning", "danger")
 
     return [
         Heading(tr("Model"), lambda item: item.title),
@@ -138,12 +174,14 @@ def _headings() -> list[Heading]:
             about=tr("Memory, to learn"),
             spare=2,
         ),
-        number(
+        Heading(
             tr("A round"),
-            lambda item: item.badge.round_seconds or None if item.badge is not None else None,
-            numbers.span,
+            lambda item: numbers.span(item.badge.round_seconds or None if item.badge is not None else None),
+            lambda item: item.badge.round_seconds if item.badge is not None else 0.0,
+            right=True,
             about=tr("Seconds or minutes that a round takes here, estimated"),
-            spare=2,
+            icon=pace_icon,
+            spare=1,
         ),
         Heading(
             tr("Parameters"),
@@ -160,10 +198,10 @@ class ModelDetails(Card):
     """One model.
 
     Signals:
-        use, download, remove, token: what was pressed, for the model that is shown.
+        use, download, remove, token: what was pressed, for the model that is shown; `use` with whether at once.
     """
 
-    use = Signal(object)
+    use = Signal(object, bool)
     download = Signal(object)
     remove = Signal(object)
     token = Signal()
@@ -184,11 +222,16 @@ class ModelDetails(Card):
         self._facts = Label("")
         self._source = Elided("", "caption", fixed=True)
         self._note = Label("", "caption")
-        self.use_button = Button("", lambda: self.use.emit(self._row), kind="primary")
+        self.use_button = Button("", lambda: self.use.emit(self._row, self._view.at_work), kind="primary")
+        self.later_button = Button(tr("Use after this round"), lambda: self.use.emit(self._row, False), icon="clock")
         self.download_button = Button(tr("Download"), lambda: self.download.emit(self._row), icon="download")
         self.remove_button = Button(tr("Remove"), lambda: self.remove.emit(self._row), icon="trash")
         self.token_button = Button(tr("Hub account"), self.token.emit, icon="key")
-        self._buttons = holding(Flow(self.use_button, self.download_button, self.remove_button, self.token_button))
+        self.buttons = [
+            *(self.use_button, self.later_button),
+            *(self.download_button, self.remove_button, self.token_button),
+        ]
+        self._buttons = holding(Flow(*self.buttons))
         self._middle = column(self._title, self._about, self._chips, self._facts, self._source, self._note)
         self.add(self._middle, 1, self._buttons)
         self.show_row(None, working=False)
@@ -196,7 +239,9 @@ class ModelDetails(Card):
     def show_row(self, shown: ModelRow | None, *, working: bool) -> None:
         """Show this model. `working`: a download is under way, and one is at a time."""
         way = self.recommended()
-        now = (shown, working, self._view.silo, self._view.attached, self._view.mend, way, self.disk_free, self.loaded)
+        view = self._view
+        node = (view.silo, view.attached, view.at_work, view.mend)
+        now = (shown, working, node, way, self.disk_free, self.loaded)
         if now == self._shown:
             return
         self._shown, self._row = now, shown
@@ -238,7 +283,9 @@ class ModelDetails(Card):
     def _show_buttons(self, shown: ModelRow, *, working: bool) -> None:
         attached = self._view.attached
         back = shown.state == "at work"
-        self.use_button.set_text(tr("Stay with this model") if back else tr("Use this model"))
+        use = tr("Use now") if self._view.at_work else tr("Use this model")
+        self.use_button.set_text(tr("Stay with this model") if back else use)
+        self.later_button.setVisible(shown.state == "here" and self._view.at_work)
         self.use_button.setVisible(shown.state == "here" or (back and self._other_is_next))
         self.use_button.setEnabled(self._view.settable)
         self.download_button.set_text(tr("Go on downloading") if shown.state == "unfinished" else tr("Download"))
@@ -259,7 +306,7 @@ class ModelDetails(Card):
 def _other(shown: ModelRow) -> str:
     """About a model that the catalogue does not have."""
     if shown.state == "damaged":
-        return one_line(in_words(shown.problem))
+        return in_words(shown.problem)
     if shown.found is not None:
         return tr("{program} keeps it on this computer. It is used there, and never changed.").format(
             program=shown.found.program
@@ -311,7 +358,7 @@ def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
     if shown.found is not None and shown.found.only_answers:
         said.append(one_line(in_words(shown.found.only_answers)))
     if shown.state == "damaged" and shown.badge is not None:
-        said.append(one_line(in_words(shown.problem)))
+        said.append(in_words(shown.problem))
     if shown.state in ("not here", "unfinished") and silo:
         said.append(tr("In silo nothing is downloaded: leave silo for it, or import the model."))
     elif shown.state in ("not here", "unfinished") and working:

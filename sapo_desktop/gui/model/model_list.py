@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sapo_desktop.core.fitting import Badge, ModelBadge
-from sapo_desktop.core.models import Contents, Found, Installed, installed_name
+from sapo_desktop.core.models import Contents, Found, Installed, Transfer, installed_name
 from sapo_desktop.core.sentences import Text
 
 RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here"]
@@ -15,7 +15,7 @@ _ORDER: tuple[RowState, ...] = ("at work", "next", "here", "unfinished", "damage
 _BADGES: tuple[Badge, ...] = ("fits", "tight", "too big")
 SHIPPED = "starter"
 """The setting `model` where the model is the program's own."""
-_BYTES_A_PARAMETER = 2
+BYTES_A_PARAMETER = 2
 """As models are published: 16 bits a weight."""
 
 
@@ -36,6 +36,8 @@ class ModelRow:
     """On this computer."""
     problem: Text = ""
     """What is wrong with a damaged one."""
+    transfer: Transfer | None = None
+    """How far its download is, where one is under way."""
 
     @property
     def here(self) -> bool:
@@ -54,7 +56,7 @@ class ModelRow:
     @property
     def to_download(self) -> int:
         """About so many bytes; 0 where nobody knows, or there is nothing to download."""
-        return _BYTES_A_PARAMETER * self.badge.parameters if self.badge is not None and not self.shipped else 0
+        return BYTES_A_PARAMETER * self.badge.parameters if self.badge is not None and not self.shipped else 0
 
     @property
     def fit_order(self) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core import settings_file
@@ -33,7 +34,7 @@ from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.gui.words.titles import model_title
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
-from sapo_desktop.worker.control.messages.models import DownloadModel, ImportModel, RemoveModel
+from sapo_desktop.worker.control.messages.models import DownloadModel, ImportModel, ModelInstalled, RemoveModel
 from sapo_desktop.worker.control.messages.requests import SetSettings
 
 _AT_START = frozenset({"model", "generator", "trainer", "device"})
@@ -54,7 +55,7 @@ class ModelPage(Page):
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Model"))
         del actions
-        self._waiting = Banner("", "warning")
+        self._waiting = WaitingBanner(self._use_now, self._stay)
         self._away = Banner(action=tr("Let the program choose"), on_press=self._let_it_choose)
         self._at_work = AtWorkCard(view, bridge)
         self._memory = MemoryCard(view, bridge)
@@ -62,6 +63,7 @@ class ModelPage(Page):
         self._transfer.news.button.clicked.connect(self._token)
         self._ways = WaysIn(self)
         self._models = ModelsCard(view, bridge, [self._transfer, self._ways])
+        self.setAcceptDrops(True)
         self._models.models.answered.connect(self._show_transfer)
         self._memory.inquiry.answered.connect(self._models.refresh)
         details = self._models.details
@@ -72,7 +74,7 @@ class ModelPage(Page):
         details.token.connect(self._token)
         self._checkpoints = CheckpointsCard(view, bridge)
         self.add(
-            self._waiting, self._away, EnginePackCard(), self._at_work, self._memory, self._models, self._checkpoints
+            self._waiting, self._away, EnginePackCard(), self._at_work, self._models, self._memory, self._checkpoints
         )
 
     def closed(self) -> None:
@@ -87,14 +89,16 @@ class ModelPage(Page):
             self._at_work.inquiry.ask()
             self._memory.inquiry.ask()
             self._models.ask()
-        if changed & {"link", "settings"}:
+        if changed & {"link", "settings", "state"}:
             self._show_waiting()
             self._models.refresh()
             self._ways.refresh()
         if changed & {"link", "models"}:
             self._show_transfer()
-            if self.view.model_news is not None:
+            if (news := self.view.model_news) is not None:
                 self._models.ask()
+                if isinstance(news, ModelInstalled):
+                    self._models.choose(news.installed.name)
         if changed & {"link", "checkpoints"} and self.view.attached:
             self._checkpoints.inquiry.ask()
         if changed & {"link", "state", "progress"}:
@@ -120,16 +124,10 @@ class ModelPage(Page):
         if not late or not self.view.attached:
             self._waiting.say("")
         elif "model" in late:
-            self._waiting.say(
-                tr("Once the round in hand is done: {model}. A pause takes it up at once.").format(
-                    model=model_title(self.view.wanted.model)
-                )
-            )
+            self._waiting.say(tr("After this round: {model}.").format(model=model_title(self.view.wanted.model)))
         else:
             self._waiting.say(
-                tr(
-                    "Once the round in hand is done other settings hold: {settings}. A pause takes them up at once."
-                ).format(settings=", ".join(late))
+                tr("These settings take effect after the current round: {settings}.").format(settings=", ".join(late))
             )
 
     def _show_transfer(self) -> None:
@@ -144,20 +142,31 @@ class ModelPage(Page):
         """Whether a download or import could begin now."""
         return self.view.attached and self._models.under_way is None
 
-    def _use(self, row: ModelRow) -> None:
-        back = row.state == "at work"
-        if self._checkpoints.learned and not back and not self._wants_another(row.name):
-            return
-        if back:
-            values = {key: str(getattr(self.view.settings, key)) for key in ("model", *_FITTED)}
-        else:
-            values = _defaults(_FITTED) | {"model": row.name}
-        self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
+    def _use(self, row: ModelRow, at_once: bool) -> None:
+        if row.state == "at work":
+            self._stay()
+        elif not self._checkpoints.learned or self._wants_another(row.name):
+            self._set(_defaults(_FITTED) | {"model": row.name}, at_once=at_once)
+
+    def _use_now(self) -> None:
+        """What waits for the round does so no longer."""
+        held = self.view.settings_are
+        late = [key for key in held.waiting if key in _AT_START] if held is not None else []
+        self._set({key: str(getattr(self.view.wanted, key)) for key in late}, at_once=True)
+
+    def _stay(self) -> None:
+        """What waits for the round is taken back."""
+        held = self.view.settings_are
+        late = _AT_START.intersection(held.waiting) if held is not None else set()
+        self._set({key: str(getattr(self.view.settings, key)) for key in sorted({"model", *_FITTED, *late})})
+
+    def _set(self, values: dict[str, str], *, at_once: bool = False) -> None:
+        self.bridge.ask(SetSettings(values=values, at_once=at_once), lambda reply: self._models.refresh(), of=self)
 
     def _let_it_choose(self) -> None:
         """A model that is here and fits, and of how it runs nothing but what the program finds best."""
         values = _defaults(_AT_START.union(_FITTED)) | {"model": self._models.best_here}
-        self.bridge.ask(SetSettings(values=values), lambda reply: None, of=self)
+        self._set(values)
 
     def _wants_another(self, model: str) -> bool:
         title = model_title(model)
@@ -168,7 +177,7 @@ class ModelPage(Page):
         return confirm(self, tr("Go on with {model}?").format(model=title), about, tr("Go on with it"))
 
     def _download(self, row: ModelRow) -> None:
-        self.bridge.ask(DownloadModel(model=row.name), lambda reply: None, of=self)
+        self.bridge.ask(DownloadModel(model=row.name), lambda reply: self._transfer.take_focus(), of=self)
 
     def _remove(self, row: ModelRow) -> None:
         title = tr("Remove {model}?").format(model=row.title)
@@ -193,7 +202,32 @@ class ModelPage(Page):
 
     def _import(self, path: str) -> None:
         if path:
-            self.bridge.ask(ImportModel(path=path), lambda reply: None, of=self)
+            self.bridge.ask(ImportModel(path=path), lambda reply: self._transfer.take_focus(), of=self)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        """A folder or file of this computer can be dropped, as long as one could be imported."""
+        if self.can_begin and _dropped(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        self._import(_dropped(event))
+
+
+def _dropped(event: QDropEvent) -> str:
+    """The one local folder or file; empty where it is anything else."""
+    paths = [url.toLocalFile() for url in event.mimeData().urls()]
+    return paths[0] if len(paths) == 1 else ""
+
+
+class WaitingBanner(Banner):
+    """What waits for the current round: it can be had now, or taken back."""
+
+    def __init__(self, now: Callable[[], None], cancel: Callable[[], None]) -> None:
+        super().__init__("", "warning", tr("Use now"), now)
+        self.cancel = Button(tr("Cancel"), cancel)
+        box = self.layout()
+        assert box is not None
+        box.addWidget(self.cancel)
 
 
 def _defaults(keys: Iterable[str]) -> dict[str, str]:

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.models import spec_of
-from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.buttons import Button
@@ -45,7 +44,7 @@ class TransferStrip(QWidget):
         self._words = Label("", "caption")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self.cancel = Button(tr("Cancel"), self._cancel, icon="cross")
+        self.cancel = Button("", self._cancel)
         said = column(self._title, self._bar, self._words, spacing=0.5)
         self._card.add(row((said, 1), self.cancel, spacing=2))
         self.news = Banner()
@@ -63,6 +62,10 @@ class TransferStrip(QWidget):
         self._tell(news if under_way is None and news is not self._seen else None)
         self.setVisible(under_way is not None or self.news.isVisibleTo(self))
 
+    def take_focus(self) -> None:
+        """Stay in sight: what was pressed to begin it can be pressed no more."""
+        self.cancel.setFocus()
+
     def close_news(self) -> None:
         """What was told need not be told again."""
         self._seen = self._view.model_news
@@ -70,6 +73,9 @@ class TransferStrip(QWidget):
     def _show(self, progress: ModelProgressed) -> None:
         transfer = progress.transfer
         stage = model_words.stage_words(transfer)
+        imports = transfer.stage == "copying"  # else complete files and what has come of others are kept
+        self.cancel.set_text(tr("Cancel") if imports else tr("Pause"))
+        self.cancel.set_icon("cross" if imports else "pause")
         self._title.set_text(f"{model_title(progress.model)}: {stage}")
         self._words.setText(model_words.transfer_words(transfer))
         share = min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
@@ -82,11 +88,11 @@ class TransferStrip(QWidget):
                 said = tr("{model} is installed ({size}).").format(
                     model=model_title(installed.name), size=numbers.size(installed.bytes)
                 )
-                self.news.say(" ".join([said, *(one_line(in_words(note)) for note in notes)]), "accent")
+                self.news.say(" ".join([said, *(in_words(note) for note in notes)]), "accent")
             case ModelFailed(kind="HostCancelled"):
-                self.news.say(tr("Cancelled. Complete files of a download are kept."), "plain")
+                self.news.say(tr("Stopped. A download continues where it was when you press it again."), "plain")
             case ModelFailed(text=text):
-                self.news.say(one_line(in_words(text)), "danger")
+                self.news.say(in_words(text), "danger")
             case _:
                 self.news.say("")
         refused = isinstance(news, ModelFailed) and news.kind == "AccessRefused"

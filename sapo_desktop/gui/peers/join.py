@@ -50,7 +50,10 @@ class JoinSheet(Sheet):
         self._terms = Terms(share=view.settings.share)
         self._terms.learn.chosen.connect(self._chosen)
         self._terms.share.chosen.connect(self._chosen)
-        about = tr("Somebody who runs a node or relay tells you its address. An invite begins with sapo://")
+        about = tr(
+            "There is no public swarm yet. Friends who run a node or relay send you its address or an invite, which "
+            "begins with sapo://. Or find nodes on your local network."
+        )
         self._questions = holding(
             column(
                 leaving,

@@ -218,7 +218,7 @@ def _claims(link: LinkInfo) -> list[QWidget]:
         return [*program, Label(tr("It has not said how far it is."), "caption")]
     used = tr("%n of this node's groups used", None, claim.used)
     said = tr("round {round}, reward {reward}").format(
-        round=numbers.count(claim.round), reward=numbers.number(claim.reward)
+        round=numbers.count(claim.round), reward=numbers.percent(claim.reward)
     )
     label = [Elided(tr("Label: {label}").format(label=claim.label))] if claim.label else []
     return [*program, *label, Label(f"{said}; {used}", "caption")]

@@ -16,7 +16,7 @@ from sapo_desktop.gui.peers.private import PrivateCard
 from sapo_desktop.gui.peers.refused import RefusedCard
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import WIDE, Card, Columns, Figure
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.text import Label
@@ -43,6 +43,7 @@ class PeersPage(Page):
         self.add_peer = Button(tr("Add a peer"), self._add, kind="primary", icon="plus")
         self.corner.addWidget(self.add_peer)
         self._notes = [Banner() for _ in range(_MOST_NOTES)]
+        self._source = SourceBanner(view, self._add)
         self._away = AwayCard(self._add)
         self._overview = OverviewCard(view)
         self._links = LinksCard(view, bridge, self._add)
@@ -55,6 +56,7 @@ class PeersPage(Page):
         self._answer = AnswerCard(view, bridge)
         self.add(
             *self._notes,
+            self._source,
             self._away,
             self._overview,
             self._links,
@@ -102,6 +104,7 @@ class PeersPage(Page):
         texts = _notes(self.view)[:_MOST_NOTES]
         for at, banner in enumerate(self._notes):
             banner.say(texts[at] if at < len(texts) else "", "warning")
+        self._source.refresh()
 
     def _add(self) -> None:
         if self.view.attached:
@@ -124,8 +127,36 @@ def _notes(view: View) -> list[str]:
         )
     if view.parted and view.peers:
         said.append(in_words(view.parted))
-    said += [one_line(in_words(text)) for text in (*swarm.warnings, *swarm.notices)]
+    said += [one_line(in_words(text)) for text in swarm.notices]
     return list(dict.fromkeys(said))
+
+
+class SourceBanner(Banner):
+    """That most of what is drawn comes from one source. A person who has only one can put the words away; other words
+    come again."""
+
+    def __init__(self, view: View, add: Callable[[], object]) -> None:
+        super().__init__(action=tr("Add another peer"), on_press=add)
+        self._view = view
+        box = self.layout()
+        assert box is not None
+        box.addWidget(IconButton("cross", tr("Do not show this again"), self._put_away))
+
+    def refresh(self) -> None:
+        """Show what the view has."""
+        swarm = self._view.swarm
+        here = swarm is not None and self._view.attached and not self._view.silo
+        said = " ".join(one_line(in_words(text)) for text in swarm.warnings) if swarm is not None and here else ""
+        self.say("" if _without_numbers(said) in self._view.quiet else said, "warning")
+
+    def _put_away(self) -> None:
+        self._view.quiet.add(_without_numbers(self.text))
+        self.refresh()
+
+
+def _without_numbers(text: str) -> str:
+    """A share that changes makes no other warning."""
+    return "".join(letter for letter in text if not letter.isdigit())
 
 
 class AwayCard(Card):

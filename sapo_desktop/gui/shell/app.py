@@ -43,10 +43,11 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.system.ends import marked
 from sapo_desktop.system.folders import DataFolder, explained
-from sapo_desktop.system.logs import add_line, begin_log, open_log
+from sapo_desktop.system.logs import begin_log, open_log
 from sapo_desktop.view.link import Ended
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages.facts import LONGEST_NOTICES, Notice
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.notices import KeptNotices
 
 if TYPE_CHECKING:
     from sapo_desktop.gui.first_run.wizard import Wizard
@@ -146,11 +147,7 @@ def _tell_of_end(data: DataFolder, reason: Text) -> None:
     """The window before this one did not end by itself: its log says so, and the log page."""
     text = sentence("The window that was open here last did not end by itself: {reason}.", reason=reason)
     log.error("%s", text)
-    notice = Notice(level="error", text=text, time=time.time())
-    try:
-        add_line(data.notices, msgspec.json.encode(notice), LONGEST_NOTICES)
-    except OSError as error:
-        log.warning("A notice is not kept on disk: %s", error)
+    KeptNotices(data.notices).add(Notice(level="error", text=text, time=time.time()))
 
 
 def _opened_log(data: DataFolder) -> BinaryIO:
@@ -392,12 +389,13 @@ class Desktop(QObject):
         theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
 
     def _speak(self) -> None:
-        """Another language: all widgets are made anew, where they were. What was typed and not sent is gone, and what
-        was tried; an answer under way ends."""
+        """Another language: all widgets are made anew, where they were. What was typed and not sent is gone; an answer
+        under way ends."""
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window(looks)
         self.window.look_as(looks)
+        self.window.take_over(old)
         old.hide()  # first: what it stops watching the new one watches again
         old.let_go()
         if shown:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from PySide6.QtCore import Signal
 
 from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.widgets.buttons import Segments
 from sapo_desktop.gui.widgets.layout import PageColumn
 from sapo_desktop.view.viewmodel import Section, View
 
@@ -39,6 +40,13 @@ class Page(PageColumn):
 
     def closed(self) -> None:
         """It went out of sight."""
+
+    def take_over(self, former: Page) -> None:
+        """Show what the same page of another language showed: the chosen tabs."""
+        mine, theirs = self.findChildren(Segments), former.findChildren(Segments)
+        for new, old in zip(mine, theirs, strict=False):
+            if old.current != new.current and new.buttons.keys() == old.buttons.keys():
+                new.buttons[old.current].click()
 
     def let_go(self) -> None:
         """One in another language takes its place: give up what was asked for this one alone."""

@@ -6,6 +6,7 @@ On a desktop without a tray, as GNOME is: where a closed window goes, said befor
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -18,8 +19,9 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.look.screen import OnScreen, WholeFrames
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.help import HELP_KEYS, HelpSheet
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.buttons import Button, Switch
+from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
@@ -78,8 +80,9 @@ class MainWindow(QMainWindow):
         self._entries = {entry.name: entry for entry in entries()}
         self._pages: dict[str, Page] = {}
         self._stack = QStackedWidget()
-        self._side = Sidebar(view, actions, list(self._entries.values()))
+        self._side = Sidebar(view, self._switch_silo, list(self._entries.values()))
         self._side.wanted.connect(self.go)
+        self._side.help_wanted.connect(self.help)
         self._strip = SiloStrip()
         right = QVBoxLayout()
         right.setContentsMargins(0, 0, 0, 0)
@@ -102,6 +105,7 @@ class MainWindow(QMainWindow):
         for number, name in enumerate(self._entries, 1):
             QShortcut(QKeySequence(f"Ctrl+{number}"), self, partial(self.go, name))
         QShortcut(QKeySequence(QUIT_KEYS), self, self.quitting.emit)
+        QShortcut(QKeySequence(HELP_KEYS), self, self.help)
         self._away = False
         """Minimised by us. Wayland tells nobody whether a window is."""
         self._changed(ALL)
@@ -140,6 +144,20 @@ class MainWindow(QMainWindow):
             page.turn_to(part)
         self._side.show_page(name)
 
+    def help(self) -> None:
+        """What the page is for, the keys, the version."""
+        name = self.page.name
+        HelpSheet(self, name, self._entries[name].title, partial(self.go, "log")).open()
+
+    def _switch_silo(self, on: bool) -> None:
+        """Where leaving silo would lead to nobody, whom to join is asked first."""
+        now = self._view.settings
+        if on or now.peers or now.invited or now.lan or now.listen or now.swarm:
+            self._actions.silo(on)
+        else:
+            self._side.refresh()
+            self.join_others()
+
     def join_others(self, link: str = "") -> None:
         """Ask whom to join; with an invite, show what it leads to. It is followed if the person says so. One dialog at
         a time: where one is at work already, the invite waits for its end."""
@@ -165,14 +183,22 @@ class MainWindow(QMainWindow):
 
     def look_back(self) -> dict[str, str]:
         """Where it stands and what it shows, to be restored at the next start."""
-        return {"geometry": bytes(self.saveGeometry().toBase64().data()).decode("ascii"), "page": self.page.name}
+        geometry = bytes(self.saveGeometry().toBase64().data()).decode("ascii")
+        return {"geometry": geometry, "page": self.page.name, "quiet": "\n".join(sorted(self._view.quiet))}
 
     def look_as(self, looks: dict[str, str]) -> None:
         """As `look_back` said; what cannot be understood is left out."""
         self.restoreGeometry(QByteArray.fromBase64(looks.get("geometry", "").encode("ascii", "ignore")))
         self._on_screen.fit()  # it may have been kept on a larger one
+        self._view.quiet.update(filter(None, looks.get("quiet", "").split("\n")))
         if looks.get("page") in self._entries:
             self.go(looks["page"])
+
+    def take_over(self, former: MainWindow) -> None:
+        """Be where the window of another language is, and show what its pages showed."""
+        self.move(former.pos())
+        for name, page in former._pages.items():
+            (self._pages.get(name) or self._make(name)).take_over(page)
 
     def let_go(self) -> None:
         """One in another language takes its place."""
@@ -265,8 +291,9 @@ class Sidebar(QFrame):
     """The pages, the silo switch, and the state in one line."""
 
     wanted = Signal(str)
+    help_wanted = Signal()
 
-    def __init__(self, view: View, actions: Actions, pages: list[Entry]) -> None:
+    def __init__(self, view: View, switch_silo: Callable[[bool], None], pages: list[Entry]) -> None:
         super().__init__()
         self.setProperty("role", "sidebar")
         self._view = view
@@ -278,22 +305,25 @@ class Sidebar(QFrame):
             button = Button(entry.title, partial(self.wanted.emit, entry.name), kind="nav", icon=entry.name)
             button.setSizePolicy(button.sizePolicy().Policy.Expanding, button.sizePolicy().Policy.Fixed)
             button.setCheckable(True)
+            button.setAutoExclusive(True)  # else it is a check box to a screen reader
             # As the keyboard at hand has it printed: Ctrl+1, Strg+1, ⌘1.
             set_tooltip(button, QKeySequence(f"Ctrl+{number}").toString(QKeySequence.SequenceFormat.NativeText))
             self._buttons[entry.name] = button
             nav.addWidget(button)
         nav.addStretch(1)
         self.silo = Switch(tr("Silo"), tone="silo")
-        self.silo.clicked.connect(actions.silo)
+        self.silo.clicked.connect(switch_silo)
         self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
         set_tooltip(self.silo, tr("No network at all, effective at once"))
+        keys = QKeySequence(HELP_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
+        helps = IconButton("info", tr("Help ({keys})").format(keys=keys), self.help_wanted.emit)
         self._dot = Picture("pause", 18)
         self._state = Label("", "caption")
         self._list = scrolling(holding(nav))
         box = column(
             row(logo, (name, 1), spacing=1),
             (self._list, 1),
-            self.silo,
+            row((self.silo, 1), helps, spacing=0),
             row(self._dot, self._state, spacing=1),
             spacing=2,
             margins=(grid(1.5), grid(2.5), grid(1.5), grid(2)),

@@ -30,7 +30,7 @@ MOST_TRIES = 20
 
 
 class TryPage(Page):
-    """See the module. What was tried goes with the page, as where the window changes its language."""
+    """See the module."""
 
     name = "try"
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves"})
@@ -65,6 +65,13 @@ class TryPage(Page):
     def closed(self) -> None:
         self._in_sight = False
         self._drawing.stop()
+
+    def take_over(self, former: Page) -> None:
+        super().take_over(former)
+        assert isinstance(former, TryPage)
+        former.let_go()
+        self._tries.extend(former._tries)
+        self._shown = former._shown
 
     def let_go(self) -> None:
         self._stop()

@@ -178,6 +178,7 @@ class Segments(QWidget):
         for value, text in choices:
             button = Button(text, partial(self.chosen.emit, value), kind="quiet")
             button.setCheckable(True)
+            button.setAutoExclusive(True)  # else it is a check box to a screen reader
             button.setAccessibleName(f"{name}: {text}")
             self._group.addButton(button)
             flow.addWidget(button)

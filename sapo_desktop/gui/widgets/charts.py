@@ -1,12 +1,12 @@
 """Charts of the rounds, given only what the eye can tell apart, at most four times a second.
 
-`CurveChart` shows what the model can do, or its reward against the swarm's, over all history; `SmallChart` is one task
-at a glance.
+`CurveChart` shows what the model can do, or what it solves in training next to its peers, over all history;
+`SmallChart` is one task at a glance.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -14,15 +14,16 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
-from sapo_desktop.gui.widgets.layers import Band, Layer, Level, Line, Scale
+from sapo_desktop.gui.widgets.layers import Band, Layer, Level, Line, Scale, Shade
 from sapo_desktop.gui.widgets.plot import Plot
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.view.curves import Column, Curves, Means, smoothed
+from sapo_desktop.view.curves import RECENT_ROUNDS, Column, Curves, Means, smoothed
 
 REDRAW_MS = 250
-SMOOTHED_ROUNDS = 20
+FAINT = 60
+"""Alpha of the line of single rounds."""
 _SAMPLE = QSize(28, 14)
 _PADDING = 0.015
 """Of what is shown, at either side."""
@@ -31,8 +32,8 @@ _FOLLOW = 0.05
 
 
 class CurveChart(Plot):
-    """Over the rounds either the held-out score with its interval and the base's (`skill`), or my reward and the
-    swarm's with its interval.
+    """Over the rounds either the held-out score with its interval and the base's (`skill`), or the share solved in
+    training, here and by the median peer with its interval.
 
     Signals:
         row_pointed: which row of the history is under the pointer, or None.
@@ -41,7 +42,7 @@ class CurveChart(Plot):
     row_pointed = Signal(object)
 
     def __init__(self, curves: Curves, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, tr("Share solved"), tr("Round"))
         self._curves = curves
         self._all = True
         """Whether everything is shown, whatever is added."""
@@ -64,7 +65,7 @@ class CurveChart(Plot):
         self._redraw_if_stale()
 
     def show_skill(self, on: bool) -> None:
-        """What the model can do, or else what it is rewarded."""
+        """What the model can do, or else what it solves in training."""
         self._skill = on
         self.redraw()
 
@@ -127,40 +128,57 @@ class CurveChart(Plot):
     # -- what is drawn ---------------------------------------------------------------------------------------
 
     def collect(self, low: float, high: float) -> tuple[list[Layer], tuple[float, float]]:
-        layers, values = self._scores(low, high) if self._skill else self._rewards(low, high)
+        layers, values = self._scores(low, high) if self._skill else self._training(low, high)
         return layers, height_for(values)
 
-    def _rewards(self, low: float, high: float) -> tuple[list[Layer], Column]:
+    def _training(self, low: float, high: float) -> tuple[list[Layer], Column]:
         """Layers, and the values that are to be seen."""
         x = self._curves.column("round")
         # A point for every other pixel: the eye sees no more, and thick smooth lines are what drawing costs.
         buckets = max(100, self.width() // 2)
-        rounds, mine = self._means("reward").glimpse(low, high, buckets)
-        swarm, least, most = (
-            self._means(name).glimpse(low, high, buckets)[1] for name in ("swarm_reward", "swarm_low", "swarm_high")
-        )
-        layers: list[Layer] = [Band(rounds, least, most, "chart_swarm", alpha=45)]
+        names = ("alone", "swarm_mine", "swarm_reward", "swarm_low", "swarm_high")
+        rounds = self._means("alone").glimpse(low, high, buckets)[0]
+        alone, mine, swarm, least, most = (self._means(name).glimpse(low, high, buckets)[1] for name in names)
+        seen = [alone, mine, swarm, least, most]
+        layers: list[Layer] = []
+        if played_in_both(self._curves):
+            layers.append(Shade(rounds, self._means("silo", 1).glimpse(low, high, buckets)[1] > 0.5, "silo", alpha=30))
+        layers.append(Band(rounds, least, most, "chart_swarm", alpha=45))
         # Where rounds lie closer than pixels their noise is a block of colour that tells nothing.
         if int(np.searchsorted(x, high) - np.searchsorted(x, low)) <= 2 * buckets:
-            each = self._means("reward", 1).glimpse(low, high, 2 * buckets)
-            layers.append(Line(*each, "chart_me", width=1, alpha=60))
+            each = self._means("each", 1).glimpse(low, high, 2 * buckets)
+            layers.append(Line(*each, "chart_me", width=1, alpha=FAINT))
+            seen.append(each[1])
+        ends = [self._means(name).values[-1:] for name in ("swarm_mine", "alone")]
         layers += [
             Line(rounds, swarm, "chart_swarm", width=2.2, dashed=True),
+            Line(rounds, alone, "chart_me"),
             Line(rounds, mine, "chart_me"),
             # A line of one point is nothing to see, and the first round is what a newcomer waits for.
-            Line(x[-1:], self._means("reward").values[-1:], "chart_me", mark="dot"),
+            Line(x[-1:], np.where(np.isnan(ends[0]), ends[1], ends[0]), "chart_me", mark="dot"),
         ]
-        return layers, np.concatenate([mine, swarm, least, most])
+        return layers, np.concatenate(seen)
 
-    def _means(self, name: str, window: int = SMOOTHED_ROUNDS) -> Means:
+    def _means(self, name: str, window: int = RECENT_ROUNDS) -> Means:
         """Of the column, smoothed over so many rounds; computed once for each state of the history."""
         if self._means_of != self._curves.revision:
             self._means_of = self._curves.revision
             self._kept_means.clear()
         if (name, window) not in self._kept_means:
-            column = smoothed(self._curves.column(name), window)
+            column = smoothed(self._column(name), window)
             self._kept_means[name, window] = Means(self._curves.column("round"), column)
         return self._kept_means[name, window]
+
+    def _column(self, name: str) -> Column:
+        """One of the history's; `each`: what is compared with peers, or else all that was solved, and `alone` only
+        the latter."""
+        mine, solved = self._curves.column("swarm_mine"), self._curves.column("solved")
+        match name:
+            case "each":
+                return np.where(np.isnan(mine), solved, mine)
+            case "alone":
+                return np.where(np.isnan(mine), solved, np.nan)
+        return self._curves.column(name)
 
     def _scores(self, low: float, high: float) -> tuple[list[Layer], Column]:
         """Layers, and the values that are to be seen."""
@@ -191,29 +209,34 @@ def height_for(values: Column) -> tuple[float, float]:
     return max(0.0, np.floor(20 * low) / 20), min(1.02, np.ceil(20 * high) / 20)
 
 
+def played_in_both(curves: Curves) -> bool:
+    """Whether some rounds were played in silo and others in the swarm."""
+    silo = curves.column("silo")
+    return bool((silo == 1).any() and (silo == 0).any())
+
+
 def words_at(curves: Curves, at: int) -> str:
     """What the chart shows of one row of the history, in words."""
-    value = {name: curves.column(name)[at] for name in ("round", "reward", "swarm_reward", "swarm_low", "swarm_high")}
-    parts = [
-        tr("Round {round}").format(round=numbers.count(int(value["round"]))),
-        tr("my reward {value}").format(value=numbers.number(value["reward"])),
-    ]
-    if not np.isnan(value["swarm_reward"]):
-        parts.append(
-            tr(
-                "swarm {value} ({low} to {high}), measured on %n peer(s)", None, int(curves.column("swarm_peers")[at])
-            ).format(
-                value=numbers.number(value["swarm_reward"]),
-                low=numbers.number(value["swarm_low"]),
-                high=numbers.number(value["swarm_high"]),
-            )
-        )
+    number, measured = curves.column("round")[at], not np.isnan(curves.column("swarm_mine")[at])
+    parts = [tr("Round {round}").format(round=numbers.count(int(number)))]
+    if measured and (shares := curves.shares(at)) is not None:
+        parts += [
+            tr("solved here {share}").format(share=numbers.percent(shares.mine)),
+            tr("median of %n peer(s) {share} ({low} to {high})", None, shares.peers).format(
+                share=numbers.percent(shares.others),
+                low=numbers.percent(shares.low),
+                high=numbers.percent(shares.high),
+            ),
+        ]
+    else:
+        solved = smoothed(curves.column("solved")[max(0, at + 1 - RECENT_ROUNDS) : at + 1], RECENT_ROUNDS)[-1]
+        parts.append(tr("solved in training {share}").format(share=numbers.percent(float(solved))))
     found = curves.held_out()
-    until = int(np.searchsorted(found.rounds, value["round"], side="right"))
+    until = int(np.searchsorted(found.rounds, number, side="right"))
     if until:
         score, scored = float(found.scores[until - 1]), int(found.rounds[until - 1])
         parts.append(
-            tr("held-out {value} (round {round})").format(value=numbers.number(score), round=numbers.count(scored))
+            tr("held-out {value} (round {round})").format(value=numbers.percent(score), round=numbers.count(scored))
         )
     return " · ".join(parts)
 
@@ -255,11 +278,13 @@ class SmallChart(QWidget):
 
 
 class LineSample(QWidget):
-    """A line as it is drawn: colour and dashes both tell. `diamond`: with a mark on it."""
+    """A line as it is drawn: colour and dashes both tell. `look`: with a mark on it, thin, or the colour of an area."""
 
-    def __init__(self, colour: str, style: Qt.PenStyle, *, diamond: bool = False) -> None:
+    def __init__(
+        self, colour: str, style: Qt.PenStyle, look: Literal["plain", "diamond", "faint", "area"] = "plain"
+    ) -> None:
         super().__init__()
-        self._colour, self._style, self._diamond = colour, style, diamond
+        self._colour, self._style, self._look = colour, style, look
         self._fit()
         theme.looks().changed.connect(self._fit)
 
@@ -268,10 +293,16 @@ class LineSample(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(self.width() / _SAMPLE.width(), self.height() / _SAMPLE.height())
         colour = QColor(theme.current().colour(self._colour))
-        painter.setPen(QPen(colour, 2.4, self._style))
         middle = _SAMPLE.height() / 2
-        painter.drawLine(QPointF(2, middle), QPointF(_SAMPLE.width() - 2, middle))
-        if self._diamond:
+        if self._look == "area":
+            colour.setAlpha(60)
+            painter.fillRect(QRectF(2, 1, _SAMPLE.width() - 4, _SAMPLE.height() - 2), colour)
+        else:
+            if self._look == "faint":
+                colour.setAlpha(2 * FAINT)
+            painter.setPen(QPen(colour, 1.2 if self._look == "faint" else 2.4, self._style))
+            painter.drawLine(QPointF(2, middle), QPointF(_SAMPLE.width() - 2, middle))
+        if self._look == "diamond":
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             corners = ((14, middle - 5), (18, middle), (14, middle + 5), (10, middle))

@@ -123,6 +123,23 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Shade:
+    """The whole height, wherever `holds`."""
+
+    x: Column
+    holds: npt.NDArray[np.bool_]
+    colour: str
+    alpha: int
+
+    def paint(self, painter: QPainter, scale: Scale, *, smooth: bool) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        colour = _coloured(self.colour, self.alpha)
+        for begin, end in _stretches(self.holds):
+            left, right = (scale.point(float(self.x[at]) + by, 0).x() for at, by in ((begin, -0.5), (end - 1, 0.5)))
+            painter.fillRect(QRectF(left, scale.frame.top(), right - left, scale.frame.height()), colour)
+
+
+@dataclass(frozen=True)
 class Level:
     """One value for all x."""
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QBoxLayout,
     QFrame,
     QGridLayout,
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from sapo_desktop.gui.look.theme import grid, looks, scaled
-from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.text import Label, Role
 
 WIDEST = 1180
 """Pixels of a page's column at 100%; beyond it lines would be too long to read."""
@@ -143,6 +144,21 @@ class PageColumn(QScrollArea):
         """Parts that were added with a share take what height is left."""
         for at, share in enumerate((1, 0)):
             self._below.setStretch(at, share)
+
+    def focusNextPrevChild(self, following: bool) -> bool:  # noqa: N802
+        """What was pressed and is gone or greyed by that leaves the focus to its nearest neighbour, which is in sight:
+        the next in the order of Tab may be at the other end of the page, which would scroll there."""
+        gone = QApplication.focusWidget()
+        if gone is None or (gone.isVisible() and gone.isEnabled()):
+            return super().focusNextPrevChild(following)
+        around = gone.parentWidget()
+        while around is not None and around is not self:
+            for near in around.findChildren(QWidget):
+                if near.isVisible() and near.isEnabled() and near.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                    near.setFocus()
+                    return True
+            around = around.parentWidget()
+        return super().focusNextPrevChild(following)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """What stands at the right of the heading comes below it where there is no room."""
@@ -293,10 +309,10 @@ def _at_most(item: QLayoutItem, width: int) -> QSize:
 class Figure(QWidget):
     """A number with what it is below it."""
 
-    def __init__(self, name: str, value: str = "–", about: str = "") -> None:
+    def __init__(self, name: str, value: str = "–", about: str = "", *, role: Role = "title") -> None:
         super().__init__()
         self._name = name
-        self._value = Label(value, "title", wrap=False)
+        self._value = Label(value, role, wrap=False)
         self._about = Label(about, "caption")
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)

@@ -58,8 +58,10 @@ class Plot(QWidget):
     moved = Signal()
     pointed = Signal(object)
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, up: str, across: str) -> None:
+        """`up`, `across`: titles of the axes. Values are shares."""
         super().__init__()
+        self._up, self._across = up, across
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -168,8 +170,10 @@ class Plot(QWidget):
         """Of what is shown now."""
         self.layers()  # they say how high it goes
         metrics = QFontMetrics(theme.font("caption"))
-        left = max(44, metrics.horizontalAdvance("0.00 ") + 12)
-        frame = QRectF(self.rect()).adjusted(left, math.ceil(metrics.height() / 2), -2, -(1.5 * metrics.height() + 2))
+        left = max(44, metrics.horizontalAdvance("100% ") + 12, metrics.horizontalAdvance(self._across) + 12)
+        frame = QRectF(self.rect()).adjusted(
+            left, math.ceil(1.75 * metrics.height()), -2, -(1.5 * metrics.height() + 2)
+        )
         return Scale(frame, self.shown, self._height)
 
     def resizeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -206,6 +210,9 @@ class Plot(QWidget):
         painter.setPen(QColor(colours.muted))
         for number in found:
             painter.drawText(number.place, Qt.AlignmentFlag.AlignCenter, number.text)
+        high = painter.fontMetrics().height()
+        painter.drawText(QPointF(0, painter.fontMetrics().ascent()), self._up)
+        painter.drawText(QPointF(0, frame.bottom() + high / 2 + 1 + painter.fontMetrics().ascent()), self._across)
 
     def numbers(self, scale: Scale) -> list[Number]:
         """What stands at the axes."""
@@ -213,7 +220,7 @@ class Plot(QWidget):
         high = metrics.height()
         found = []
         for value in ticks(*scale.y, max(0.01, _LINES_APART * high * (scale.y[1] - scale.y[0]) / frame.height())):
-            text, at = numbers.number(value, 2), round(scale.point(scale.x[0], value).y())
+            text, at = numbers.percent(round(value, 6)), round(scale.point(scale.x[0], value).y())
             wide = metrics.horizontalAdvance(text)
             place = QRectF(frame.left() - 8 - wide, at - high / 2, wide, high)
             found.append(Number(text, place, (QPointF(frame.left(), at), QPointF(frame.right(), at))))

@@ -191,7 +191,10 @@ def _marked(place: QTextCursor) -> QTextEdit.ExtraSelection:
 
 
 def set_tooltip(widget: QWidget, text: str) -> None:
-    """A tooltip that shows exactly this text."""
+    """A tooltip that shows exactly this text. A screen reader, which would be given its markup, is given the text."""
+    if widget.accessibleDescription() in ("", widget.property("tooltip")):
+        widget.setAccessibleDescription(clean(text[:4000]))
+        widget.setProperty("tooltip", widget.accessibleDescription())
     widget.setToolTip(as_tooltip(text))
 
 

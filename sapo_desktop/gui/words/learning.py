@@ -144,13 +144,13 @@ def gain_words(now: float | None, base: float | None, gain: Gain | None, questio
     if now is None:
         return tr("of the model as it came")
     if gain is None:  # a history of before: without an interval nobody could say what a difference means
-        return tr("the model as it came: {score}").format(score=numbers.number(base))
+        return tr("the model as it came: {score}").format(score=numbers.percent(base))
     if questions and now == 0:
         return tr("none of %n question(s) solved yet", None, questions)
     if gain.low <= 0 <= gain.high:
-        return tr("{gain} since the start: may be chance").format(gain=numbers.signed(gain.value))
+        return tr("{gain} since the start: may be chance").format(gain=numbers.points(gain.value))
     return tr("{gain} since the start ({low} to {high})").format(
-        gain=numbers.signed(gain.value), low=numbers.signed(gain.low), high=numbers.signed(gain.high)
+        gain=numbers.points(gain.value), low=numbers.signed(100 * gain.low, 0), high=numbers.signed(100 * gain.high, 0)
     )
 
 

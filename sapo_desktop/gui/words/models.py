@@ -77,10 +77,13 @@ def needs_words(badge: ModelBadge) -> str:
 
 
 def state_words(row: ModelRow) -> str:
-    """Where a model is."""
+    """Where a model is, and how far a download of it."""
+    if row.transfer is not None:
+        share = f" {numbers.percent(row.transfer.done / row.transfer.total)}" if row.transfer.total else ""
+        return f"{stage_words(row.transfer)}{share}"
     return {
         "at work": tr("At work"),
-        "next": tr("Once this round is done"),
+        "next": tr("After this round"),
         "here": tr("On this computer"),
         "unfinished": tr("Unfinished"),
         "damaged": tr("Damaged"),

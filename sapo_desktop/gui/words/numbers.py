@@ -46,6 +46,11 @@ def percent(share: float | None) -> str:
     return tr("{number}%").format(number=QLocale().toString(whole))
 
 
+def points(difference: float) -> str:
+    """`+8 points`, of a hundred: the difference of two shares."""
+    return tr("{number} points").format(number=signed(100 * difference, 0))
+
+
 def size(bytes_: float | None) -> str:
     """`512 B`, `3.6 MB`, `1.2 GB`."""
     if bytes_ is None:

@@ -47,7 +47,7 @@ class _Seen(NamedTuple):
 class _Identity(NamedTuple):
     origin: Origin
     groups: list[float]
-    """Mean reward of each group."""
+    """Share solved of each group."""
 
 
 class Weighted(NamedTuple):
@@ -65,14 +65,14 @@ class RewardMeter:
         self.revision = 0
         """Grows with every group that is taken in."""
 
-    def observe(self, task: str, origin: Origin, rewards: Sequence[float], now: float) -> None:
-        """Take in our marks of one group, whether or not it is then trained on."""
-        if not rewards:
+    def observe(self, task: str, origin: Origin, solved: Sequence[float], now: float) -> None:
+        """Take in our marks of one group, 1 for each solved answer, whether or not it is then trained on."""
+        if not solved:
             return
         self.revision += 1
         identities = self._seen[task]
         groups = identities.pop(origin.author, [])
-        identities[origin.author] = [*groups, _Seen(origin, math.fsum(rewards) / len(rewards), now)][
+        identities[origin.author] = [*groups, _Seen(origin, math.fsum(solved) / len(solved), now)][
             -_GROUPS_PER_IDENTITY:
         ]
         if len(identities) > _MOST_IDENTITIES:
@@ -90,7 +90,7 @@ class Heard:
         self._groups = groups
 
     def estimate(self, now: float, seed: int) -> SwarmReward | None:
-        """The swarm's reward on these tasks, equally weighted; None where nothing of them was marked lately.
+        """The share of these tasks that peers solve, equally weighted; None where nothing of them was marked lately.
 
         `seed`: of the bootstrap.
         """

@@ -1,4 +1,5 @@
-"""What can be asked of a node that does not run: its settings, the models that are kept, what would run here.
+"""What can be asked of a node that does not run: its settings, the models that are kept, what would run here,
+what was said before it ended.
 
 No node is started for it: a node that a wrong setting keeps from starting is mended this way, by the commands as in the
 window. The file of settings is read and written here; models are looked at by short processes of their own.
@@ -19,9 +20,11 @@ from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
+from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
 from sapo_desktop.worker.control.messages.models import FindModels, GetCatalogue, GetFit, GetModels, ModelsAre
 from sapo_desktop.worker.control.messages.replies import Ok, Reply, SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, Request, ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.hosts import librarian
 
 Change = SetSettings | ResetSettings | SetSilo
@@ -51,6 +54,8 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
             return await librarian.find(DataFolder.open(folder.root))
         case GetModels():
             return await models(folder, read(folder).settings)
+        case GetNotices():
+            return Notices(items=await asyncio.to_thread(KeptNotices(folder.notices).newest))
         case GetFit() | GetCatalogue():
             return await appraise(folder.root, request)
     raise NotRunning(sentence("The node is not running just now: the page Home says why."))

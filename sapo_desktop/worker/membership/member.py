@@ -3,8 +3,7 @@
 Nothing here waits for a peer: what is shared goes out when links take it, what is drawn is what lies in the pool, and
 a round that finds nothing there trains on its own groups.
 
-The swarm's reward is worked out in a thread (Measuring): the bootstrap takes seconds where many are heard. An estimate
-holds until another group is marked or another author leaves it; who only looks is shown the one before meanwhile.
+The share that peers solve is computed once a round, in a thread: the bootstrap takes seconds with many peers.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
@@ -32,79 +31,8 @@ from sapo_desktop.worker.membership.foreign import Foreign, Intake, Marked
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
 
-_PATIENCE = 1.0
-"""Seconds that who only looks waits for a new estimate."""
-_HOLDS_SECONDS = 300.0
-"""After these an estimate is anew without new marks too: old ones leave the window."""
-_MOST_KEPT = 16
 _SEED = 1
-
-
-class _Basis(NamedTuple):
-    """What an estimate rests on."""
-
-    revision: int
-    period: int
-
-
-class _Kept(NamedTuple):
-    basis: _Basis
-    reward: SwarmReward | None
-
-
-class Measuring:
-    """Estimates by their tasks. `clock`: as for the meter's marks."""
-
-    def __init__(self, meter: RewardMeter, clock: Callable[[], float] = time.monotonic) -> None:
-        self._meter = meter
-        self._clock = clock
-        self._kept: OrderedDict[frozenset[TaskKey], _Kept] = OrderedDict()
-        self._running: dict[frozenset[TaskKey], asyncio.Task[SwarmReward | None]] = {}
-
-    def known(self, tasks: Collection[TaskKey]) -> SwarmReward | None:
-        """The last estimate on these tasks, at once; None where there is none."""
-        kept = self._kept.get(frozenset(tasks))
-        return kept.reward if kept else None
-
-    async def exact(self, tasks: Collection[TaskKey]) -> SwarmReward | None:
-        """The estimate on these tasks with all that is marked by now; None where nothing of them was lately."""
-        wanted, basis = frozenset(tasks), self._basis()
-        while (running := self._running.get(wanted)) is not None:
-            await asyncio.wait({running})  # it may rest on less
-        kept = self._kept.get(wanted)
-        if kept is not None and kept.basis == basis:
-            return kept.reward
-        return await asyncio.shield(self._begin(wanted))
-
-    async def look(self, tasks: Collection[TaskKey]) -> None:
-        """Bring `known` up to date, or have it brought, where that takes long."""
-        wanted = frozenset(tasks)
-        kept = self._kept.get(wanted)
-        if kept is not None and kept.basis == self._basis():
-            return
-        await asyncio.wait({self._running.get(wanted) or self._begin(wanted)}, timeout=_PATIENCE)
-
-    def _begin(self, tasks: frozenset[TaskKey]) -> asyncio.Task[SwarmReward | None]:
-        task = self._running[tasks] = asyncio.create_task(self._measure(tasks))
-        return task
-
-    async def _measure(self, tasks: frozenset[TaskKey]) -> SwarmReward | None:
-        basis = self._basis()
-        heard = self._meter.heard(tasks)  # a copy: marks come in meanwhile
-        try:
-            reward = await asyncio.to_thread(heard.estimate, self._clock(), _SEED)
-        finally:
-            del self._running[tasks]
-        self._kept[tasks] = _Kept(basis, reward)
-        self._kept.move_to_end(tasks)
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
-        return reward
-
-    def _basis(self) -> _Basis:
-        return _Basis(self._meter.revision, int(self._clock() // _HOLDS_SECONDS))
-
-
+"""Of the bootstrap."""
 _DRAWS = 6
 """Draws for one round: what is drawn may turn out unfit, or have nothing to teach."""
 _MOST_DRAWN = 4
@@ -173,8 +101,6 @@ class Member:
         self._catalogue = catalogue
         self._now = clock or _now
         self._meter = RewardMeter()
-        self.measuring = Measuring(self._meter, lambda: self._now().monotonic)
-        """What the swarm's reward is, for whoever only looks."""
         self._rng = rng or random.SystemRandom()
         self.sharing = False
         """Whether the owner of this node consented to publishing its answers."""
@@ -293,8 +219,9 @@ class Member:
         self._outlet.exchange.want(known, _STOCK * groups)
 
     async def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
-        """The swarm's reward on these tasks with its interval and count."""
-        return await self.measuring.exact(tasks)
+        """The share of these tasks that peers solve, with its interval and count."""
+        heard = self._meter.heard(set(tasks))  # a copy: marks come in meanwhile
+        return await asyncio.to_thread(heard.estimate, self._now().monotonic, _SEED)
 
     def draw_shares(self) -> Mapping[bytes, float]:
         """Of the groups that were drawn lately, what share came from each source (Link.source)."""
@@ -313,9 +240,9 @@ class Member:
 
     def _observe(self, marked: Marked) -> None:
         path, author = marked.entry.path, marked.entry.name.author
-        rewards = [mark.reward for mark in marked.marks]
+        solved = [float(mark.solved) for mark in marked.marks]
         origin = Origin(author, path.link, path.relay + path.tag)
-        self._meter.observe(marked.task, origin, rewards, self._now().monotonic)
+        self._meter.observe(marked.task, origin, solved, self._now().monotonic)
 
 
 def _nobody_counts(answers: int) -> None:

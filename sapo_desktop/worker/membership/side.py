@@ -12,7 +12,7 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sapo_desktop.core import sentences
@@ -34,7 +34,7 @@ from sapo_desktop.swarm.trust.same_key import seen_elsewhere
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.identity import Identity
 from sapo_desktop.system.secrets.system_keyring import late_call
-from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
@@ -211,14 +211,13 @@ class SwarmSide:
         """Its links; None while it is not in the swarm."""
         return self._joined.network if self._joined else None
 
-    def info(self, tasks: tuple[TaskKey, ...]) -> SwarmInfo:
-        """What there is to see, at once; the reward on `tasks` as it was looked at last."""
+    def info(self) -> SwarmInfo:
+        """What there is to see, at once."""
         joined = self._joined
         if joined is None:
             return SwarmInfo(state=self._state, reason=self.reason)
         kept = self.identity.used.where if self.identity.used else ""
-        reward = joined.member.measuring.known(tasks)
-        return linked_info(joined, kept=kept, address=self._address, member=joined.member, reward=reward)
+        return linked_info(joined, kept=kept, address=self._address, member=joined.member)
 
     @property
     def hosts(self) -> list[Host]:
@@ -229,10 +228,6 @@ class SwarmSide:
         """The same once it has joined: one that joins yet is not stopped halfway."""
         return self.hosts if self.member else []
 
-    async def look(self, tasks: Collection[TaskKey]) -> None:
-        """Have the reward on these tasks measured, for `info`."""
-        if self._joined is not None:
-            await self._joined.member.measuring.look(tasks)
 
     # -- taking part -----------------------------------------------------------------------------------------
 
@@ -389,7 +384,7 @@ class SwarmSide:
 
     def _tell(self) -> None:
         """Say how it stands, where that is not what was said last."""
-        info = self.info(())
+        info = self.info()
         told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links), parted=info.parted)
         if told != self._told:
             self._told = told

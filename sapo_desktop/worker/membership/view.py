@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
@@ -85,9 +84,7 @@ _BLOCKED_HERE = sentence("this node blocks its key; unblock it, or take its addr
 _NO_REASON = sentence("it hung up, for no reason that this node knows; this node tries again by itself")
 
 
-def linked_info(
-    linked: Linked, *, kept: str, address: str, member: Member | None, reward: SwarmReward | None = None
-) -> SwarmInfo:
+def linked_info(linked: Linked, *, kept: str, address: str, member: Member | None) -> SwarmInfo:
     """All there is to see of a swarm that was joined. `member`: None of a relay, which shares and draws nothing."""
     exchange, network = linked.network.exchange, linked.network
     counts, shares = (member.counts, member.draw_shares()) if member else (Counts(), {})
@@ -120,7 +117,6 @@ def linked_info(
         clock_wrong=exchange.clock.is_wrong,
         clock_contradicting=exchange.clock.contradicting,
         notices=notices(exchange),
-        reward=reward,
         warnings=warnings(links, shares, one_source=one_source, drawn=counts.drawn),
     )
 

@@ -155,7 +155,17 @@ CREATE INDEX claims_told ON claims (told);
 """An empty file gets these tables, of version OLDEST, and then the steps."""
 OLDEST = 9
 """The version that the first step begins at: no released folder is older."""
-STEPS: tuple[str, ...] = ()
+STEPS: tuple[str, ...] = (
+    """
+-- The share solved here of the tasks that peers were measured on; before, of all tasks of the round.
+ALTER TABLE rounds ADD COLUMN swarm_mine REAL;
+UPDATE rounds SET swarm_mine = solved WHERE swarm_reward IS NOT NULL;
+DROP INDEX rounds_curve;
+CREATE INDEX rounds_curve ON rounds (
+    round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, swarm_mine, silo, run
+) WHERE lost = 0;
+""",
+)
 
 
 BUSY_SECONDS = 10.0

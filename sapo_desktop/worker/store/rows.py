@@ -49,6 +49,7 @@ def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: flo
         swarm_low=swarm and swarm.low,
         swarm_high=swarm and swarm.high,
         swarm_peers=swarm and swarm.peers,
+        swarm_mine=swarm and swarm.mine,
         silo=report.silo,
         local_groups=report.local_groups,
         external_groups=report.external_groups,
@@ -194,16 +195,15 @@ def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
     """The first `limit` counted rounds after round `after`, oldest first, column by column."""
     models = _models(db)
     rows = db.execute(
-        "SELECT round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo, run FROM rounds "
-        "WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
+        "SELECT round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, swarm_mine, silo, run "
+        "FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
         (after, limit + 1),
     )
     names, found = [column[0] for column in rows.description], rows.fetchall()
-    values: dict[str, object] = {name: [row[at] for row in found[:limit]] for at, name in enumerate(names)}
-    values["silo"] = [None if row[7] is None else bool(row[7]) for row in found[:limit]]
+    values = {name: [row[at] for row in found[:limit]] for at, name in enumerate(names)}
+    values["silo"] = [None if silo is None else bool(silo) for silo in values["silo"]]
     places = _places_of_runs(db, models)
-    values["model"] = [places.get(row[8]) for row in found[:limit]]
-    del values["run"]
+    values["model"] = [places.get(run) for run in values.pop("run")]
     return msgspec.convert(values | {"models": models, "more": len(found) > limit}, Curve)
 
 

@@ -1,5 +1,7 @@
 """Home's sentence, and the line below it that says why nothing seems to go on."""
 
+from functools import partial
+
 import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
@@ -7,15 +9,21 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Training
 from sapo_desktop.gui.home import page as home_page
+from sapo_desktop.gui.home.next_model import next_model
 from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.widgets.layers import Line, Shade
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import speak
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.events import RoundFinished, StateChanged
-from sapo_desktop.worker.control.messages.requests import ResetSettings
-from tests.builders import round_report
+from sapo_desktop.worker.control.messages.events import StateChanged
+from sapo_desktop.worker.control.messages.models import CatalogueIs, DownloadModel, GetCatalogue, ModelInstalled
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings
 from tests.gui import scenes, staged_home
 from tests.gui.driving import shown, texts
 from tests.gui.stage import StageBridge
+from tests.gui.staged_model import catalogue, installed
 
 
 def home(qtbot: QtBot) -> tuple[HomePage, StageBridge]:
@@ -34,13 +42,6 @@ def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: 
         assert page._hero._busy.isHidden() != bool(why.busy)
 
 
-def test_how_long_a_slow_round_took_is_said(qtbot: QtBot) -> None:
-    page, bridge = home(qtbot)
-    for seconds, said in ((59.0, "of this model"), (245.0, "of this model; the last took 4 min 5 s")):
-        bridge.tell(RoundFinished(report=round_report(900 + int(seconds), seconds=seconds)))
-        assert said in texts(page)
-
-
 def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: QtBot) -> None:
     page, bridge = home(qtbot)
     scores = (0.1, 0.2, 0.38, 0.38, 0.38)
@@ -53,7 +54,7 @@ def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: Qt
         bridge.view.settings = msgspec.structs.replace(bridge.view.settings, validate_every=every)
         page.refresh(frozenset({"curves"}))
         assert ("The score has hardly risen since round 80:" in page._chart._about.text()) == is_said
-    page._chart.shown.chosen.emit("reward")
+    page._chart.shown.chosen.emit("training")
     assert "hardly risen" not in page._chart._about.text()
 
 
@@ -72,11 +73,78 @@ def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
         assert bridge.asked_for(ResetSettings) == [ResetSettings(keys=[])] * agreed
 
 
-def test_where_all_comes_from_one_source_it_is_said_and_there_is_nothing_to_press(qtbot: QtBot) -> None:
-    bridge = StageBridge(scenes.a_view(silo=False))
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("silo", [True, False])
+def test_what_it_says_needs_no_scrolling_on_a_small_screen(
+    qtbot: QtBot, language: str, silo: bool, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(partial(speak, "en"))
+    speak(language)
+    history = scenes.silo_curve() if silo else scenes.swarm_curve()
+    bridge = StageBridge(scenes.a_view(history, silo=silo))
+    staged_home.stage(bridge)
+    bridge.view.take(scenes.ANSWERED)
+    page = HomePage(bridge.view, bridge, Actions(bridge.view, bridge))
+    # Of 1280x800 a panel, the window's frame and the list of pages leave so much.
+    shown(qtbot, page, 1264 - 208, 740)
+    qtbot.wait(50)
+    assert page.verticalScrollBar().maximum() == 0
+
+
+def test_card_line_and_caption_say_one_share_of_the_swarm(qtbot: QtBot) -> None:
+    view = scenes.a_view(scenes.swarm_curve(), silo=False)
+    bridge = StageBridge(view)
+    page = shown(qtbot, HomePage(view, bridge, Actions(view, bridge)), 1000, 900)
+    shares = view.curves.shares()
+    assert shares is not None
+    said = numbers.percent(shares.mine), numbers.percent(shares.others)
+    assert "{} vs {}".format(*said) in texts(page)
+    page._chart.shown.chosen.emit("training")
+    assert "solved here {} · median of 11 peers {} (".format(*said) in page._chart._words.text()
+    (shade,) = [one for one in page._chart.chart.layers() if isinstance(one, Shade)]
+    assert shade.holds[0] and not shade.holds[-1], "it began in silo"
+    page._chart.chart.show_last(100)  # else a point is the mean of several rounds
+    lines = [one for one in page._chart.chart.layers() if isinstance(one, Line)]
+    ends = [float(one.y[-1]) for one in lines if one.width == 2.2 and len(one.y) and one.y[-1] == one.y[-1]]
+    assert ends[0] == pytest.approx(shares.others)
+
+
+def test_the_next_model_is_offered_once_and_begins_by_one_press(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view(scenes.swarm_curve(40), silo=False))
+    badge = next(one for one in catalogue() if one.id == "smollm2-135m")
+    offered = msgspec.structs.replace(badge, downloaded=False, round_seconds=12.0, badge="fits")
+    bridge.replies[GetCatalogue] = CatalogueIs(models=[offered])
+    bridge.replies[DownloadModel] = Ok()
     page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
-    for one_source in (True, False):
-        swarm = msgspec.structs.replace(scenes.swarm_info(), one_source=one_source)
-        bridge.changed.emit(bridge.view.take_swarm(swarm))
-        assert page._banner.isVisible() == one_source and not page._banner.button.isVisible()
-    assert page._banner.property("tone") == "warning"
+    card = page._next
+    assert "SmolLM2 135M Instruct" in card.text and "269 MB" in card.text and "12 s" in card.text
+    card.button.click()
+    assert bridge.asked_for(DownloadModel) == [DownloadModel(model="smollm2-135m")] and not card.button.isEnabled()
+    bridge.tell(ModelInstalled(model="smollm2-135m", installed=installed("smollm2-135m", "x/y", 5), path="/models/x"))
+    page.refresh(frozenset({"models"}))
+    (order,) = bridge.asked_for(SetSettings)
+    assert order.values["model"] == "smollm2-135m"
+    assert card.isVisible()
+    card._put_away()
+    page.refresh(frozenset({"curves"}))
+    assert not card.isVisible() and bridge.view.quiet, "put away for good"
+
+
+@pytest.mark.parametrize(
+    ("changes", "silo", "found"),
+    [
+        ({}, False, True),
+        ({}, True, False),
+        ({"downloaded": True}, True, True),
+        ({"round_seconds": 61.0}, False, False),
+        ({"badge": "too big"}, False, False),
+        ({"gate": "account"}, False, False),
+    ],
+)
+def test_only_a_model_that_can_be_had_and_is_quick_enough_is_offered(
+    changes: dict[str, object], silo: bool, found: bool
+) -> None:
+    badge = next(one for one in catalogue() if one.id == "smollm2-135m")
+    plain = {"downloaded": False, "round_seconds": 12.0, "badge": "fits", "gate": "open"}
+    offered = msgspec.structs.replace(badge, **(plain | changes))
+    assert (next_model([offered], 60, silo=silo) is not None) == found

@@ -28,7 +28,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost, Mend
 from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
-from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.facts import GetNotices, Notice, Notices
 from sapo_desktop.worker.control.messages.replies import Curve, Ok, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     GetCurve,
@@ -165,6 +165,23 @@ def test_a_dead_worker_is_said_and_started_again(stage: Stage) -> None:
     assert stage.next() == Connecting(again=True)
     stage.attached()
     assert len(stage.workers) == 2 and stage.workers[0].closed
+
+
+def test_why_a_worker_died_is_kept_and_can_be_read_while_there_is_none(stage: Stage, tmp_path: Path) -> None:
+    stage.attached()
+    stage.refusals.append(ModelError("There is no model."))
+    stage.die()
+    assert isinstance(stage.next(), Lost)
+    while not isinstance(lost := stage.next(), Lost):
+        pass
+    assert lost.mend == "model"
+    found = stage.link.call(GetNotices()).result(20)
+    assert isinstance(found, Notices)
+    said = [(item.level, str(item.text)) for item in found.items]
+    assert said == [
+        ("error", "The node stopped: It ended without a word."),
+        ("error", "The node stopped: There is no model."),
+    ]
 
 
 @pytest.mark.parametrize("kind", ["SapoError", "ModelError"])

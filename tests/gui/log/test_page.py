@@ -162,7 +162,7 @@ def test_a_worker_that_comes_back_is_asked_again(page: LogPage, bridge: StageBri
     assert not page._diagnose.isEnabled() and len(cells(page, 2)) == 40
     bridge.replies[GetNotices] = Notices(items=[Notice(level="info", text="Back.", time=scenes.NOW + 9)])
     bridge.tell(scenes.a_view().link)
-    assert len(bridge.asked_for(GetNotices)) == 2
+    assert len(bridge.asked_for(GetNotices)) == 3, "the notices say why it was gone"
     assert cells(page, 2)[0] == "Back." and len(cells(page, 2)) == 41
 
 

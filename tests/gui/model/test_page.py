@@ -161,7 +161,7 @@ def test_a_refused_download_leads_to_the_account_and_a_cancelled_one_is_no_error
     press(scene.page._transfer.news.button)
     assert scene.sheet(TokenSheet)
     scene.bridge.tell(ModelFailed(model="m", kind="HostCancelled", text="m: cancelled."))
-    assert "Complete files of a download are kept" in all_texts(scene.page._transfer)
+    assert "A download continues where it was" in all_texts(scene.page._transfer)
     assert scene.page._transfer.news.property("tone") == "plain"
 
 
@@ -227,13 +227,18 @@ def test_the_token_is_never_shown(scene: Scene, qtbot: QtBot) -> None:
 # -- using another model --------------------------------------------------------------------------------------
 
 
-def test_another_model_waits_for_the_round_in_hand(scene: Scene) -> None:
+def test_another_model_can_wait_for_the_round_begin_now_or_be_taken_back(scene: Scene) -> None:
     scene.nothing_learned()
-    press(scene.choose("smollm2-135m").use_button)
+    press(scene.choose("smollm2-135m").later_button)
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"} | FREE)]
     scene.settings(waiting=("model",), wanted=Settings(model="smollm2-135m"))
-    assert "Once the round in hand is done: SmolLM2 135M Instruct." in all_texts(scene.page)
-    assert cells(scene.page._models.table)[1][1] == "Once this round is done"
+    assert "After this round: SmolLM2 135M Instruct." in all_texts(scene.page)
+    assert cells(scene.page._models.table)[1][1] == "After this round"
+    press(scene.page._waiting.button)
+    now = SetSettings(values={"model": "smollm2-135m"}, at_once=True)
+    assert scene.bridge.asked_for(SetSettings)[-1] == now
+    press(scene.page._waiting.cancel)
+    assert scene.bridge.asked_for(SetSettings)[-1].values["model"] == "starter"
     scene.settings(model="smollm2-135m")
     assert not scene.page._waiting.isVisible()
     assert cells(scene.page._models.table)[0][1] == "At work"
@@ -258,7 +263,8 @@ def test_the_model_chosen_for_this_computer_says_so_with_both_numbers(scene: Sce
     row = next(row for row in cells(scene.page._models.table) if row[0] == "Qwen3 0.6B")
     assert size in row and span in row and f"A round takes some {span}" in all_texts(details)
     press(details.use_button)
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "qwen3-0.6b"} | FREE)]
+    now = SetSettings(values={"model": "qwen3-0.6b"} | FREE, at_once=True)
+    assert scene.bridge.asked_for(SetSettings) == [now]
 
 
 def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +275,8 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
     assert said[0].startswith("What Starter learned stays on this computer, and goes on when you choose it again.")
     monkeypatch.setattr(model_page, "confirm", lambda *args, **named: True)
     press(scene.choose("smollm2-135m").use_button)
-    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"} | FREE)]
+    now = SetSettings(values={"model": "smollm2-135m"} | FREE, at_once=True)
+    assert scene.bridge.asked_for(SetSettings) == [now]
 
 
 def test_one_can_stay_with_the_model_at_work(scene: Scene) -> None:
@@ -297,7 +304,7 @@ def test_checkpoints_with_their_scores_and_which_they_are(scene: Scene) -> None:
     rows = cells(scene.page._checkpoints.table)
     assert rows[0][:2] == ["900", "last"] and rows[-1][0] == "Base"
     best = next(row for row in rows if row[1] == "best")
-    assert best[0] == "800" and best[3].startswith("0.7") and " to " in best[3]
+    assert best[0] == "800" and best[3].startswith("7") and " to " in best[3]
     scene.nothing_learned()
     assert [row[0] for row in cells(scene.page._checkpoints.table)] == ["Base"], "others are asked for when they come"
 
@@ -337,7 +344,7 @@ def test_a_score_is_taken_in_the_background_and_can_be_cancelled(qtbot: QtBot) -
     press(box.begin)
     bridge.deliver()
     assert bridge.asked_for(Evaluate)[-1] == Evaluate(checkpoint="800", which="test")
-    assert "Solved 0.734 of 400 question" in all_texts(box) and "(0.690 to 0.775)" in all_texts(box)
+    assert "Solved 73% of 400 questions (69% to 78%)" in all_texts(box)
     assert card.score.isEnabled()
 
 

@@ -100,7 +100,7 @@ def test_enter_on_a_row_shows_all_of_the_link(scene: Scene, qtbot: QtBot) -> Non
     table.selectRow(1)
     qtbot.keyClick(table, Qt.Key.Key_Return)
     said = all_texts(scene.sheet(LinkSheet))
-    assert "This node dialled it" in said and "two minutes" not in said and "round 701, reward 0.660" in said
+    assert "This node dialled it" in said and "two minutes" not in said and "round 701, reward 66%" in said
     assert "Not taken from it" in said
     visit = msgspec.structs.replace(scenes.links(1)[0], visit=True, seconds=60)
     LinkSheet(scene.page, scene.view, scene.bridge, visit).open()
@@ -146,8 +146,8 @@ def test_thousands_of_links_are_no_burden(scene: Scene) -> None:
 
 def test_one_source_and_a_wrong_clock_are_said(scene: Scene) -> None:
     scene.swarm(one_source=True, clock_wrong=True, clock_offset=4000.0, warnings=[ONE_SOURCE])
-    clock, source = (banner.accessibleName() for banner in scene.page._notes if banner.isVisible())
-    assert "1 h 6 min" in clock and "one link only" in source, "each of them once"
+    (clock,) = (banner.accessibleName() for banner in scene.page._notes if banner.isVisible())
+    assert "1 h 6 min" in clock and "one link only" in scene.page._source.text, "each of them once"
 
 
 def test_what_was_refused_is_explained(scene: Scene) -> None:
@@ -377,3 +377,16 @@ def test_the_graver_kind_comes_first_in_it_the_more_frequent_and_last_what_a_new
         Refusal("ignored", "duplicate", 40),
         Refusal("odd", "strange", 1),
     ]
+
+
+def test_that_there_is_one_source_can_be_put_away_and_other_words_come_again(scene: Scene) -> None:
+    banner = scene.page._source
+    scene.swarm(warnings=["One link only."])
+    assert banner.text == "One link only." and banner.isVisible()
+    press(banner.button)
+    assert scene.sheet(JoinSheet)
+    banner._put_away()
+    scene.swarm(warnings=["One link only."])
+    assert not banner.isVisible()
+    scene.swarm(warnings=["80% came from one source."])
+    assert banner.isVisible()

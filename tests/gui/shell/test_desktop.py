@@ -51,7 +51,17 @@ def test_an_answer_under_way_ends_where_the_language_changes(desktop: Desktop, m
         patch.setattr(Bridge, "ask", lambda bridge, request, *then, of: call)
         page._begin(Draft("Why?"))
     desktop._speak()
-    assert call.cancelled() and desktop.window.page is not page
+    now = desktop.window.page
+    assert call.cancelled() and now is not page and isinstance(now, TryPage)
+    assert [one.draft.question for one in now._tries] == ["Why?"], "what was tried is still there"
+
+
+@pytest.mark.parametrize("tray", [True], indirect=True)
+def test_the_chosen_tab_stays_where_the_language_changes(desktop: Desktop) -> None:
+    desktop.window.go("log")
+    desktop.window.page._tabs.buttons["file"].click()  # type: ignore[attr-defined]
+    desktop._speak()
+    assert desktop.window.page._tabs.current == "file"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("tray", [True], indirect=True)

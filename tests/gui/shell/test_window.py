@@ -7,22 +7,25 @@ from typing import Any
 import msgspec
 import pytest
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
+from PySide6.QtGui import QAccessible, QAction
+from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon, QWidget
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop import __version__
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Gain
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.core.why import Paused, Ready, Starting, Training
+from sapo_desktop.core.why import NotKept, Paused, Ready, Starting, Training
 from sapo_desktop.gui.first_run.wizard import Wizard
 from sapo_desktop.gui.home.page import ChartCard, HomePage
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.app import Desktop
+from sapo_desktop.gui.shell.help import HelpSheet, what_it_is
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.try_it.page import TryPage
+from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layers import Line
 from sapo_desktop.gui.widgets.layout import Figure
@@ -31,7 +34,14 @@ from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.link import Connecting, Ended, Lost, Mend
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
-from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, PhaseChanged, Progressed, StateChanged
+from sapo_desktop.worker.control.messages.events import (
+    Answered,
+    EvalFinished,
+    PhaseChanged,
+    Progressed,
+    RoundFinished,
+    StateChanged,
+)
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas, EvalPoint
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
@@ -45,7 +55,7 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSilo,
     StartRounds,
 )
-from tests.builders import eval_report
+from tests.builders import eval_report, round_report
 from tests.gui import staged_try
 from tests.gui.driving import all_texts
 from tests.gui.late import LateBridge
@@ -117,22 +127,22 @@ def test_the_first_point_is_drawn(qtbot: QtBot) -> None:
     bridge.changed.emit(frozenset({"curves", "rounds"}))
     assert card._stack.currentWidget() is card.chart
     qtbot.waitUntil(lambda: scores_drawn(card) == [0.5])
-    card.shown.buttons["reward"].click()
+    card.shown.buttons["training"].click()
     qtbot.waitUntil(lambda: [len(line.x) for line in drawn(card, "chart_me") if line.mark == "dot"] == [1])
 
 
-def test_what_it_can_do_stands_before_its_reward_where_it_is_measured(qtbot: QtBot) -> None:
+def test_what_it_can_do_stands_before_training_where_it_is_measured(qtbot: QtBot) -> None:
     view = a_view(silo_curve())
     window, bridge = a_window(qtbot, view)
     card = home(window)._chart
     assert card.shown.current == "skill" and drawn(card, "chart_held_out") and not drawn(card, "chart_me")
     scale = card.chart.scale()
     assert scale.point(0, scale.y[0]).x() - scale.frame.left() >= 5, "the first point is not cut off"
-    hidden = [at for at in range(8) if card._tables["reward"].isColumnHidden(at)]
-    assert hidden == [3, 4, 5, 6], "no empty columns of a swarm that was never measured"
+    hidden = [at for at in range(8) if card._tables["training"].isColumnHidden(at)]
+    assert hidden == [2, 3, 4, 5, 6], "no empty columns of a swarm that was never measured"
     view.settings = msgspec.structs.replace(view.settings, validate_every=0)
     bridge.changed.emit(frozenset({"curves", "settings"}))
-    assert card.shown.current == "reward" and drawn(card, "chart_me") and not drawn(card, "chart_held_out")
+    assert card.shown.current == "training" and drawn(card, "chart_me") and not drawn(card, "chart_held_out")
 
 
 def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None:
@@ -140,15 +150,15 @@ def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None
     card = home(window)._chart
     card.chart.pointed.emit(150.3)
     words = card._words.text()
-    assert words.startswith("Round 150 · my reward 0.") and "measured on 11 peers" in words
+    assert words.startswith("Round 150 · solved here 6") and "median of 11 peer" in words
     card._as_table.click()
     table = card._tables["skill"]
     assert card._stack.currentWidget() is table, "the chart's own numbers"
     assert [table.model().headerData(at, Qt.Orientation.Horizontal) for at in range(2)] == ["Round", "Held-out score"]
-    assert table.model().index(0, 1).data().startswith("0.")
-    card.shown.buttons["reward"].click()
-    table = card._tables["reward"]
-    assert card._stack.currentWidget() is table and not table.isColumnHidden(3)
+    assert table.model().index(0, 1).data().endswith("%")
+    card.shown.buttons["training"].click()
+    table = card._tables["training"]
+    assert card._stack.currentWidget() is table and not table.isColumnHidden(2)
     assert table.model().rowCount() == 200
     assert table.model().index(0, 0).data() == "200"
 
@@ -248,20 +258,22 @@ def test_an_answer_of_the_round_in_hand_is_shown_as_it_was_marked(qtbot: QtBot) 
         )
     )
     home(window)._tick()
-    said = {label.text() for label in card.findChildren(QLabel) if label.isVisible()}
-    assert "<i>6, 4</i>" in said and card._answer.text() == "2" and card._mark.text().startswith("Right · ")
+    assert (
+        card._question.text() == "<i>6, 4</i>"
+        and card._answer.text() == "2"
+        and card._mark.text().startswith("Right · ")
+    )
 
 
 def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
-    view = a_view(silo_curve())
+    view = a_view(swarm_curve(100), silo=False)
     aha = Aha(
         task="gcd/easy", round=90, tries=70, question="q", answer="<b>mine</b>", peer_round=80, peer="ab" * 32,
         peer_question="pq", peer_answer="<img src=x>",
     )  # fmt: skip
     window, _ = a_window(qtbot, view, {GetAhas: Ahas(items=[aha])})
-    card = home(window)._ahas
-    button = card._list.itemAt(0).widget()
-    assert "Greatest common divisor, easy, round 90" in button.text()
+    card = home(window)._milestones
+    (button,) = (one for one in card.findChildren(Button) if "Greatest common divisor, easy" in one.text())
     button.click()
     sheet = card.findChild(Sheet)
     shown = {reading.accessibleName(): reading.toPlainText() for reading in sheet.findChildren(Reading)}
@@ -675,3 +687,82 @@ def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
     assert all_texts(home(window)._hero).count("3 peers") == 1
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
     assert all_texts(home(window)._hero).count("3 peers") == 1
+
+
+def test_a_round_that_is_pointed_at_stays_the_one_that_is_told_of(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    card = home(window)._chart
+    card.chart.pointed.emit(150.3)
+    bridge.tell(RoundFinished(report=round_report(SILO_ROUNDS + 1, solved=0.9)))
+    assert card._words.text().startswith("Round 150 · ")
+    card.chart.pointed.emit(None)
+    assert card._words.text().startswith(f"Round {SILO_ROUNDS + 1} · ")
+
+
+def test_the_reward_chart_clips_no_round_and_names_its_lines_and_axes(qtbot: QtBot) -> None:
+    rounds = curve([0.2] * 30 + [0.95] + [0.2] * 30)
+    window, _ = a_window(qtbot, a_view(rounds))
+    card = home(window)._chart
+    card.shown.buttons["training"].click()
+    low, high = card.chart.scale().y
+    assert low <= 0.2 and high >= 0.95, "a single round is seen whole"
+    assert {"single rounds", "solved here, mean of 20 rounds"} <= {
+        label.text() for label in card.findChildren(QLabel) if label.isVisible()
+    }
+    assert any(number.text.endswith("%") for number in card.chart.numbers(card.chart.scale()))
+
+
+def test_a_full_disk_is_one_line_at_the_side(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    text = "The disk of history.sqlite is full: free some space, and it continues by itself. " * 5
+    bridge.tell(StateChanged(state="paused", reason=text, why=NotKept(text=text)))
+    assert window._side._state.text() == "Waiting for free space"
+    assert text.strip() in home(window)._hero._sentence.text(), "Home has all of it"
+
+
+def test_a_screen_reader_is_told_no_markup_and_pages_are_no_check_boxes(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    for widget in window.findChildren(QWidget):
+        told = QAccessible.queryAccessibleInterface(widget)
+        for kind in (QAccessible.Text.Name, QAccessible.Text.Description):
+            assert told is None or "<span" not in told.text(kind), widget
+    roles = {QAccessible.queryAccessibleInterface(button).role() for button in window._side._buttons.values()}
+    assert roles == {QAccessible.Role.RadioButton}
+
+
+def test_what_hides_when_it_is_pressed_leaves_the_focus_next_to_it(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    hero = home(window)._hero
+    hero._pauses.setFocus()
+    assert QApplication.focusWidget() is hero._pauses
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
+    assert not hero._pauses.isVisible() and QApplication.focusWidget() is hero._button
+    assert home(window).verticalScrollBar().value() == 0
+
+
+@pytest.mark.parametrize("peers", ["", "wss://relay.example:8765"])
+def test_leaving_silo_asks_whom_to_join_where_there_is_nobody(qtbot: QtBot, peers: str) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve(), peers=peers))
+    window._side.silo.click()
+    asks = [sheet for sheet in window.findChildren(Sheet) if sheet.isVisible()]
+    assert bool(asks) == (not peers) and bridge.asked_for(SetSilo) == [SetSilo(on=False)] * bool(peers)
+    assert window._side.silo.isChecked() or peers, "the switch shows what holds"
+    for sheet in asks:
+        sheet.reject()
+
+
+def test_help_says_what_each_page_is_and_leads_to_the_log(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    said = set()
+    for name in window._entries:
+        window.go(name)
+        window.help()
+        sheet = window.findChildren(HelpSheet)[-1]
+        words = what_it_is(name)
+        assert words in all_texts(sheet) and __version__ in all_texts(sheet) and words.count(".") == 2
+        said.add(words)
+        sheet._go()
+        assert window.page.name == "log"
+    assert len(said) == len(window._entries)

@@ -1,7 +1,4 @@
-"""A node among others, as its rounds see it: two members whose exchanges are joined in memory.
-
-The swarm's reward is worked out where it holds nothing up, and only when something changed.
-"""
+"""A node among others, as its rounds see it: two members whose exchanges are joined in memory."""
 
 from __future__ import annotations
 
@@ -14,20 +11,17 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import Completion, Group, Question, SwarmReward
+from sapo_desktop.core.records import Completion, Group, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
-from sapo_desktop.swarm.trust import reward
-from sapo_desktop.swarm.trust.reward import Heard, Origin, RewardMeter
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.split import held_out_side
-from sapo_desktop.worker.membership import member
 from sapo_desktop.worker.membership.foreign import Intake
 from sapo_desktop.worker.membership.index_book import IndexBook
-from sapo_desktop.worker.membership.member import Measuring, Member
+from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.publishing import Membership
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
@@ -337,59 +331,3 @@ async def test_answers_that_are_published_are_counted(seats: Seats) -> None:
     first.member.sharing = False
     await first.member.share(groups)
     assert counted == [2, 2, 2]
-
-
-TASKS = ("gcd/easy", "lcm/easy")
-
-
-class Counted:
-    """A meter with a few marks, and how often an estimate of it was made."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.meter, self.made, self.now = RewardMeter(), 0, 1000.0
-        self.measuring = Measuring(self.meter, lambda: self.now)
-        estimate = Heard.estimate
-
-        def counted(heard: Heard, *given: object) -> SwarmReward | None:
-            self.made += 1
-            return estimate(heard, *given)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(Heard, "estimate", counted)
-        self.mark(1)
-
-    def mark(self, author: int, value: float = 1.0) -> None:
-        who = author.to_bytes(32, "big")
-        self.meter.observe("gcd/easy", Origin(who, who, b""), [value], self.now)
-
-
-async def test_an_estimate_is_kept_until_marks_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    it = Counted(monkeypatch)
-    assert it.measuring.known(TASKS) is None
-    for _ in range(3):
-        found = await it.measuring.exact(TASKS)
-        await it.measuring.look(TASKS[::-1])
-    assert it.made == 1 and found == it.measuring.known(TASKS) and found is not None and found.value == 1.0
-    it.mark(2, 0.0)
-    changed = await it.measuring.exact(TASKS)
-    assert it.made == 2 and changed is not None and changed.peers == 2
-    it.now += reward.WINDOW_SECONDS + 1
-    assert await it.measuring.exact(TASKS) is None
-
-
-async def test_who_looks_is_not_kept_waiting_and_nor_is_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    it = Counted(monkeypatch)
-    monkeypatch.setattr(member, "_PATIENCE", 0.01)
-    before = await it.measuring.exact(TASKS)
-    slow = Heard.estimate
-
-    def takes_long(heard: Heard, *given: object) -> SwarmReward | None:
-        time.sleep(0.1)
-        return slow(heard, *given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Heard, "estimate", takes_long)
-    it.mark(2)
-    await it.measuring.look(TASKS)
-    assert it.measuring.known(TASKS) == before, "the one before, until the next is there"
-    it.mark(3)
-    exact = await it.measuring.exact(TASKS)
-    assert exact is not None and exact.peers == 3, "what was begun before rests on less"

@@ -45,7 +45,7 @@ def group(origin: Origin, *solved: bool, task: str = HARD) -> Group:
 
 
 def test_a_curve_has_one_point_a_round_and_nothing_of_lost_ones(book: Book) -> None:
-    swarm = SwarmReward(value=0.4, low=0.3, high=0.5, peers=3, tasks={})
+    swarm = SwarmReward(value=0.4, low=0.3, high=0.5, peers=3, tasks={}, mine=0.6)
     book.play(1, silo=True, reward=0.1)
     book.play(2, silo=False, reward=0.2, swarm_reward=swarm)
     book.play(3, silo=False, reward=0.9)
@@ -58,6 +58,7 @@ def test_a_curve_has_one_point_a_round_and_nothing_of_lost_ones(book: Book) -> N
         [None, 0.5],
         [None, 3],
     )
+    assert curve.swarm_mine == [None, 0.6]
     assert book.history.curve(after=2).round == []
 
 

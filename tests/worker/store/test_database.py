@@ -49,6 +49,24 @@ def test_steps_are_taken_once_and_keep_what_is_there(tmp_path: Path) -> None:
         database.close()
 
 
+def test_rounds_from_before_the_own_share_was_kept_have_that_of_all_their_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    first = Database(path, 0, STEPS[:0])
+    with first.writing() as db:
+        db.execute("INSERT INTO runs (started, seed, model_hash, manifest) VALUES (0, 1, 'ab', '{}')")
+        for number, others in ((1, None), (2, 0.5)):
+            db.execute(
+                "INSERT INTO rounds (run, round, finished, reward, solved, partial, swarm_reward, local_groups, "
+                "external_groups, seconds, report) VALUES (1, ?, 0, 0.3, 0.25, 0.3, ?, 1, 0, 1, '{}')",
+                (number, others),
+            )
+    first.close()
+    database = Database(path, 0)
+    with database.reading() as db:
+        assert db.execute("SELECT swarm_mine FROM rounds ORDER BY round").fetchall() == [(None,), (0.25,)]
+    database.close()
+
+
 def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     Database(path, 0).close()

@@ -97,7 +97,7 @@ class FactRequests:
     async def _checks(self) -> list[Check]:
         """Of the node itself."""
         deadline = time.monotonic() + _JOIN_SECONDS
-        while self._side.info(()).state == "joining" and time.monotonic() < deadline:
+        while self._side.info().state == "joining" and time.monotonic() < deadline:
             await asyncio.sleep(_LOOK_SECONDS)
         gate = self._node.gate
         works = Check("node", "good", f"It answers ({gate.state.value}): {gate.reason}")
@@ -106,7 +106,7 @@ class FactRequests:
         orders = self._node.orders
         held = None if gate.is_open else orders.decision.held
         may = computing([gate.why, *([held] if held and held != gate.why else [])], orders.here, time.time())
-        return [works, may, *await swarm_checks(self._node.settings, self._side.info(()), self._side.test)]
+        return [works, may, *await swarm_checks(self._node.settings, self._side.info(), self._side.test)]
 
     async def model(self, request: GetModelInfo) -> ModelInfo:
         return await asyncio.to_thread(self._model)

@@ -21,7 +21,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning.plan import mix_in_force, tasks_in_training, tasks_of_interest
+from sapo_desktop.learning.plan import mix_in_force, tasks_in_training
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.service import QuestionRef
@@ -78,7 +78,7 @@ class Requests:
         overrides: dict[str, str],
         publish: Callable[[Event], None],
         notices: Callable[[], list[Notice]],
-        follow: Callable[[Settings], None],
+        follow: Callable[[Settings, bool], None],
         tasks_changed: Callable[[], None],
         quit: Callable[[], None],
         updates: Updates,
@@ -180,7 +180,6 @@ class Requests:
     # -- state ---------------------------------------------------------------------------------------------
 
     async def get_status(self, request: requests.GetStatus) -> replies.Status:
-        await self._look()
         return self.status()
 
     def status(self) -> replies.Status:
@@ -255,19 +254,11 @@ class Requests:
     # -- the swarm -----------------------------------------------------------------------------------------
 
     async def get_swarm(self, request: requests.GetSwarm) -> replies.SwarmIs:
-        await self._look()
         return replies.SwarmIs(info=self._swarm_info())
-
-    async def _look(self) -> None:
-        await self._side.look(self._interest())
-
-    def _interest(self) -> tuple[TaskKey, ...]:
-        node = self._node
-        return tasks_of_interest(node.settings, node.counters, node.levels)
 
     def _swarm_info(self) -> SwarmInfo:
         node = self._node
-        info = self._side.info(self._interest())
+        info = self._side.info()
         lasting = node.keeper.lasting
         return msgspec.structs.replace(info, used_total=lasting.used, helped=lasting.helped)
 

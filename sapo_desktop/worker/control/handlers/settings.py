@@ -65,8 +65,8 @@ class SettingsRequests:
 
     Args:
         overrides: settings that the command line of this run named; those that are to be kept for good leave it.
-        follow: told what is kept now; a node of that takes the place of one that does not hold it all, once its round
-            in hand is done.
+        follow: told what is kept now, and whether at once; a node of that takes the place of one that does not hold it
+            all, else once its current round is done.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class SettingsRequests:
         folder: DataFolder,
         overrides: dict[str, str],
         publish: Callable[[Event], None],
-        follow: Callable[[Settings], None],
+        follow: Callable[[Settings, bool], None],
         updates: Updates,
     ) -> None:
         self._node = node
@@ -135,7 +135,8 @@ class SettingsRequests:
             for key in request.values if request.for_good else ():
                 self._overrides.pop(key, None)
             try:
-                return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
+                kept = settings_file.apply(self.kept(), request.values)
+                return await self._take(kept, set(request.values), at_once=request.at_once)
             except SapoError:
                 self._overrides.update(said)  # refused: this run goes on as it was
                 raise
@@ -145,7 +146,7 @@ class SettingsRequests:
         async with self._one_change:
             return await self._take(settings_file.reset(self.kept(), keys), set(keys))
 
-    async def _take(self, settings: Settings, keys: set[str]) -> Ok:
+    async def _take(self, settings: Settings, keys: set[str], *, at_once: bool = False) -> Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         if "tasks" in keys:
             parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
@@ -181,11 +182,11 @@ class SettingsRequests:
         await self._side.follow(node.settings)
         if keys & OF_UPDATES:
             self._updates.follow()
-        notes = self._notes(keys)
+        notes = self._notes(keys, at_once=at_once)
         if node.orders.decision.threads != threads:
             now = node.orders.decision.threads
             notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
-        self._follow(wanted)
+        self._follow(wanted, at_once)
         advice = await asyncio.to_thread(doubts, settings, keys, node.engine.held)
         return Ok(text=joined([sentence("Saved."), *notes, *advice]), advice=joined(advice) if advice else "")
 
@@ -203,12 +204,12 @@ class SettingsRequests:
         gave = [host.give_way(low) for host in hosts]  # each, whatever the one before could do
         return all(gave)
 
-    def _notes(self, keys: set[str]) -> list[Text]:
+    def _notes(self, keys: set[str], *, at_once: bool) -> list[Text]:
         """What a person should know of these changes."""
         late = self._differing(keys & NEEDS_RENEWAL)
         notes: list[Text] = []
-        if late and self._node.gate.is_open:
-            notes.append(sentence("{settings}: taken up once the round in hand is done.", settings=", ".join(late)))
+        if late and self._node.gate.is_open and not at_once:
+            notes.append(sentence("{settings}: taken up once the current round is done.", settings=", ".join(late)))
         elif late:
             notes.append(sentence("{settings}: taken up now.", settings=", ".join(late)))
         if self._differing(keys & {_PRIORITY}):

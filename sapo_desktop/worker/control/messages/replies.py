@@ -279,6 +279,7 @@ class Curve(Message, frozen=True):
     swarm_low: list[float | None]
     swarm_high: list[float | None]
     swarm_peers: list[int | None]
+    swarm_mine: list[float | None]
     silo: list[bool | None]
     model: list[int]
     """Place in `models` of the one that played the round."""

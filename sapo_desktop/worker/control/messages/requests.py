@@ -119,6 +119,8 @@ class SetSettings(Message, frozen=True):
     values: dict[str, str]
     for_good: bool = False
     """They hold in this run too where its command line said otherwise."""
+    at_once: bool = False
+    """What needs another node does not wait for the current round, which is left out."""
 
 
 class ResetSettings(Message, frozen=True):

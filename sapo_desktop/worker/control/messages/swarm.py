@@ -6,7 +6,6 @@ from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.sentences import Text
 
 SwarmState = Literal["silo", "joining", "failed", "alone", "linked"]
@@ -87,7 +86,6 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How many networks that dial in have another clock than the one in use; 0 where most have the same."""
     notices: list[Text] = []
     """What a person should know about links and identities, a sentence each."""
-    reward: SwarmReward | None = None
     warnings: list[Text] = []
     """What keeps the draw from being a fair sample, a sentence each: one source for most of it."""
     used_total: int = 0

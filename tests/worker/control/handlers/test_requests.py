@@ -80,7 +80,7 @@ def requests(
         overrides=overrides or {},
         publish=scene.publish,
         notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
-        follow=lambda settings: None,
+        follow=lambda settings, at_once: None,
         tasks_changed=lambda: None,
         updates=Updates(Looker(DataFolder.at(folder)), lambda: scene.node.settings, lambda: True, scene.publish),
         quit=lambda: scene.events.append(Stopping(failed=False, reason="asked")),

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.worker.control import notices
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.store import notices
-from sapo_desktop.worker.store.notices import KeptNotices
+from sapo_desktop.worker.control.notices import KeptNotices
 
 
 def said(number: int) -> Notice:
