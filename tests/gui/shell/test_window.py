@@ -111,7 +111,7 @@ def test_the_state_is_one_sentence_with_its_reason_everywhere(qtbot: QtBot) -> N
 
 
 def test_silo_is_shown_so_that_nobody_can_miss_it(qtbot: QtBot) -> None:
-    window, bridge = a_window(qtbot, a_view())
+    window, bridge = a_window(qtbot, a_view(peers="wss://relay.example:8765"))
     assert window._strip.isVisible() and window._side.silo.isChecked()
     window._side.silo.click()
     assert bridge.asked_for(SetSilo) == [SetSilo(on=False)]
