@@ -611,7 +611,7 @@
     </message>
     <message>
         <source>Your answers helped</source>
-        <translation>Deine Antworten halfen</translation>
+        <translation>Antworten halfen</translation>
     </message>
     <message>
         <source>All rounds</source>
@@ -5435,7 +5435,7 @@
     </message>
     <message>
         <source>None of the held-out questions is of the level {level}.</source>
-        <translation>Keine der zurückgehaltenen Fragen hat die Stufe {level}.</translation>
+        <translation>Keine der Prüffragen hat die Stufe {level}.</translation>
     </message>
     <message>
         <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
@@ -8251,7 +8251,7 @@
     </message>
     <message>
         <source>In the chart: + and - zoom, arrows move, Home shows everything</source>
-        <translation>Im Diagramm: + und - vergrößern und verkleinern, Pfeiltasten verschieben, Pos1 zeigt alles</translation>
+        <translation>Im Diagramm: Plus und Minus vergrößern und verkleinern, Pfeiltasten verschieben, Pos1 zeigt alles</translation>
     </message>
 </context>
 </TS>

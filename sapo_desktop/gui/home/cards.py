@@ -29,7 +29,7 @@ from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas
 from sapo_desktop.worker.control.messages.requests import GetAhas
 
-_SHOWN = 3
+_SHOWN = 2
 """Milestones, the newest of the tasks first solved after a peer's answer among them."""
 
 
