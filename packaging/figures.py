@@ -123,9 +123,9 @@ def module_of(file: Path) -> str:
 
 
 def largest(figures: Sequence[Figure]) -> list[Figure]:
-    """Of figures named SCRIPT.FAMILY.MEASURE the largest of each measure."""
+    """Of figures named SCRIPT.FAMILY.MEASURE that have a goal the largest of each measure."""
     found: dict[str, Figure] = {}
-    for figure in figures:
+    for figure in filter(lambda one: one.goal, figures):
         _, family, measure = figure.name.split(".", 2)
         if measure not in found or figure.value > found[measure].value:
             found[measure] = msgspec.structs.replace(figure, name=f"largest of all families, {measure} ({family})")

@@ -228,7 +228,6 @@ class SwarmSide:
         """The same once it has joined: one that joins yet is not stopped halfway."""
         return self.hosts if self.member else []
 
-
     # -- taking part -----------------------------------------------------------------------------------------
 
     async def _take_part(self, settings: Settings) -> None:

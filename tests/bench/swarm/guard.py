@@ -214,7 +214,7 @@ def slide_figure(evaluations: int, given: Namespace) -> Figure:
     seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
     found = sorted(d for seed in seeds if (d := slide_delay(AS_MEASURED, seed, given.questions, evaluations)))
     late = found[min(len(found) - 1, int(0.95 * len(found)))]
-    name = f"evaluations until 95% of slides of {100 * SLIDE:.0f} points over {evaluations} are found, as measured"
+    name = f"evaluations until 95% of slides are found, over {evaluations}"
     return at_most(name, late, "evaluations", 1.5 * evaluations, f"median {found[len(found) // 2]}")
 
 
