@@ -8174,8 +8174,8 @@
         <translation>nimm die Zeile heraus.</translation>
     </message>
     <message>
-        <source>Continue with it</source>
-        <translation>Damit weitermachen</translation>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
     </message>
     <message>
         <source>Do not show this again</source>

@@ -15,7 +15,7 @@ from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, Picture
-from sapo_desktop.gui.widgets.text import Elided, Label, Reading, Tone, set_tooltip
+from sapo_desktop.gui.widgets.text import Elided, Label, Reading, Tone
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
@@ -80,13 +80,10 @@ class MilestonesCard(Card):
 
 
 def _line(parent: QWidget, aha: Aha) -> QWidget:
-    text = tr("First solved: {task}").format(task=task_name(aha.task))
-    button = Button(text, lambda: show_aha(parent, aha), kind="inline", icon="spark")
     about = tr("Round {round}, after a peer's answer had been learned from: after, not because of. Show both answers.")
-    button.setProperty("dense", "true")
-    button.setAccessibleDescription(about.format(round=numbers.count(aha.round)))
-    set_tooltip(button, button.accessibleDescription())
-    return button
+    button = IconButton("spark", about.format(round=numbers.count(aha.round)), lambda: show_aha(parent, aha))
+    text = Elided(tr("First solved: {task}").format(task=task_name(aha.task)))
+    return holding(row(button, (text, 1), spacing=0.25))
 
 
 def show_aha(parent: QWidget, aha: Aha) -> None:

@@ -11,7 +11,7 @@ from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.widgets.bars import legend
 from sapo_desktop.gui.widgets.buttons import IconButton, Segments
 from sapo_desktop.gui.widgets.charts import CurveChart, LineSample, played_in_both, words_at
-from sapo_desktop.gui.widgets.layout import Card, Flow, row
+from sapo_desktop.gui.widgets.layout import Card, Flow
 from sapo_desktop.gui.widgets.notes import Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
@@ -52,8 +52,6 @@ class ChartCard(Card):
         self._range.chosen.connect(self._show_range)
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
         self._words = Label("", "caption")
-        # Two lines' room: what is pointed at changes its length, and nothing may move for it.
-        self._words.setMinimumHeight(3 * theme.pixels("caption"))
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._tables = {
             "skill": Table(tr("Held-out scores"), _score_headings(view), rows_shown=9),
@@ -70,17 +68,24 @@ class ChartCard(Card):
         for part in parts:
             self._stack.addWidget(part)
         self._stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self._stack.setMinimumHeight(theme.scaled(_LOWEST))
-        self._stack.setMaximumHeight(theme.scaled(_HIGHEST))
+        self._fit()
+        theme.looks().changed.connect(self._fit)
         self._legends = self._make_legends()
         lines = Flow(*(one for of_kind in self._legends.values() for one in of_kind), spacing=18)
         self._about = Label("", "caption")
-        self.add(row((self.shown, 1), self._range, self._as_table), lines, (self._stack, 1), self._words, self._about)
+        self.add(Flow(self.shown, self._range, self._as_table), lines, (self._stack, 1), self._words, self._about)
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
         self.chart.row_pointed.connect(self._point)
         self._point(None)
+
+    def _fit(self) -> None:
+        """The chart takes what height the page has, within bounds that grow with the text."""
+        # Room for some lines: what is pointed at changes its length, and nothing may move for it.
+        self._words.setMinimumHeight(round(3.6 * theme.pixels("caption")))
+        self._stack.setMinimumHeight(theme.scaled(_LOWEST))
+        self._stack.setMaximumHeight(theme.scaled(_HIGHEST))
 
     def _make_legends(self) -> dict[str, list[QWidget]]:
         solid, dashes = Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine

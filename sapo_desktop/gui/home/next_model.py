@@ -25,7 +25,7 @@ class NextModelCard(Banner):
     """See the module. It can be put away for good."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
-        super().__init__(tone="accent", action=tr("Continue with it"), on_press=self._go_on)
+        super().__init__(tone="accent", action=tr("Use it"), on_press=self._go_on)
         self._view, self._bridge = view, bridge
         self._offered: ModelBadge | None = None
         self._fetching = ""

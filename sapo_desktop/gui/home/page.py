@@ -260,7 +260,7 @@ class Counts(QWidget):
             *(self._held_out, self._here, self._peers),
             *(self._rounds, self._answers, self._drawn, self._energy),
         ]
-        self._box = Columns(*self._figures, narrowest=126, most=6, shares=(3, 3, 2, 2, 2, 2))
+        self._box = Columns(*self._figures, narrowest=150, most=6, shares=(3, 3, 2, 2, 2, 2))
         self._silo: bool | None = None
         self.setLayout(column(self._box))
 

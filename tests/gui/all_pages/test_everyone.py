@@ -94,9 +94,10 @@ def can_be_reached(widget: QWidget) -> bool:
 
 
 def is_a_stop(widget: QWidget) -> bool:
-    """A group of radio buttons, or of segments, is one stop: arrow keys go on within it."""
+    """A group of radio buttons, of segments or of pages is one stop: arrow keys go on within it."""
     group = getattr(widget, "group", lambda: None)()
-    exclusive = group is not None and group.exclusive()
+    alone = getattr(widget, "autoExclusive", lambda: False)()
+    exclusive = group.exclusive() if group is not None else alone
     return not exclusive and widget.parentWidget() is not None
 
 

@@ -25,11 +25,11 @@ from sapo_desktop.gui.shell.help import HelpSheet, what_it_is
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.try_it.page import TryPage
-from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layers import Line
 from sapo_desktop.gui.widgets.layout import Figure
-from sapo_desktop.gui.widgets.text import Reading
+from sapo_desktop.gui.widgets.text import Elided, Reading
 from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.link import Connecting, Ended, Lost, Mend
 from sapo_desktop.view.viewmodel import View
@@ -273,7 +273,8 @@ def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
     )  # fmt: skip
     window, _ = a_window(qtbot, view, {GetAhas: Ahas(items=[aha])})
     card = home(window)._milestones
-    (button,) = (one for one in card.findChildren(Button) if "Greatest common divisor, easy" in one.text())
+    assert "First solved: Greatest common divisor, easy" in {one.text() for one in card.findChildren(Elided)}
+    (button,) = card.findChildren(IconButton)
     button.click()
     sheet = card.findChild(Sheet)
     shown = {reading.accessibleName(): reading.toPlainText() for reading in sheet.findChildren(Reading)}

@@ -37,7 +37,7 @@ class Examiner(FakeExaminer):
 class Outside:
     """The swarm's side of a node that is in none; whoever has it dial is wrong."""
 
-    def info(self, tasks: tuple[str, ...]) -> SwarmInfo:
+    def info(self) -> SwarmInfo:
         return SwarmInfo(state="silo", reason="In silo: no network at all.")
 
     async def test(self, address: str) -> PeerAnswered:
