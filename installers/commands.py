@@ -47,7 +47,7 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
         sys.stderr.write(f"\n{error}\n")
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("\nStopped. The same command goes on from here.\n")
+        sys.stderr.write("\nStopped. The same command continues from here.\n")
         return 1
 
 

@@ -122,7 +122,7 @@ def _own(folder: Path, out: TextIO) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SetupError(
-            f"{folder} cannot be made ({error.strerror}). Look at the free space and its permissions."
+            f"{folder} cannot be made ({error.strerror}). Check the free space and its permissions."
         ) from error
     with alone(folder, out):
         yield
@@ -134,7 +134,7 @@ def _announcement(flavour: Flavour, fetched: int | None, needed: int, source: Pa
     way = f"from {source}" if source else f"over the network{minutes}"
     return (
         f"The engine pack for {flavour.name}: {size} {way}, {needed / 1000:.1f} GB of disk while it is installed. "
-        "It can be stopped at any time; the same command goes on.\n"
+        "It can be stopped at any time; the same command continues.\n"
     )
 
 
@@ -257,7 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"\n{error}\n")
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("\nStopped. The same command goes on from here.\n")
+        sys.stderr.write("\nStopped. The same command continues from here.\n")
         return 1
     return 0
 

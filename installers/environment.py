@@ -124,7 +124,7 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
     tool, python = find_tool(), environment_python(root)
     steps = 1 + len(_locks(root, purpose, flavour))
     progress = Progress(out, steps, root / ".cache" / "setup.log")
-    out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up goes on).\n")
+    out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up continues).\n")
     keep_open = [] if os.name == "nt" else [lock.fileno()]
 
     with progress.step(f"Environment ({tool.name}, Python {platform.python_version()})"):

@@ -136,7 +136,7 @@ def show() -> None:
     bar = ttk.Progressbar(frame, length=520, maximum=1.0)
     bar.grid(sticky="we")
     note.grid(sticky="w", pady=(4, 12))
-    note["text"] = "Once, some minutes. A set-up that was stopped goes on at the next start."
+    note["text"] = "Once, some minutes. A set-up that was stopped continues at the next start."
 
     def stop() -> None:
         print("stop", flush=True)
@@ -159,7 +159,7 @@ def show() -> None:
                 root.destroy()
                 return
             if line.startswith(FAILED):
-                now["text"], note["text"] = "It cannot go on.", line.removeprefix(FAILED).replace(END_OF_PART, "\n")
+                now["text"], note["text"] = "It cannot continue.", line.removeprefix(FAILED).replace(END_OF_PART, "\n")
                 button.configure(text="Close", command=root.destroy)
                 root.protocol("WM_DELETE_WINDOW", root.destroy)
                 return

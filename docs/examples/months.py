@@ -1,6 +1,6 @@
 """Write months.csv: 400 dates as computers write them, each with the name of its month.
 
-    python docs/examples/months.py > docs/examples/months.csv
+python docs/examples/months.py > docs/examples/months.csv
 """
 
 import csv

@@ -91,10 +91,6 @@
         <translation>Es gibt noch keinen besten Checkpoint: Er wird beim ersten Prüfwert bestimmt (Einstellung validate_every). Nimm `last` oder `base`.</translation>
     </message>
     <message>
-        <source>Sharing can be ended at any time. A new identity, with a new random number, cuts the tie to what was shared.</source>
-        <translation>Das Teilen lässt sich jederzeit beenden. Eine neue Identität mit einer neuen Zufallszahl löst das Band zu dem, was geteilt wurde.</translation>
-    </message>
-    <message>
         <source>{number}%</source>
         <translation>{number}&#xa0;%</translation>
     </message>
@@ -1487,14 +1483,6 @@
         <translation>Im lokalen Netz werden keine Knoten gesucht: {error}. Nenne einen Peer mit seiner Adresse.</translation>
     </message>
     <message>
-        <source>No peer is linked, and nobody else was found on the local network so far: training goes on alone. You can name a peer.</source>
-        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher niemand gefunden: Das Training geht allein weiter. Du kannst einen Peer nennen.</translation>
-    </message>
-    <message>
-        <source>No peer is linked: training goes on alone. Name one, or look for others on the local network.</source>
-        <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen, oder suche andere im lokalen Netz.</translation>
-    </message>
-    <message>
         <source>Price of a kilowatt-hour</source>
         <translation>Preis einer Kilowattstunde</translation>
     </message>
@@ -1599,12 +1587,48 @@
         <translation>Lernrate</translation>
     </message>
     <message>
+        <source>Make a new one to continue sharing.</source>
+        <translation>Mach eine neue, um weiter zu teilen.</translation>
+    </message>
+    <message>
         <source>Seed</source>
         <translation>Startwert</translation>
     </message>
     <message>
+        <source>Send your key, {key}, to the swarm&apos;s founder: `sapo-desktop peers admit KEY` makes a link there, and `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.</source>
+        <translation>Nenne deinen Schlüssel, {key}, dem, der den Schwarm gegründet hat: `sapo-desktop peers admit KEY` macht dort einen Link, und `sapo-desktop peers join LINK` (ein Relay: `relay --invite LINK`) folgt ihm hier.</translation>
+    </message>
+    <message>
+        <source>Start in the tray when you log in, and continue what the node was doing.</source>
+        <translation>Beim Anmelden im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
+    </message>
+    <message>
+        <source>The server at {url} seems to have another model: its tokens do not spell its text in this model&apos;s vocabulary. Check whether both are the same. Until then answers are encoded here, and learned from without importance weights.</source>
+        <translation>Der Server bei {url} scheint ein anderes Modell zu haben: Seine Tokens ergeben im Wortschatz des hiesigen Modells nicht seinen Text. Sieh nach, ob beide gleich sind. Bis dahin werden Antworten hier kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
+    </message>
+    <message>
+        <source>The settings file has values that this version decides automatically: {values}. You need not do anything.</source>
+        <translation>Die Einstellungsdatei hat Werte, über die diese Version selbst entscheidet: {values}. Du musst nichts tun.</translation>
+    </message>
+    <message>
+        <source>What a node in the swarm does on a connection that is paid by volume. Pause also leaves the swarm.</source>
+        <translation>Was ein Knoten im Schwarm bei einem Anschluss tut, der nach Menge bezahlt wird: eine Pause verlässt auch den Schwarm.</translation>
+    </message>
+    <message>
+        <source>What a working node does when the computer runs on battery.</source>
+        <translation>Was ein arbeitender Knoten tut, wenn der Computer am Akku läuft.</translation>
+    </message>
+    <message>
+        <source>What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you stop. Limits: the limits on threads, processor and traffic apply only until then. Continue: they always apply.</source>
+        <translation>Was ein arbeitender Knoten tut, während du Tastatur oder Maus benutzt. Pause: Er wartet, bis du 10 Minuten lang nichts getan hast. Grenzen: threads, processor_percent und die Grenzen des Datenverkehrs gelten nur bis dahin. Weitermachen: Sie gelten immer.</translation>
+    </message>
+    <message>
         <source>What answers</source>
         <translation>Was antwortet</translation>
+    </message>
+    <message>
+        <source>What is published is in the public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn.</source>
+        <translation>Was veröffentlicht ist, ist gemeinfrei (CC0): Jeder darf es behalten und weitergeben, und es lässt sich nicht zurückrufen.</translation>
     </message>
     <message>
         <source>What learns</source>
@@ -1639,36 +1663,12 @@
         <translation>Threads zum Rechnen; 0: die Hälfte der Kerne.</translation>
     </message>
     <message>
-        <source>Give way to every other program.</source>
-        <translation>Jedem anderen Programm den Vortritt lassen.</translation>
-    </message>
-    <message>
-        <source>What a working node does when the computer loses its power supply.</source>
-        <translation>Was ein arbeitender Knoten tut, wenn der Computer seine Stromversorgung verliert.</translation>
-    </message>
-    <message>
         <source>No network at all.</source>
         <translation>Gar kein Netz.</translation>
     </message>
     <message>
-        <source>Publish own answers to the swarm: under CC0, for everybody, not to be called back.</source>
-        <translation>Eigene Antworten dem Schwarm veröffentlichen: unter CC0, für alle, nicht zurückzuholen.</translation>
-    </message>
-    <message>
-        <source>A name that stands beside shared answers; no secret.</source>
-        <translation>Ein Name, der neben geteilten Antworten steht; kein Geheimnis.</translation>
-    </message>
-    <message>
         <source>Find nodes on the local network, and show this one there.</source>
         <translation>Knoten im lokalen Netz finden und diesen dort zeigen.</translation>
-    </message>
-    <message>
-        <source>HOST:PORT to take links at; empty: this node only dials.</source>
-        <translation>HOST:PORT, an dem Verbindungen angenommen werden; leer: Dieser Knoten wählt nur andere an.</translation>
-    </message>
-    <message>
-        <source>Address to tell other peers, wss://HOST:PORT, so that they dial this node.</source>
-        <translation>Adresse, die anderen Peers genannt wird, wss://HOST:PORT, damit sie diesen Knoten anwählen.</translation>
     </message>
     <message>
         <source>Families to train on, with or without a level, by comma; &apos;all&apos; for every family.</source>
@@ -4386,6 +4386,10 @@
         <translation>(Import)</translation>
     </message>
     <message>
+        <source>A bug ended this node&apos;s part in the swarm ({error}). Training continues alone; switch silo on and off to join again.</source>
+        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; schalte das Silo ein und wieder aus, um wieder beizutreten.</translation>
+    </message>
+    <message>
         <source>A container grants {size} of memory.</source>
         <translation>Ein Container gewährt {size} Speicher.</translation>
     </message>
@@ -4396,6 +4400,10 @@
     <message>
         <source>A model named {name} is installed already: remove that one first.</source>
         <translation>Ein Modell namens {name} ist schon installiert: Entferne es zuerst.</translation>
+    </message>
+    <message>
+        <source>A name shown with shared answers; no secret.</source>
+        <translation>Ein Name, der mit geteilten Antworten gezeigt wird; kein Geheimnis.</translation>
     </message>
     <message>
         <source>A newcomer is admitted by its key of 64 hex digits.</source>
@@ -4456,6 +4464,10 @@
     <message>
         <source>Accept its licence at {page} with the account of your token, or set another token.</source>
         <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token.</translation>
+    </message>
+    <message>
+        <source>Address that other peers get for linking to this node, wss://HOST:PORT.</source>
+        <translation>Adresse, unter der andere Peers diesen Knoten erreichen, wss://HOST:PORT.</translation>
     </message>
     <message>
         <source>An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out).</source>
@@ -4542,6 +4554,10 @@
         <translation>Kettenrechnung</translation>
     </message>
     <message>
+        <source>Check once a day for a newer version, except in silo. Nothing is installed.</source>
+        <translation>Einmal am Tag nach einer neueren Version sehen, nie im Silo. Installiert wird nichts.</translation>
+    </message>
+    <message>
         <source>Check that server and remote_url.</source>
         <translation>Prüfe diesen Server und remote_url.</translation>
     </message>
@@ -4556,6 +4572,10 @@
     <message>
         <source>Checkpoint {number} is of another model: choose that model first.</source>
         <translation>Checkpoint {number} gehört zu einem anderen Modell: Wähle zuerst dieses Modell.</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} was damaged ({reason}) and moved to {path}. The node continues from the newest one that is whole.</source>
+        <translation>Checkpoint {number} war beschädigt ({reason}) und wurde nach {path} verschoben. Der Knoten macht beim neuesten heilen weiter.</translation>
     </message>
     <message>
         <source>Columns that are not used: {names}.</source>
@@ -4600,6 +4620,14 @@
     <message>
         <source>Ending.</source>
         <translation>Wird beendet.</translation>
+    </message>
+    <message>
+        <source>Engine that answers. Auto: PyTorch if it also learns, otherwise llama.cpp. Remote: the server at remote_url.</source>
+        <translation>Das Programm, das antwortet. Automatisch: PyTorch, wenn es auch lernt, sonst llama.cpp. Server: der unter remote_url.</translation>
+    </message>
+    <message>
+        <source>Engine that learns. Auto: PyTorch, or none if memory or the GGUF file allows answering only.</source>
+        <translation>Das Programm, das lernt. Automatisch: PyTorch; keines, wenn Speicher oder GGUF-Datei nur das Antworten zulassen.</translation>
     </message>
     <message>
         <source>Equations with one unknown</source>
@@ -4658,8 +4686,8 @@
         <translation>Alle Gewichte zu trainieren braucht float32. Setze das Zahlenformat auf float32, oder nutze LoRA.</translation>
     </message>
     <message>
-        <source>GB of the graphics card&apos;s memory to plan with, above which PyTorch gets no more; 0: what is free there.</source>
-        <translation>GB des Grafikkartenspeichers, mit denen geplant wird und über die hinaus PyTorch nichts bekommt; 0: was dort frei ist.</translation>
+        <source>{url} has more than {most} bytes, so it is not read. Try again later, or check the program&apos;s page.</source>
+        <translation>{url} hat mehr als {most} Bytes und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>GGUF can be written for models of type {known}, not {kind}; export as `merged`.</source>
@@ -4686,32 +4714,12 @@
         <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, darum wird nichts heruntergeladen: Nimm es erst heraus.</translation>
     </message>
     <message>
-        <source>How peers&apos; groups are weighed: guarded learns from their right answers only, the paper&apos;s way from all.</source>
-        <translation>Wie die Gruppen der Peers gewichtet werden: „Vorsichtig“ lernt nur aus ihren richtigen Antworten, „Wie im Fachartikel“ aus allen.</translation>
-    </message>
-    <message>
-        <source>If you share, the answers of its model are published, and cannot be called back.</source>
-        <translation>Wenn du teilst, werden die Antworten seines Modells veröffentlicht und lassen sich nicht zurückrufen.</translation>
-    </message>
-    <message>
-        <source>If you share, the node publishes the answers of its model under its key, and those that you type where it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, the time in steps of ten minutes, and a random number of this installation.</source>
-        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
-    </message>
-    <message>
         <source>Importing {path}.</source>
         <translation>{path} wird importiert.</translation>
     </message>
     <message>
         <source>In silo nothing leaves this computer.</source>
         <translation>Im Silo verlässt nichts diesen Computer.</translation>
-    </message>
-    <message>
-        <source>In the swarm, the computers to which this node links see its internet address, its key, the version of the program and the time of its clock. They are told which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and a label if you gave yourself one. If you announce an address (`announce`), others pass it on.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und die Zeit seiner Uhr. Sie erfahren, welche Aufgaben er kennt und zu welchen er Antworten möchte, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er benutzt hat, und einen Beinamen, wenn du dir einen gegeben hast. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
-    </message>
-    <message>
-        <source>In the swarm, the computers to which this one links see its internet address and how far it has learned.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er gelernt hat.</translation>
     </message>
     <message>
         <source>It ended without a word.</source>
@@ -4746,12 +4754,20 @@
         <translation>Tritt dem Schwarm bei: {done} von {count} Aufgaben verglichen</translation>
     </message>
     <message>
+        <source>Keep the computer from going to sleep while it computes on mains power.</source>
+        <translation>Den Computer nicht von selbst einschlafen lassen, während er am Stromnetz rechnet.</translation>
+    </message>
+    <message>
         <source>Least common multiple</source>
         <translation>Kleinstes gemeinsames Vielfaches</translation>
     </message>
     <message>
         <source>Left out, as no part of a model or able to carry programs: {names}.</source>
         <translation>Weggelassen, weil es nicht zu einem Modell gehört oder Programme enthalten kann: {names}.</translation>
+    </message>
+    <message>
+        <source>Let all other programs go first.</source>
+        <translation>Jedem anderen Programm den Vortritt lassen.</translation>
     </message>
     <message>
         <source>Letters are read as {encoding}.</source>
@@ -4778,10 +4794,6 @@
         <translation>Verbindungen werden angenommen. Andere erreichen diesen Knoten mit dem Namen oder der Adresse dieses Computers anstelle von {host}: {address}</translation>
     </message>
     <message>
-        <source>Longest answer in tokens; 0: it follows the lengths that the model needs.</source>
-        <translation>Längste Antwort in Tokens; 0: Sie richtet sich nach den Längen, die das Modell braucht.</translation>
-    </message>
-    <message>
         <source>Meta&apos;s licence has to be accepted on the hub first.</source>
         <translation>Metas Lizenz muss zuerst beim Hub angenommen werden.</translation>
     </message>
@@ -4790,12 +4802,40 @@
         <translation>Modelle vom Typ {kind} werden nicht unterstützt, wenn sie ungewöhnliche Schichten haben (gleitende Fenster etwa). Wähle ein anderes Modell.</translation>
     </message>
     <message>
+        <source>Most GB of disk for this node&apos;s folder and the models; 0: no limit. Above it, older checkpoints are deleted, then the oldest answers. The best checkpoint is kept.</source>
+        <translation>So viele GB auf der Platte höchstens für den Ordner dieses Knotens und die Modelle; 0: keine Grenze. Darüber werden ältere Checkpoints gelöscht, dann die ältesten Antworten. Der beste Checkpoint bleibt.</translation>
+    </message>
+    <message>
+        <source>Most GB of memory for all processes of this node together; 0: no limit. Above it, the model is reloaded with smaller batches.</source>
+        <translation>So viele GB Speicher dürfen alle Prozesse dieses Knotens zusammen höchstens haben; 0: keine Grenze. Darüber wird das Modell mit kleineren Portionen neu geladen.</translation>
+    </message>
+    <message>
+        <source>Most GB of the graphics card&apos;s memory to use, a hard limit for PyTorch; 0: all that is free.</source>
+        <translation>So viele GB des Grafikkartenspeichers höchstens, für PyTorch eine harte Grenze; 0: alles, was frei ist.</translation>
+    </message>
+    <message>
+        <source>Most KB a second received from peers and for models; 0: no limit.</source>
+        <translation>KB in der Sekunde, die höchstens von Peers und an Modellen kommen; 0: keine Grenze.</translation>
+    </message>
+    <message>
+        <source>Most KB a second sent to peers, over all links; 0: no limit.</source>
+        <translation>KB in der Sekunde, die höchstens an Peers gehen, über alle Verbindungen; 0: keine Grenze.</translation>
+    </message>
+    <message>
         <source>Most answers are numbers, like {answer}, but they are compared as written: keep only the number if any way to write it is right.</source>
         <translation>Die meisten Antworten sind Zahlen wie {answer}, werden aber so verglichen, wie sie dastehen: Lass nur die Zahl stehen, wenn jede Schreibweise richtig ist.</translation>
     </message>
     <message>
+        <source>Most tokens of an answer; 0: adapts to what the model needs.</source>
+        <translation>Höchstzahl der Tokens einer Antwort; 0: Sie richtet sich danach, was das Modell braucht.</translation>
+    </message>
+    <message>
         <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
         <translation>Nenne den Server, der antworten soll: Stelle remote_url auf http://HOST:PORT (docs/remote.md).</translation>
+    </message>
+    <message>
+        <source>Never sent: the text of a question, the right answer, how an answer was marked, your name, your files.</source>
+        <translation>Nie gesendet: der Wortlaut einer Frage, die richtige Antwort, wie eine Antwort bewertet wurde, dein Name, deine Dateien.</translation>
     </message>
     <message>
         <source>Newer; its thinking is left off, as answers are short here.</source>
@@ -4814,6 +4854,22 @@
         <translation>In {folder} läuft kein Knoten.</translation>
     </message>
     <message>
+        <source>No peer is linked, and nobody else was found on the local network so far: training continues alone. You can name a peer.</source>
+        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher niemand gefunden: Das Training geht allein weiter. Du kannst einen Peer nennen.</translation>
+    </message>
+    <message>
+        <source>No peer is linked: nothing answers at {address} and {count} other addresses. Training continues alone.</source>
+        <translation>Kein Peer ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
+    </message>
+    <message>
+        <source>No peer is linked: nothing answers at {address}. Training continues alone.</source>
+        <translation>Kein Peer ist verbunden: Niemand antwortet unter {address}. Das Training geht allein weiter.</translation>
+    </message>
+    <message>
+        <source>No peer is linked: training continues alone. Name one, or look for others on the local network.</source>
+        <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen, oder suche andere im lokalen Netz.</translation>
+    </message>
+    <message>
         <source>No private swarm was founded here, so this node can admit nobody.</source>
         <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen.</translation>
     </message>
@@ -4824,10 +4880,6 @@
     <message>
         <source>No skill was lost for {count} held-out scores: learning goes on as before.</source>
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
-    </message>
-    <message>
-        <source>Nobody answers at {address}{through}: look whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
-        <translation>Niemand antwortet unter {address}{through}: Prüfe, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
     </message>
     <message>
         <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
@@ -4862,10 +4914,6 @@
         <translation>Eine Antwort, am Ende: Schreibe sie ohne {opening} und {closing}.</translation>
     </message>
     <message>
-        <source>Only letters, digits and signs of calculation may stand in an answer, in at most {most} bytes. Type it again without others.</source>
-        <translation>In einer Antwort dürfen nur Buchstaben, Ziffern und Rechenzeichen stehen, in höchstens {most} Bytes. Gib sie ohne andere noch einmal ein.</translation>
-    </message>
-    <message>
         <source>Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup</source>
         <translation>Hier wurde nur eingerichtet, was ein Relay braucht. Für einen Knoten richte auch das Übrige ein: python3 installers/bootstrap.py setup</translation>
     </message>
@@ -4880,6 +4928,18 @@
     <message>
         <source>Out of memory. {error}</source>
         <translation>Der Speicher ist voll. {error}</translation>
+    </message>
+    <message>
+        <source>Percentage of time in which the threads compute.</source>
+        <translation>Anteil der Zeit dieser Threads, in der der Knoten rechnet, in Prozent.</translation>
+    </message>
+    <message>
+        <source>Prefer questions that teach: levels that are sometimes solved, and questions that had right and wrong answers.</source>
+        <translation>Fragen bevorzugen, die etwas lehren: manchmal gelöste Stufen, und Fragen mit richtigen und falschen Antworten noch einmal.</translation>
+    </message>
+    <message>
+        <source>Price of a kilowatt-hour in your currency; 0: no cost is shown.</source>
+        <translation>Was eine Kilowattstunde kostet, in deiner Währung; 0: es werden keine Kosten gezeigt.</translation>
     </message>
     <message>
         <source>Prime factors</source>
@@ -4898,6 +4958,10 @@
         <translation>Aussagenlogik</translation>
     </message>
     <message>
+        <source>Publish your model&apos;s answers to the swarm, in the public domain (CC0). This cannot be withdrawn.</source>
+        <translation>Die Antworten deines Modells im Schwarm veröffentlichen, gemeinfrei (CC0). Das lässt sich nicht zurücknehmen.</translation>
+    </message>
+    <message>
         <source>Reasoning has at most {most} characters, so that every node takes it.</source>
         <translation>Eine Überlegung hat höchstens {most} Zeichen, damit jeder Knoten sie annimmt.</translation>
     </message>
@@ -4912,6 +4976,10 @@
     <message>
         <source>Relaying for {count} peers.</source>
         <translation>Vermittelt für {count} Peers.</translation>
+    </message>
+    <message>
+        <source>Reward of an answer. Strict: 1 if right, otherwise 0. Auto: also 0.1 if readable, until nine in ten are. Partial: the examiner&apos;s own score.</source>
+        <translation>Was eine Antwort einbringt. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: dasselbe, und 0,1 für eine lesbare Antwort, bis neun von zehn lesbar sind. Teilweise: die Bewertung des Prüfers.</translation>
     </message>
     <message>
         <source>Round {round} is in the history already; reconcile first.</source>
@@ -4934,10 +5002,6 @@
         <translation>Gespeichert.</translation>
     </message>
     <message>
-        <source>Seconds. No model whose round takes longer here is recommended.</source>
-        <translation>Sekunden. Kein Modell, dessen Runde hier länger dauert, wird empfohlen.</translation>
-    </message>
-    <message>
         <source>Sharing needs your consent.</source>
         <translation>Das Teilen braucht deine Zustimmung.</translation>
     </message>
@@ -4952,10 +5016,6 @@
     <message>
         <source>Starting</source>
         <translation>Startet</translation>
-    </message>
-    <message>
-        <source>Tell whoever founded the swarm your key, {key}: `sapo-desktop peers admit KEY` makes a link there, and `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.</source>
-        <translation>Nenne deinen Schlüssel, {key}, dem, der den Schwarm gegründet hat: `sapo-desktop peers admit KEY` macht dort einen Link, und `sapo-desktop peers join LINK` (ein Relay: `relay --invite LINK`) folgt ihm hier.</translation>
     </message>
     <message>
         <source>The adapter could not be handed to the generator</source>
@@ -4980,14 +5040,6 @@
     <message>
         <source>The checkpoint could not be begun</source>
         <translation>Der Checkpoint konnte nicht begonnen werden</translation>
-    </message>
-    <message>
-        <source>The checkpoint was trained with method &apos;{method}&apos;, the settings say &apos;{wanted}&apos;. Set the method it was made with, or start anew.</source>
-        <translation>Der Checkpoint wurde mit der Methode „{method}“ trainiert, die Einstellungen sagen „{wanted}“. Setze die Methode, mit der er gemacht wurde, oder fang neu an.</translation>
-    </message>
-    <message>
-        <source>The checkpoint was written for another model or another adapter size. Set the model, method and rank it was made with, or start anew.</source>
-        <translation>Der Checkpoint wurde für ein anderes Modell oder eine andere Adaptergröße geschrieben. Setze Modell, Methode und Rang, mit denen er gemacht wurde, oder fang neu an.</translation>
     </message>
     <message>
         <source>The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
@@ -5050,6 +5102,10 @@
         <translation>Der Generator sollte arbeiten, bevor ein Modell geladen war.</translation>
     </message>
     <message>
+        <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it continues with the one that is here.</source>
+        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
+    </message>
+    <message>
         <source>The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints and training are not affected.</source>
         <translation>Die Verlaufsdatenbank war beschädigt ({error}). Sie liegt jetzt unter {name}, und eine neue wurde begonnen; Checkpoints und Training betrifft das nicht.</translation>
     </message>
@@ -5066,12 +5122,36 @@
         <translation>Der Hub gibt {repository} nicht heraus ({status}): Es ist privat oder zugangsbeschränkt, oder es gibt keins dieses Namens. {advice}</translation>
     </message>
     <message>
+        <source>The keyring does not open, so this is a new identity. The old key in the keyring is no longer used.</source>
+        <translation>Der Schlüsselbund öffnet sich nicht, deshalb ist dies eine neue Identität. Was im Schlüsselbund liegt, wird nicht mehr benutzt.</translation>
+    </message>
+    <message>
         <source>The largest SmolLM2. No grouped heads: its KV cache is the biggest of all here.</source>
         <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
     </message>
     <message>
         <source>The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper</source>
         <translation>Die Liste der Aufgaben ist leer. Beispiel: --tasks gcd,lcm/middle,paper</translation>
+    </message>
+    <message>
+        <source>The list of versions cannot be read: {reason}. Try again later, or see the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist nicht lesbar: {reason}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The list of versions is not signed by a key that this build knows, so it is not used: someone may have changed it on the way. Try again on another network, or see the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist mit keinem Schlüssel unterschrieben, den dieses Programm kennt, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The list of versions is older than one that was seen here before, so it is not used: someone may hold the newer one back. Try again on another network, or see the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist älter als eine, die hier schon gesehen wurde, darum gilt sie nicht: Vielleicht hält jemand die neuere zurück. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The list of versions is signed by an old key that was replaced, so it is not used: someone may have changed it on the way. Try again on another network, or see the program&apos;s page.</source>
+        <translation>Die Liste der Versionen ist mit einem alten, abgelösten Schlüssel unterschrieben, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
+        <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), see the program&apos;s page.</source>
+        <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>The missing angle</source>
@@ -5106,8 +5186,32 @@
         <translation>Der neue Schlüssel kommt dorthin, wo der alte ist: Gib die Passphrase jener Datei an.</translation>
     </message>
     <message>
+        <source>The node continues for others.</source>
+        <translation>Der Knoten läuft für andere weiter.</translation>
+    </message>
+    <message>
         <source>The node of {folder} has ended.</source>
         <translation>Der Knoten von {folder} ist beendet.</translation>
+    </message>
+    <message>
+        <source>The node pauses while one of these programs runs, separated by commas: blender, steam.exe.</source>
+        <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
+    </message>
+    <message>
+        <source>The node restarts, so this was given up: ask again once it has started.</source>
+        <translation>Der Knoten startet neu, deshalb wurde dies abgebrochen: Frage noch einmal, sobald er gestartet ist.</translation>
+    </message>
+    <message>
+        <source>The node takes it up now, or once its current round is done.</source>
+        <translation>Der Knoten übernimmt es jetzt, oder sobald seine laufende Runde fertig ist.</translation>
+    </message>
+    <message>
+        <source>The node that ran here last did not end normally: {reason}. It continues from the last checkpoint.</source>
+        <translation>Der Knoten, der hier zuletzt lief, endete nicht von selbst: {reason}. Er macht beim letzten Checkpoint weiter.</translation>
+    </message>
+    <message>
+        <source>The node&apos;s saved state could not be read ({error}). It is waiting for your instructions.</source>
+        <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
     </message>
     <message>
         <source>The number format &apos;{name}&apos; is not known. Choose auto, {known}.</source>
@@ -5116,10 +5220,6 @@
     <message>
         <source>The passphrase needs at least {count} characters.</source>
         <translation>Die Passphrase braucht mindestens {count} Zeichen.</translation>
-    </message>
-    <message>
-        <source>The peers&apos; clocks differ from this one by more than twenty minutes: look at this computer&apos;s clock.</source>
-        <translation>Die Uhren der Peers gehen mehr als zwanzig Minuten anders als diese: Sieh nach der Uhr dieses Computers.</translation>
     </message>
     <message>
         <source>The question {task} with seed {seed} took too long to make and is left out.</source>
@@ -5136,10 +5236,6 @@
     <message>
         <source>The setting `proxy` cannot be used</source>
         <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
-    </message>
-    <message>
-        <source>The settings file has values that this version decides by itself: {values}. You need not do anything.</source>
-        <translation>Die Einstellungsdatei hat Werte, über die diese Version selbst entscheidet: {values}. Du musst nichts tun.</translation>
     </message>
     <message>
         <source>The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.</source>
@@ -5172,10 +5268,6 @@
     <message>
         <source>The starter&apos;s {name} is missing from {folder}; {repair}</source>
         <translation>{name} des Starters fehlt in {folder}; {repair}</translation>
-    </message>
-    <message>
-        <source>The swarm cannot be joined: {reason} Training goes on alone.</source>
-        <translation>Dem Schwarm lässt sich nicht beitreten: {reason} Das Training geht allein weiter.</translation>
     </message>
     <message>
         <source>The task family &apos;{name}&apos; has no level &apos;{level}&apos;; it has {known}.</source>
@@ -5222,16 +5314,20 @@
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you stop. Limits: threads, processor_percent and traffic limits hold only until then. Continue: they always hold.</source>
-        <translation>Was ein arbeitender Knoten tut, während du Tastatur oder Maus benutzt. Pause: Er wartet, bis du 10 Minuten lang nichts getan hast. Grenzen: threads, processor_percent und die Grenzen des Datenverkehrs gelten nur bis dahin. Weitermachen: Sie gelten immer.</translation>
-    </message>
-    <message>
-        <source>What an answer earns. Strict: 1 if it is right, else 0. Auto: the same, and 0.1 for a readable answer until nine in ten can be read. Partial: the examiner&apos;s own score.</source>
-        <translation>Was eine Antwort einbringt. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: dasselbe, und 0,1 für eine lesbare Antwort, bis neun von zehn lesbar sind. Teilweise: die Bewertung des Prüfers.</translation>
-    </message>
-    <message>
         <source>it must be a JSON object with `question` and `answer`</source>
         <translation>es muss ein JSON-Objekt mit `question` und `answer` sein</translation>
+    </message>
+    <message>
+        <source>it refuses this node&apos;s key; ask its operator, or take its address out of the list</source>
+        <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
+    </message>
+    <message>
+        <source>it shut this node out for a while, after messages that broke its rules; this node will try again</source>
+        <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen; dieser Knoten versucht es wieder</translation>
+    </message>
+    <message>
+        <source>its key is not the one that the address names; ask for the address again</source>
+        <translation>sein Schlüssel ist nicht der, den die Adresse nennt; frag noch einmal nach der Adresse</translation>
     </message>
     <message>
         <source>the answer is empty</source>
@@ -5274,10 +5370,6 @@
         <translation>1 Peer hat mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
     </message>
     <message>
-        <source>A bug ended this node&apos;s part in the swarm ({error}). Training goes on alone; switch silo on and off to join again.</source>
-        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; schalte das Silo ein und wieder aus, um wieder beizutreten.</translation>
-    </message>
-    <message>
         <source>A mirror may be at fault: set HF_ENDPOINT to another, or import the model from a folder.</source>
         <translation>Ein Spiegelserver kann schuld sein: Setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
     </message>
@@ -5306,28 +5398,12 @@
         <translation>Beantwortet Runde {round}; trainiert wird nichts</translation>
     </message>
     <message>
-        <source>Ask once a day, never in silo, whether a newer version is there. None is installed.</source>
-        <translation>Einmal am Tag fragen, ob eine neuere Version da ist, nie im Silo. Installiert wird keine.</translation>
-    </message>
-    <message>
-        <source>Checkpoint {number} was damaged ({reason}) and moved to {path}. The node goes on from the newest one that is whole.</source>
-        <translation>Checkpoint {number} war beschädigt ({reason}) und wurde nach {path} verschoben. Der Knoten macht beim neuesten heilen weiter.</translation>
-    </message>
-    <message>
         <source>Close other programs, or choose a smaller model.</source>
         <translation>Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
         <source>Figures are shown by prometheus-client, which is not installed: {command}</source>
         <translation>Zahlen zeigt prometheus-client, das nicht installiert ist: {command}</translation>
-    </message>
-    <message>
-        <source>GB of disk for this node&apos;s folder and the models; 0: no limit. Above it older checkpoints go, never the best, then the oldest kept answers.</source>
-        <translation>GB auf der Platte für den Ordner dieses Knotens und die Modelle; 0: keine Grenze. Darüber gehen ältere Checkpoints, nie der beste, dann die ältesten aufgehobenen Antworten.</translation>
-    </message>
-    <message>
-        <source>GB of memory that all of this node&apos;s processes may hold together; 0: no limit. Above it the model is loaded anew, with less at once.</source>
-        <translation>GB Speicher, die alle Prozesse dieses Knotens zusammen halten dürfen; 0: keine Grenze. Darüber wird das Modell neu geladen, mit weniger auf einmal.</translation>
     </message>
     <message>
         <source>Give a time above zero, such as 15m or 1h.</source>
@@ -5354,10 +5430,6 @@
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
-        <source>It computes nothing until you let it go on.</source>
-        <translation>Er rechnet nichts, bis du ihn weitermachen lässt.</translation>
-    </message>
-    <message>
         <source>It draws others&apos; answers and shares none of its own: that needs your consent.</source>
         <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung.</translation>
     </message>
@@ -5370,18 +5442,6 @@
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
     <message>
-        <source>KB a second that come from peers at most, and of models; 0: no limit.</source>
-        <translation>KB in der Sekunde, die höchstens von Peers und an Modellen kommen; 0: keine Grenze.</translation>
-    </message>
-    <message>
-        <source>KB a second that go to peers at most, over all links; 0: no limit.</source>
-        <translation>KB in der Sekunde, die höchstens an Peers gehen, über alle Verbindungen; 0: keine Grenze.</translation>
-    </message>
-    <message>
-        <source>Keep the computer from falling asleep by itself while it computes on mains power.</source>
-        <translation>Den Computer nicht von selbst einschlafen lassen, während er am Stromnetz rechnet.</translation>
-    </message>
-    <message>
         <source>Learned to answer a hard question</source>
         <translation>Hat gelernt, eine schwere Frage zu beantworten</translation>
     </message>
@@ -5392,10 +5452,6 @@
     <message>
         <source>Line {number} of {path} is no key: write its 64 hex digits.</source>
         <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
-    </message>
-    <message>
-        <source>Make a new one to go on sharing.</source>
-        <translation>Mach eine neue, um weiter zu teilen.</translation>
     </message>
     <message>
         <source>Memory is short: the reserve for other programs is used up. A smaller model leaves it to them.</source>
@@ -5412,14 +5468,6 @@
     <message>
         <source>No package is known for {name}. Choose another model.</source>
         <translation>Für {name} ist kein Paket bekannt. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>No peer is linked: nobody answers at {address} and {count} other addresses. Training goes on alone.</source>
-        <translation>Kein Peer ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
-    </message>
-    <message>
-        <source>No peer is linked: nobody answers at {address}. Training goes on alone.</source>
-        <translation>Kein Peer ist verbunden: Niemand antwortet unter {address}. Das Training geht allein weiter.</translation>
     </message>
     <message>
         <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
@@ -5466,8 +5514,20 @@
         <translation>Noch nicht sicher: {now} von 100 Fragen, am Anfang {base}.</translation>
     </message>
     <message>
+        <source>Nothing answers at {address}{through}: check whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
+        <translation>Niemand antwortet unter {address}{through}: Prüfe, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
+    </message>
+    <message>
+        <source>Nothing here can keep the computer awake: it may go to sleep, unless its power settings say otherwise.</source>
+        <translation>Nichts hier kann den Computer wach halten: Er kann von selbst einschlafen, wenn seine Energieeinstellungen nichts anderes sagen.</translation>
+    </message>
+    <message>
         <source>Nothing learns here before the engine pack is there.</source>
         <translation>Hier lernt nichts, bevor das Lernpaket da ist.</translation>
+    </message>
+    <message>
+        <source>Only letters, digits and arithmetic signs may stand in an answer, in at most {most} bytes. Type it again without others.</source>
+        <translation>In einer Antwort dürfen nur Buchstaben, Ziffern und Rechenzeichen stehen, in höchstens {most} Bytes. Gib sie ohne andere noch einmal ein.</translation>
     </message>
     <message>
         <source>Other programs take {share}% of the processor: this waits its turn.</source>
@@ -5478,16 +5538,16 @@
         <translation>Andere Relays haben ihre Sperren geändert; gesperrte Schlüssel: {count}.</translation>
     </message>
     <message>
+        <source>Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it continue.</source>
+        <translation>Nicht im Schwarm: Der Anschluss ist getaktet. An einem anderen tritt der Knoten wieder bei, oder wenn on_metered ihn weitermachen lässt.</translation>
+    </message>
+    <message>
         <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
         <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
     </message>
     <message>
         <source>Paused while you use the computer, until {minutes} min without keyboard and mouse</source>
         <translation>Pausiert, solange du den Computer benutzt, bis {minutes} min ohne Tastatur und Maus</translation>
-    </message>
-    <message>
-        <source>Programs during which the node pauses, by comma: blender, steam.exe.</source>
-        <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
     </message>
     <message>
         <source>Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment&apos;s; off: none.</source>
@@ -5500,10 +5560,6 @@
     <message>
         <source>Several models lie in {path}. Name one file: {names}.</source>
         <translation>In {path} liegen mehrere Modelle. Nenne eine Datei: {names}.</translation>
-    </message>
-    <message>
-        <source>Start the window in the tray when you log in, and go on with what the node did.</source>
-        <translation>Beim Anmelden das Fenster im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
     </message>
     <message>
         <source>The answers made ahead could not be read</source>
@@ -5538,10 +5594,6 @@
         <translation>Auf der Grafikkarte kann nicht gerechnet werden ({reason}).</translation>
     </message>
     <message>
-        <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it goes on with the one that is here.</source>
-        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
-    </message>
-    <message>
         <source>The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to checkpoint {number}, with {remedy} for a while.</source>
         <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler seines eigenen Rauschens: zurück zu Checkpoint {number}, eine Zeitlang mit {remedy}.</translation>
     </message>
@@ -5558,16 +5610,8 @@
         <translation>Der Schlüssel in {path} ist mit einer Passphrase verschlossen. Nenne eine Datei, in der er offen liegt.</translation>
     </message>
     <message>
-        <source>The keyring does not open, so this is a new identity. What the keyring holds is no longer used.</source>
-        <translation>Der Schlüsselbund öffnet sich nicht, deshalb ist dies eine neue Identität. Was im Schlüsselbund liegt, wird nicht mehr benutzt.</translation>
-    </message>
-    <message>
         <source>The keyring does not open: {reason}. {advice}</source>
         <translation>Der Schlüsselbund öffnet sich nicht: {reason}. {advice}</translation>
-    </message>
-    <message>
-        <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), look at the program&apos;s page.</source>
-        <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Name its model in remote_url (#MODEL), or set model.</source>
@@ -5610,24 +5654,8 @@
         <translation>Das nächste Ergebnis wird gerade ermittelt.</translation>
     </message>
     <message>
-        <source>The node goes on for others.</source>
-        <translation>Der Knoten läuft für andere weiter.</translation>
-    </message>
-    <message>
-        <source>The node starts anew, so this was given up: ask again once it has started.</source>
-        <translation>Der Knoten startet neu, deshalb wurde dies abgebrochen: Frage noch einmal, sobald er gestartet ist.</translation>
-    </message>
-    <message>
         <source>The node stopped: {reason}</source>
         <translation>Der Knoten ist stehen geblieben: {reason}</translation>
-    </message>
-    <message>
-        <source>The node takes it up now, or once its round in hand is done.</source>
-        <translation>Der Knoten übernimmt es jetzt, oder sobald seine laufende Runde fertig ist.</translation>
-    </message>
-    <message>
-        <source>The node that ran here last did not end by itself: {reason}. It continues from the last checkpoint.</source>
-        <translation>Der Knoten, der hier zuletzt lief, endete nicht von selbst: {reason}. Er macht beim letzten Checkpoint weiter.</translation>
     </message>
     <message>
         <source>The own tasks cannot be kept</source>
@@ -5636,6 +5664,10 @@
     <message>
         <source>The own tasks cannot be removed</source>
         <translation>Die eigenen Aufgaben lassen sich nicht entfernen</translation>
+    </message>
+    <message>
+        <source>The peers&apos; clocks differ from this one by more than twenty minutes: check this computer&apos;s clock.</source>
+        <translation>Die Uhren der Peers gehen mehr als zwanzig Minuten anders als diese: Sieh nach der Uhr dieses Computers.</translation>
     </message>
     <message>
         <source>The proxy {proxy} ({source}) cannot be reached: {reason}. Check whether it runs, or correct {source}.</source>
@@ -5666,16 +5698,20 @@
         <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
     </message>
     <message>
-        <source>The start at login could not be changed ({error}): look at the permissions of that place.</source>
-        <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
-    </message>
-    <message>
         <source>The swarm is joined once the keyring is open. {reason}</source>
         <translation>Der Schwarm wird betreten, sobald der Schlüsselbund offen ist. {reason}</translation>
     </message>
     <message>
         <source>The tokenizer in {path} has token {token}, and the weights end at {last}: they do not belong together. Get the folder again, whole.</source>
         <translation>Der Tokenizer in {path} hat das Token {token}, und die Gewichte enden bei {last}: Sie gehören nicht zusammen. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>The training engine is not installed yet, and the settings need it. Get the engine pack, then start the node again.</source>
+        <translation>Was lernt, ist hier noch nicht installiert, und die Einstellungen brauchen es. Hol das Lernpaket und starte den Knoten dann neu.</translation>
+    </message>
+    <message>
+        <source>The training engine is not installed yet, so this node only answers. To have it learn, get the engine pack, then start the node again.</source>
+        <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket und starte den Knoten dann neu.</translation>
     </message>
     <message>
         <source>The weights in {path} have names of another kind ({found} in place of {name}): they are a part of a larger model, or an unfinished conversion. Choose another version of the model.</source>
@@ -5710,6 +5746,10 @@
     <message>
         <source>The worker has gone; its reasons are in logs/worker.log of the data folder.</source>
         <translation>Der Arbeitsprozess ist weg; seine Gründe stehen in logs/worker.log des Datenordners.</translation>
+    </message>
+    <message>
+        <source>The worker is ending: ask again once it has been restarted.</source>
+        <translation>Der Arbeitsprozess wird beendet: Frage noch einmal, wenn er neu gestartet ist.</translation>
     </message>
     <message>
         <source>The worker is gone. Its last words:
@@ -5800,6 +5840,10 @@
         <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
     </message>
     <message>
+        <source>There is no model folder at {path}. Check whether the path is right.</source>
+        <translation>Bei {path} ist kein Modellordner. Sieh nach, ob der Pfad stimmt.</translation>
+    </message>
+    <message>
         <source>There is no question {task} with seed {seed}: {reason}.</source>
         <translation>Es gibt keine Frage {task} mit dem Startwert {seed}: {reason}.</translation>
     </message>
@@ -5840,6 +5884,10 @@
         <translation>Der Speicher reicht nicht, um {name} zu laden. Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
+        <source>There is nothing at {path}. Check whether the path is right.</source>
+        <translation>Bei {path} ist nichts. Sieh nach, ob der Pfad stimmt.</translation>
+    </message>
+    <message>
         <source>There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.</source>
         <translation>Es gibt noch nichts zu zeigen: Das Modell ist nicht geladen, und keine Antwort von ihm ist aufgehoben. Warte.</translation>
     </message>
@@ -5852,6 +5900,10 @@
         <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
     </message>
     <message>
+        <source>This computer does not report whether its link is paid by volume: none counts as metered.</source>
+        <translation>Dieser Computer sagt nicht, ob sein Anschluss nach Menge bezahlt wird: Keiner gilt als getaktet.</translation>
+    </message>
+    <message>
         <source>This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in the environment instead.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse bewahrt; nicht aufgehoben: {kind}. Setze stattdessen {variable} in der Umgebung.</translation>
     </message>
@@ -5862,14 +5914,6 @@
     <message>
         <source>This computer has no keyring that keeps secrets: the identity lasts until this node ends. A passphrase keeps it.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Eine Passphrase erhält sie.</translation>
-    </message>
-    <message>
-        <source>This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
-        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
-    </message>
-    <message>
-        <source>This could not be found out within {seconds} s. A disk that does not answer may be the reason: look at the folders in the settings.</source>
-        <translation>Das ließ sich in {seconds} s nicht herausfinden. Eine Platte, die nicht antwortet, kann der Grund sein: sieh nach den Ordnern in den Einstellungen.</translation>
     </message>
     <message>
         <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` and `quit`.</source>
@@ -5968,6 +6012,10 @@
         <translation>Dieses System hat keine Grenze für Speicher.</translation>
     </message>
     <message>
+        <source>This took longer than {seconds} s. A disk that does not answer may be the reason: check the folders in the settings.</source>
+        <translation>Das ließ sich in {seconds} s nicht herausfinden. Eine Platte, die nicht antwortet, kann der Grund sein: sieh nach den Ordnern in den Einstellungen.</translation>
+    </message>
+    <message>
         <source>This version, {own}, is the newest, as of {date}.</source>
         <translation>Diese Version, {own}, ist die neueste (Stand {date}).</translation>
     </message>
@@ -6008,44 +6056,16 @@
         <translation>Gewichte in safetensors und in GGUF zusammen: Lade sie als zwei Modelle herunter.</translation>
     </message>
     <message>
-        <source>What a kilowatt-hour costs, in your currency; 0: no cost is shown.</source>
-        <translation>Was eine Kilowattstunde kostet, in deiner Währung; 0: es werden keine Kosten gezeigt.</translation>
-    </message>
-    <message>
-        <source>What a node in the swarm does on a link that is paid by volume: pause leaves the swarm too.</source>
-        <translation>Was ein Knoten im Schwarm bei einem Anschluss tut, der nach Menge bezahlt wird: eine Pause verlässt auch den Schwarm.</translation>
-    </message>
-    <message>
-        <source>What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server elsewhere is the one at remote_url.</source>
-        <translation>Was antwortet. Dem Programm überlassen: PyTorch, wo es lernt, sonst llama.cpp. Ein Server anderswo ist der unter remote_url.</translation>
-    </message>
-    <message>
         <source>What is learned here cannot reach the server. Set remote_adapters to a folder that both see (docs/remote.md), or trainer to none.</source>
         <translation>Was hier gelernt wird, kann den Server nicht erreichen. Stelle remote_adapters auf einen Ordner, den beide sehen (docs/remote.md), oder trainer auf none.</translation>
-    </message>
-    <message>
-        <source>What learns is not installed here yet, and the settings need it. Get the engine pack, then start the node again.</source>
-        <translation>Was lernt, ist hier noch nicht installiert, und die Einstellungen brauchen es. Hol das Lernpaket und starte den Knoten dann neu.</translation>
-    </message>
-    <message>
-        <source>What learns is not installed here yet, so this node only answers. To have it learn, get the engine pack, then start the node again.</source>
-        <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket und starte den Knoten dann neu.</translation>
     </message>
     <message>
         <source>What listens on the worker&apos;s port is not the worker: it does not know the secret. The worker has probably ended and another program has its port; start the worker again.</source>
         <translation>Was am Port des Arbeitsprozesses lauscht, ist er nicht: Es kennt das Geheimnis nicht. Wahrscheinlich ist er beendet, und ein anderes Programm hat seinen Port; starte ihn wieder.</translation>
     </message>
     <message>
-        <source>What the desktop tells while the window is closed: at most one an hour, problems at once.</source>
-        <translation>Was der Desktop bei geschlossenem Fenster mitteilt: höchstens eine Nachricht in der Stunde, Probleme sofort.</translation>
-    </message>
-    <message>
         <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>
         <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
-    </message>
-    <message>
-        <source>What the node does when the window or terminal that started it goes away.</source>
-        <translation>Was der Knoten tut, wenn das Fenster oder Terminal, das ihn gestartet hat, verschwindet.</translation>
     </message>
     <message>
         <source>What was measured of the processor could not be kept ({reason}): the next start measures again.</source>
@@ -6054,10 +6074,6 @@
     <message>
         <source>What was trained before could not be copied</source>
         <translation>Was zuvor trainiert wurde, konnte nicht kopiert werden</translation>
-    </message>
-    <message>
-        <source>What you asked of this node last could not be read ({error}), so it waits until you say what to do.</source>
-        <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
     </message>
     <message>
         <source>When you quit the window</source>
@@ -6094,10 +6110,6 @@
     <message>
         <source>Yes: {now} of 100 questions, {base} at the start.</source>
         <translation>Ja: {now} von 100 Fragen, am Anfang {base}.</translation>
-    </message>
-    <message>
-        <source>Your answer is published with {count} of the model&apos;s beside it, under this node&apos;s key {key}, in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
-        <translation>Deine Antwort wird neben {count} des Modells veröffentlicht, unter dem Schlüssel {key} dieses Knotens, gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
     </message>
     <message>
         <source>Your answer stays on this computer, where the model learns from it. {reason}</source>
@@ -6184,10 +6196,6 @@
         <translation>Aufnahmeschlüssel</translation>
     </message>
     <message>
-        <source>an address in this one has signs that none has.</source>
-        <translation>eine Adresse in diesem hat Zeichen, die keine hat.</translation>
-    </message>
-    <message>
         <source>an admission of {size} bytes</source>
         <translation>eine Aufnahme von {size} Bytes</translation>
     </message>
@@ -6236,6 +6244,10 @@
         <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
     </message>
     <message>
+        <source>config.json does not describe the model&apos;s shape: {reason}. Choose another model.</source>
+        <translation>config.json sagt nichts über die Form des Modells: {reason}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>device cannot be cuda: PyTorch finds no NVIDIA card with its driver here. With auto it takes one once there is one.</source>
         <translation>device kann nicht cuda sein: PyTorch findet hier keine NVIDIA-Karte mit Treiber. Mit auto nimmt es eine, sobald es eine gibt.</translation>
     </message>
@@ -6264,10 +6276,6 @@
         <translation>Gradienten</translation>
     </message>
     <message>
-        <source>greeting each other took too long; this node tries again by itself</source>
-        <translation>die Begrüßung dauerte zu lange; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
         <source>half the learning rate</source>
         <translation>halber Lernrate</translation>
     </message>
@@ -6292,14 +6300,6 @@
         <translation>er antwortet nicht oder wartet auf sein Passwort</translation>
     </message>
     <message>
-        <source>it ended by itself with exit code {code}</source>
-        <translation>er endete von selbst mit dem Exitcode {code}</translation>
-    </message>
-    <message>
-        <source>it ends or starts anew; this node tries again by itself</source>
-        <translation>er endet oder startet neu; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
         <source>it has more than {count} questions: divide them among files</source>
         <translation>sie hat mehr als {count} Fragen: Verteile sie auf mehrere Dateien</translation>
     </message>
@@ -6308,28 +6308,8 @@
         <translation>sie hat keine Fragen der Stufe easy, mit der jede Familie beginnt</translation>
     </message>
     <message>
-        <source>it has no room now; this node tries again by itself</source>
-        <translation>er hat gerade keinen Platz; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>it hung up, for no reason that this node knows; this node tries again by itself</source>
-        <translation>er hat aufgelegt, aus keinem Grund, den dieser Knoten kennt; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
         <source>it is busy or out of order</source>
         <translation>er ist überlastet oder gestört</translation>
-    </message>
-    <message>
-        <source>it is busy; this node tries again by itself</source>
-        <translation>er ist beschäftigt; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>it made room for others; this node tries again by itself</source>
-        <translation>er hat anderen Platz gemacht; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
-        <source>it refuses this node&apos;s key; ask whoever runs it, or take its address out of the list</source>
-        <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
     </message>
     <message>
         <source>it speaks another version of the protocol; the older of the two needs an update</source>
@@ -6378,10 +6358,6 @@
     <message>
         <source>its key is not 64 hex digits.</source>
         <translation>ihr Schlüssel hat nicht 64 Hexadezimalziffern.</translation>
-    </message>
-    <message>
-        <source>its key is not the one that the address names; ask for the address anew</source>
-        <translation>sein Schlüssel ist nicht der, den die Adresse nennt; frag noch einmal nach der Adresse</translation>
     </message>
     <message>
         <source>its manifest is that of checkpoint {number}</source>
@@ -6474,10 +6450,6 @@
     <message>
         <source>on or off</source>
         <translation>on oder off</translation>
-    </message>
-    <message>
-        <source>one of the two was silent for too long; this node tries again by itself</source>
-        <translation>einer von beiden hat zu lange geschwiegen; dieser Knoten versucht es von selbst wieder</translation>
     </message>
     <message>
         <source>one of {choices}</source>
@@ -6592,6 +6564,10 @@
         <translation>{name} der Umgebung</translation>
     </message>
     <message>
+        <source>the handshake took too long; this node will try again</source>
+        <translation>die Begrüßung dauerte zu lange; dieser Knoten versucht es wieder</translation>
+    </message>
+    <message>
         <source>the level must be one of {known}</source>
         <translation>die Stufe muss eine von diesen sein: {known}</translation>
     </message>
@@ -6644,12 +6620,12 @@
         <translation>diese lässt sich nicht lesen: {error}.</translation>
     </message>
     <message>
-        <source>this one has more than {most} fields.</source>
-        <translation>dieser hat mehr als {most} Felder.</translation>
+        <source>this one has characters that no link may have.</source>
+        <translation>dieser hat Zeichen, die kein Link hat.</translation>
     </message>
     <message>
-        <source>this one has signs that no link has.</source>
-        <translation>dieser hat Zeichen, die kein Link hat.</translation>
+        <source>this one has more than {most} fields.</source>
+        <translation>dieser hat mehr als {most} Felder.</translation>
     </message>
     <message>
         <source>this one is longer than {most} characters.</source>
@@ -6704,10 +6680,6 @@
         <translation>{address} antwortet und nimmt keine Verbindung an: {reason}.</translation>
     </message>
     <message>
-        <source>{address} is not encrypted: whoever is in between reads along. Use wss://. Within a private swarm it is allowed with the setting lan.</source>
-        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://. In einem privaten Schwarm ist es mit der Einstellung lan erlaubt.</translation>
-    </message>
-    <message>
         <source>{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server&apos;s own first, the other one its private key.</source>
         <translation>{certificate} und {key} sind nicht zu gebrauchen. Die erste Datei muss Zertifikate in PEM-Form enthalten, das des Servers zuerst, die andere seinen privaten Schlüssel.</translation>
     </message>
@@ -6742,6 +6714,10 @@
     <message>
         <source>{file} cannot be read: {reason}.</source>
         <translation>{file} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {reason}. Check the free space and the folder&apos;s permissions.</source>
+        <translation>{file} lässt sich nicht schreiben: {reason}. Sieh nach dem freien Platz und den Rechten des Ordners.</translation>
     </message>
     <message>
         <source>{file} is not a whole safetensors file; fetch or copy it again.</source>
@@ -6840,6 +6816,10 @@
         <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze HF_ENDPOINT auf einen anderen.</translation>
     </message>
     <message>
+        <source>{hub} has no {repository}; see {page}</source>
+        <translation>{hub} hat kein {repository}; sieh nach auf {page}</translation>
+    </message>
+    <message>
         <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
         <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
     </message>
@@ -6852,16 +6832,12 @@
         <translation>{model} beginnt, wie es kam. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
     </message>
     <message>
-        <source>{model} does not fit: {reason}</source>
-        <translation>{model} passt nicht: {reason}</translation>
-    </message>
-    <message>
-        <source>{model} goes on where it was left. What the model before it learned is kept, for when that is chosen again.</source>
+        <source>{model} continues where it was left. What the model before it learned is kept, for when that is chosen again.</source>
         <translation>{model} macht weiter, wo es stehen blieb. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
     </message>
     <message>
-        <source>{model} has to be written anew for llama.cpp, which takes the engine pack. Get it, or set model to starter or to a GGUF file.</source>
-        <translation>{model} muss für llama.cpp neu geschrieben werden, und das tut erst das Lernpaket. Hol es oder setze model auf starter oder auf eine GGUF-Datei.</translation>
+        <source>{model} does not fit: {reason}</source>
+        <translation>{model} passt nicht: {reason}</translation>
     </message>
     <message>
         <source>{model} is being downloaded already.</source>
@@ -6932,10 +6908,6 @@
         <translation>{name} fehlt in dieser Installation (gesucht in {first} und {second}); installiere SAPO Desktop noch einmal, oder prüfe den Klon mit `git status`.</translation>
     </message>
     <message>
-        <source>{name} is never chosen by itself: {licence} has to be accepted first.</source>
-        <translation>{name} wird nie von selbst gewählt: Zuerst muss {licence} angenommen werden.</translation>
-    </message>
-    <message>
         <source>{name} is not what was written</source>
         <translation>{name} ist nicht, was geschrieben wurde</translation>
     </message>
@@ -6976,10 +6948,6 @@
         <translation>{name}: {reason}</translation>
     </message>
     <message>
-        <source>{parted} Training goes on alone.</source>
-        <translation>{parted} Das Training geht allein weiter.</translation>
-    </message>
-    <message>
         <source>{part} {size}</source>
         <translation>{part} {size}</translation>
     </message>
@@ -6988,16 +6956,16 @@
         <translation>{path} lässt sich nicht lesen ({error}). Lösche die Datei, und warte zehn Minuten, bevor du wieder teilst: In ihr steht, welche Fragennummern verwendet wurden.</translation>
     </message>
     <message>
-        <source>{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; delete it to begin anew.</source>
-        <translation>{path} lässt sich nicht lesen ({reason}). Darin steht, wie Dateien beim ersten Herunterladen waren; lösche sie, um neu anzufangen.</translation>
-    </message>
-    <message>
         <source>{path} cannot be read ({reason}): remove the model and get it again.</source>
         <translation>{path} lässt sich nicht lesen ({reason}): Entferne das Modell, und hole es noch einmal.</translation>
     </message>
     <message>
         <source>{path} cannot be read: {error}.</source>
         <translation>{path} lässt sich nicht lesen: {error}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}. Check whether it is there and you may read it.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}. Sieh nach, ob es da ist und du es lesen darfst.</translation>
     </message>
     <message>
         <source>{path} cannot be read: {reason}. Go back to an older checkpoint.</source>
@@ -7030,6 +6998,10 @@
     <message>
         <source>{path} could not be written</source>
         <translation>{path} konnte nicht geschrieben werden</translation>
+    </message>
+    <message>
+        <source>{path} does not describe the model&apos;s shape in the usual way. Choose another model.</source>
+        <translation>{path} beschreibt die Form des Modells nicht auf die übliche Weise. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.</source>
@@ -7088,6 +7060,10 @@
         <translation>{path} wird nicht importiert: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
     </message>
     <message>
+        <source>{path} is one part of several; missing next to it: {names}. Put them there.</source>
+        <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}. Lege das dazu.</translation>
+    </message>
+    <message>
         <source>{path} is there already: choose another name, or have it replaced.</source>
         <translation>{path} ist schon da: Wähle einen anderen Namen, oder lass es ersetzen.</translation>
     </message>
@@ -7100,16 +7076,8 @@
         <translation>{path} sollte {expected} Bytes haben und hat {found}: Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} was written by a newer version of SAPO Desktop. Update, or start anew.</source>
-        <translation>{path} wurde von einer neueren Version von SAPO Desktop geschrieben. Aktualisiere, oder fang neu an.</translation>
-    </message>
-    <message>
         <source>{problem} The server must be started so that it takes adapters while it runs, and must see {folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the server then gives answers, and nothing is learned.</source>
         <translation>{problem} Der Server muss so gestartet sein, dass er im laufenden Betrieb Adapter annimmt, und muss {folder} unter diesem Pfad sehen; docs/remote.md sagt, wie. Sonst leere remote_adapters: Der Server gibt dann Antworten, und nichts wird gelernt.</translation>
-    </message>
-    <message>
-        <source>{problem}. Look whether the server runs, and whether the setting remote_url names it.</source>
-        <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
     </message>
     <message>
         <source>{program} has not finished {path}: let it finish there.</source>
@@ -7156,16 +7124,8 @@
         <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
     </message>
     <message>
-        <source>{reason} The model is loaded anew, with less at once.</source>
-        <translation>{reason} Das Modell wird neu geladen, mit weniger auf einmal.</translation>
-    </message>
-    <message>
         <source>{reason} The node goes back further.</source>
         <translation>{reason} Der Knoten geht weiter zurück.</translation>
-    </message>
-    <message>
-        <source>{reason} The round in hand is left out for it.</source>
-        <translation>{reason} Die laufende Runde entfällt dafür.</translation>
     </message>
     <message>
         <source>{reason} There is nothing left to do less of: raise it, or choose a smaller model.</source>
@@ -7184,20 +7144,12 @@
         <translation>{requirement} enthält nicht das erwartete Modell. Versuche es später noch einmal, oder stelle für pip einen anderen Paketindex ein.</translation>
     </message>
     <message>
-        <source>{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>
-        <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
-    </message>
-    <message>
         <source>{settings}: taken up once the current round is done.</source>
         <translation>{settings}: gilt, sobald die aktuelle Runde fertig ist.</translation>
     </message>
     <message>
         <source>{trouble} Try again later.</source>
         <translation>{trouble} Versuche es später noch einmal.</translation>
-    </message>
-    <message>
-        <source>{url} does not answer a question as it was asked. Look at that server&apos;s log, or set remote_url to another one.</source>
-        <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
     <message>
         <source>{url} has no model &apos;{name}&apos;; it has {names}. Name one of them in remote_url: {url}#MODEL.</source>
@@ -7252,12 +7204,40 @@
         <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
     </message>
     <message>
-        <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>
-        <translation>Sie wurde nicht geteilt: Dieser Knoten hat inzwischen den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben lässt sich nicht teilen.</translation>
+        <source>HOST:PORT at which to accept links; empty: this node only makes links itself.</source>
+        <translation>HOST:PORT, an dem Verbindungen angenommen werden; leer: Dieser Knoten wählt nur andere an.</translation>
     </message>
     <message>
-        <source>Never sent: the words of a question, the right answer, the mark of an answer, your name, your files.</source>
-        <translation>Nie gesendet: der Wortlaut einer Frage, die richtige Antwort, die Bewertung einer Antwort, dein Name, deine Dateien.</translation>
+        <source>How peers&apos; answers are weighted. Guarded: only right answers count. Paper: all count.</source>
+        <translation>Wie die Antworten der Peers gewichtet werden. „Vorsichtig“: Nur richtige zählen. „Wie im Fachartikel“: Alle zählen.</translation>
+    </message>
+    <message>
+        <source>If you share, the node publishes the answers of its model under its key, and those that you type when it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, the time in steps of ten minutes, and a random number of this installation.</source>
+        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
+    </message>
+    <message>
+        <source>If you share, your model&apos;s answers are published and cannot be withdrawn.</source>
+        <translation>Wenn du teilst, werden die Antworten deines Modells veröffentlicht und lassen sich nicht zurückrufen.</translation>
+    </message>
+    <message>
+        <source>In seconds. Models whose rounds take longer on this computer are not recommended.</source>
+        <translation>In Sekunden. Modelle, deren Runden auf diesem Computer länger dauern, werden nicht empfohlen.</translation>
+    </message>
+    <message>
+        <source>In the swarm, the computers that this node links to see its internet address, its key, the program&apos;s version and its clock. They also see which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and your label if you chose one. If you announce an address (`announce`), others pass it on.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und seine Uhrzeit. Sie sehen auch, welche Aufgaben er kennt und zu welchen er Antworten will, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er genutzt hat, und deinen Namen, falls du einen gewählt hast. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
+    </message>
+    <message>
+        <source>In the swarm, the computers that this one links to see its internet address and how far it has learned.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er gelernt hat.</translation>
+    </message>
+    <message>
+        <source>It computes nothing until you let it continue.</source>
+        <translation>Er rechnet nichts, bis du ihn weitermachen lässt.</translation>
+    </message>
+    <message>
+        <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>
+        <translation>Sie wurde nicht geteilt: Dieser Knoten hat inzwischen den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben lässt sich nicht teilen.</translation>
     </message>
     <message>
         <source>No NVIDIA graphics card with its driver is seen here, and no other one can be asked. Where there is one, install its driver.</source>
@@ -7270,10 +7250,6 @@
     <message>
         <source>None of these answers can be shared: they have characters or lengths that peers refuse. Try again after the next round.</source>
         <translation>Keine dieser Antworten lässt sich teilen: Sie haben Zeichen oder Längen, die Peers ablehnen. Versuch es nach der nächsten Runde noch einmal.</translation>
-    </message>
-    <message>
-        <source>Nothing here can keep the computer awake: it may fall asleep by itself, unless its power settings say otherwise.</source>
-        <translation>Nichts hier kann den Computer wach halten: Er kann von selbst einschlafen, wenn seine Energieeinstellungen nichts anderes sagen.</translation>
     </message>
     <message>
         <source>Nothing is computed anyway.</source>
@@ -7292,20 +7268,8 @@
         <translation>Nur Tokenizer, deren letzter Schritt ByteLevel ohne führendes Leerzeichen ist, lassen sich als GGUF schreiben; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it go on.</source>
-        <translation>Nicht im Schwarm: Der Anschluss ist getaktet. An einem anderen tritt der Knoten wieder bei, oder wenn on_metered ihn weitermachen lässt.</translation>
-    </message>
-    <message>
-        <source>Prefer questions that teach: levels solved now and then, and questions with right and wrong answers again.</source>
-        <translation>Fragen bevorzugen, die etwas lehren: manchmal gelöste Stufen, und Fragen mit richtigen und falschen Antworten noch einmal.</translation>
-    </message>
-    <message>
         <source>Recurrent models such as {name} ({kind}) are not supported. Choose another model.</source>
         <translation>Rekurrente Modelle wie {name} ({kind}) werden nicht unterstützt. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>Share of the threads&apos; time in which the node computes, in percent.</source>
-        <translation>Anteil der Zeit dieser Threads, in der der Knoten rechnet, in Prozent.</translation>
     </message>
     <message>
         <source>Start it again once it has ended.</source>
@@ -7332,6 +7296,14 @@
         <translation>Die Gewichte des Grundmodells sind {number_format}; geschrieben werden können nur {known}. Exportiere als `peft`.</translation>
     </message>
     <message>
+        <source>The checkpoint was trained with method &apos;{method}&apos;, the settings say &apos;{wanted}&apos;. Set the method it was made with, or start over.</source>
+        <translation>Der Checkpoint wurde mit der Methode „{method}“ trainiert, die Einstellungen sagen „{wanted}“. Setze die Methode, mit der er gemacht wurde, oder fang neu an.</translation>
+    </message>
+    <message>
+        <source>The checkpoint was written for another model or another adapter size. Set the model, method and rank it was made with, or start over.</source>
+        <translation>Der Checkpoint wurde für ein anderes Modell oder eine andere Adaptergröße geschrieben. Setze Modell, Methode und Rang, mit denen er gemacht wurde, oder fang neu an.</translation>
+    </message>
+    <message>
         <source>The data folder {folder} cannot be used ({reason}). Use another one with --data.</source>
         <translation>Der Datenordner {folder} lässt sich nicht nutzen ({reason}). Nimm mit --data einen anderen.</translation>
     </message>
@@ -7346,22 +7318,6 @@
     <message>
         <source>The first line of {path} has to be USER:PASSWORD or a token.</source>
         <translation>Die erste Zeile von {path} muss USER:PASSWORD oder ein Token sein.</translation>
-    </message>
-    <message>
-        <source>The list of versions cannot be read: {reason}. Try again later, or look at the program&apos;s page.</source>
-        <translation>Die Liste der Versionen ist nicht lesbar: {reason}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
-    </message>
-    <message>
-        <source>The list of versions is not signed by a key that this build knows, so it is not used: somebody may have changed it on the way. Try again on another network, or look at the program&apos;s page.</source>
-        <translation>Die Liste der Versionen ist mit keinem Schlüssel unterschrieben, den dieses Programm kennt, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
-    </message>
-    <message>
-        <source>The list of versions is older than one that was seen here before, so it is not used: somebody may hold the newer one back. Try again on another network, or look at the program&apos;s page.</source>
-        <translation>Die Liste der Versionen ist älter als eine, die hier schon gesehen wurde, darum gilt sie nicht: Vielleicht hält jemand die neuere zurück. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
-    </message>
-    <message>
-        <source>The list of versions is signed by an old key that was replaced, so it is not used: somebody may have changed it on the way. Try again on another network, or look at the program&apos;s page.</source>
-        <translation>Die Liste der Versionen ist mit einem alten, abgelösten Schlüssel unterschrieben, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}</source>
@@ -7392,12 +7348,16 @@
         <translation>Die Passphrase ist falsch, oder die Datei ist beschädigt. Gib sie noch einmal ein.</translation>
     </message>
     <message>
-        <source>The server at {url} seems to have another model: its tokens do not spell its text in this model&apos;s vocabulary. Look whether both are the same. Until then answers are encoded here, and learned from without importance weights.</source>
-        <translation>Der Server bei {url} scheint ein anderes Modell zu haben: Seine Tokens ergeben im Wortschatz des hiesigen Modells nicht seinen Text. Sieh nach, ob beide gleich sind. Bis dahin werden Antworten hier kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
-    </message>
-    <message>
         <source>The settings file {path} is damaged ({error}); it was left as it is. Correct it, or move it away: then the defaults are used.</source>
         <translation>Die Datei der Einstellungen {path} ist beschädigt ({error}); sie blieb, wie sie ist. Berichtige sie, oder verschiebe sie: Dann gelten die Vorgaben.</translation>
+    </message>
+    <message>
+        <source>The start at login could not be changed ({error}): check the permissions of that place.</source>
+        <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
+    </message>
+    <message>
+        <source>The swarm cannot be joined: {reason} Training continues alone.</source>
+        <translation>Dem Schwarm lässt sich nicht beitreten: {reason} Das Training geht allein weiter.</translation>
     </message>
     <message>
         <source>The task &apos;{task}&apos; in the catalogue does not fit reasoning_gym {version} ({reason}): set SAPO Desktop up again.</source>
@@ -7448,10 +7408,6 @@
         <translation>Der Arbeitsprozess tat beim Start {seconds} s lang nichts und wurde beendet; {path} sagt, wie weit er kam.</translation>
     </message>
     <message>
-        <source>The worker is ending: ask again once it has been started anew.</source>
-        <translation>Der Arbeitsprozess wird beendet: Frage noch einmal, wenn er neu gestartet ist.</translation>
-    </message>
-    <message>
         <source>The worker is of another release ({error}): end it and start it again.</source>
         <translation>Der Arbeitsprozess ist von einer anderen Version ({error}): Beende ihn, und starte ihn wieder.</translation>
     </message>
@@ -7468,14 +7424,6 @@
         <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es; „starter“ kommt mit dem Programm.</translation>
     </message>
     <message>
-        <source>There is no model folder at {path}. Look whether the path is right.</source>
-        <translation>Bei {path} ist kein Modellordner. Sieh nach, ob der Pfad stimmt.</translation>
-    </message>
-    <message>
-        <source>There is nothing at {path}. Look whether the path is right.</source>
-        <translation>Bei {path} ist nichts. Sieh nach, ob der Pfad stimmt.</translation>
-    </message>
-    <message>
         <source>There is one link only, so a single peer decides which answers of others this node learns from. Add another peer.</source>
         <translation>Es gibt nur eine Verbindung, also entscheidet ein einziger Peer, aus welchen fremden Antworten dieser Knoten lernt. Füge einen weiteren hinzu.</translation>
     </message>
@@ -7488,12 +7436,12 @@
         <translation>Dieses Programm kennt keine Adresse für neue Versionen, darum sieht es nicht nach: Sieh dort nach, woher du es hast.</translation>
     </message>
     <message>
-        <source>This computer does not tell whether its link is paid by volume: none counts as metered.</source>
-        <translation>Dieser Computer sagt nicht, ob sein Anschluss nach Menge bezahlt wird: Keiner gilt als getaktet.</translation>
-    </message>
-    <message>
         <source>This computer is on no local network: no nodes are looked for there. Name a peer by its address.</source>
         <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht. Nenne einen Peer mit seiner Adresse.</translation>
+    </message>
+    <message>
+        <source>This computer reports no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
+        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
     </message>
     <message>
         <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}: set the clock.</source>
@@ -7552,14 +7500,6 @@
         <translation>Warte, bis er gestartet ist.</translation>
     </message>
     <message>
-        <source>What is published is in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
-        <translation>Was veröffentlicht ist, ist gemeinfrei (CC0): Jeder darf es behalten und weitergeben, und es lässt sich nicht zurückrufen.</translation>
-    </message>
-    <message>
-        <source>What learns. Left to the program: PyTorch, and nothing where only answering fits into memory or the GGUF file is of a kind that only answers.</source>
-        <translation>Was lernt. Wenn das Programm entscheidet: PyTorch; nichts, wenn nur das Antworten in den Speicher passt oder die GGUF-Datei von einer Art ist, die nur antwortet.</translation>
-    </message>
-    <message>
         <source>What listens on the worker&apos;s port does not speak as a worker does ({error}): start the worker again.</source>
         <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer ({error}): Starte den Arbeitsprozess wieder.</translation>
     </message>
@@ -7568,8 +7508,24 @@
         <translation>Was in diesem Ordner läuft, ist kein Knoten, der trainiert; vielleicht ist es ein Relay. Nimm einen anderen Ordner.</translation>
     </message>
     <message>
+        <source>What the node does when the window or terminal that started it closes.</source>
+        <translation>Was der Knoten tut, wenn das Fenster oder Terminal, das ihn gestartet hat, verschwindet.</translation>
+    </message>
+    <message>
+        <source>Which notifications to show while the window is closed. At most one per hour; problems immediately.</source>
+        <translation>Welche Meldungen bei geschlossenem Fenster erscheinen. Höchstens eine in der Stunde; Probleme sofort.</translation>
+    </message>
+    <message>
+        <source>You can stop sharing at any time. A new identity, with a new random number, cuts the tie to what you shared before.</source>
+        <translation>Du kannst das Teilen jederzeit beenden. Eine neue Identität mit einer neuen Zufallszahl löst das Band zu dem, was du vorher geteilt hast.</translation>
+    </message>
+    <message>
         <source>You may not write to the data folder {folder} ({reason}). Use another one with --data.</source>
         <translation>In den Datenordner {folder} darfst du nicht schreiben ({reason}). Nimm mit --data einen anderen.</translation>
+    </message>
+    <message>
+        <source>Your answer is published with {count} of the model&apos;s, under this node&apos;s key {key}, in the public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn.</source>
+        <translation>Deine Antwort wird neben {count} des Modells veröffentlicht, unter dem Schlüssel {key} dieses Knotens, gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
     </message>
     <message>
         <source>a mixture of experts ({kind})</source>
@@ -7596,6 +7552,10 @@
         <translation>ein {kind}-Modell mit eigenem {option}</translation>
     </message>
     <message>
+        <source>an address in this one has characters that none may have.</source>
+        <translation>eine Adresse in diesem hat Zeichen, die keine hat.</translation>
+    </message>
+    <message>
         <source>an admission to this private swarm has ended; ask its founder for a new one</source>
         <translation>eine Aufnahme in diesen privaten Schwarm ist abgelaufen; bitte den Gründer um eine neue</translation>
     </message>
@@ -7604,16 +7564,32 @@
         <translation>config.json beschreibt ein Modell mit {described} Zahlen, und die Gewichte enthalten {found}: Sie gehören nicht zusammen, oder es fehlen Dateien. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>config.json does not tell the model&apos;s shape: {reason}. Choose another model.</source>
-        <translation>config.json sagt nichts über die Form des Modells: {reason}. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
         <source>config.json gives no usable {key}. Get the folder again, whole.</source>
         <translation>config.json nennt kein brauchbares {key}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
         <source>config.json gives sizes that no model has: {sizes}. Get the folder again, whole.</source>
         <translation>config.json nennt Größen, die kein Modell hat: {sizes}. Hole den Ordner noch einmal vollständig.</translation>
+    </message>
+    <message>
+        <source>it closed the link without a known reason; this node will try again</source>
+        <translation>er hat die Verbindung ohne bekannten Grund beendet; dieser Knoten versucht es wieder</translation>
+    </message>
+    <message>
+        <source>it does not hold the key that it names; ask its operator</source>
+        <translation>er hat den Schlüssel nicht, den er nennt; frage, wer ihn betreibt</translation>
+    </message>
+    <message>
+        <source>it ended with exit code {code}</source>
+        <translation>er endete mit dem Exitcode {code}</translation>
+    </message>
+    <message>
+        <source>it ends or restarts; this node will try again</source>
+        <translation>er endet oder startet neu; dieser Knoten versucht es wieder</translation>
+    </message>
+    <message>
+        <source>it gave its place to others; this node will try again</source>
+        <translation>er hat anderen Platz gemacht; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
         <source>it has {count} columns and not {expected} (a text with the separator in it stands in quotes)</source>
@@ -7626,6 +7602,14 @@
     <message>
         <source>it is a workbook: save it as CSV in your spreadsheet program</source>
         <translation>sie ist eine Arbeitsmappe: Speichere sie in deiner Tabellenkalkulation als CSV</translation>
+    </message>
+    <message>
+        <source>it is busy; this node will try again</source>
+        <translation>er ist beschäftigt; dieser Knoten versucht es wieder</translation>
+    </message>
+    <message>
+        <source>it is full; this node will try again</source>
+        <translation>er ist voll; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
         <source>it is in another swarm; to enter a private one, ask its founder for an invite</source>
@@ -7644,10 +7628,6 @@
         <translation>das ist dieser Knoten selbst; nimm seine Adresse aus der Liste</translation>
     </message>
     <message>
-        <source>it shut this node out for a while, after messages that broke its rules; this node tries again by itself</source>
-        <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen; dieser Knoten versucht es von selbst wieder</translation>
-    </message>
-    <message>
         <source>llama.cpp did not take the adapter. Set generator to torch.</source>
         <translation>llama.cpp nahm den Adapter nicht an. Setze generator auf torch.</translation>
     </message>
@@ -7658,6 +7638,10 @@
     <message>
         <source>llama.cpp found no room for a token in a stream that was made long enough. If this comes again, set generator to torch.</source>
         <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war. Kommt das wieder, stelle generator auf torch.</translation>
+    </message>
+    <message>
+        <source>one of the two was silent for too long; this node will try again</source>
+        <translation>einer von beiden hat zu lange geschwiegen; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
         <source>rotary factors of its own</source>
@@ -7680,6 +7664,10 @@
         <translation>dieser beginnt nicht so. Lass ihn dir noch einmal schicken, oder aktualisiere dieses Programm: Er kann neuer sein.</translation>
     </message>
     <message>
+        <source>{address} is not encrypted: anyone in between can read it. Use wss://. Within a private swarm it is allowed with the setting lan.</source>
+        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://. In einem privaten Schwarm ist es mit der Einstellung lan erlaubt.</translation>
+    </message>
+    <message>
         <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
         <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
     </message>
@@ -7690,10 +7678,6 @@
     <message>
         <source>{file} cannot be added: own tasks are one of {kinds}.</source>
         <translation>{file} kann nicht hinzugefügt werden: Eigene Aufgaben sind eines von {kinds}.</translation>
-    </message>
-    <message>
-        <source>{file} cannot be written: {reason}. Look at the free space and the folder&apos;s permissions.</source>
-        <translation>{file} lässt sich nicht schreiben: {reason}. Sieh nach dem freien Platz und den Rechten des Ordners.</translation>
     </message>
     <message>
         <source>{file} has {size}, and a file of own tasks may have {most}: divide it among several files.</source>
@@ -7740,6 +7724,10 @@
         <translation>{key} = {value} in {path} ist nicht möglich: Erlaubt ist {allowed}. Ändere diese Zeile.</translation>
     </message>
     <message>
+        <source>{model} has to be converted for llama.cpp, which needs the engine pack. Get it, or set model to starter or to a GGUF file.</source>
+        <translation>{model} muss für llama.cpp neu geschrieben werden, und das tut erst das Lernpaket. Hol es oder setze model auf starter oder auf eine GGUF-Datei.</translation>
+    </message>
+    <message>
         <source>{model} is this node&apos;s model: choose another first.</source>
         <translation>{model} ist das Modell dieses Knotens: Wähle erst ein anderes.</translation>
     </message>
@@ -7768,6 +7756,10 @@
         <translation>{name} hat einen Wert, den F16 nicht fasst. Setze generator_weights auf f32 oder exportiere als `merged`.</translation>
     </message>
     <message>
+        <source>{name} is never chosen automatically: {licence} has to be accepted first.</source>
+        <translation>{name} wird nie von selbst gewählt: Zuerst muss {licence} angenommen werden.</translation>
+    </message>
+    <message>
         <source>{name} is one of {count} files of a model, and {repository} has no {missing}. Choose another file or repository.</source>
         <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}. Wähle eine andere Datei oder ein anderes Verzeichnis.</translation>
     </message>
@@ -7784,12 +7776,16 @@
         <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}: {examples}. Nie gelernt werden {validation} für den Wert während des Lernens, {test} für den endgültigen und 1, die als Beispiel gezeigt wird.</translation>
     </message>
     <message>
-        <source>{path} cannot be read: {reason}. Get the file again.</source>
-        <translation>{path} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal.</translation>
+        <source>{parted} Training continues alone.</source>
+        <translation>{parted} Das Training geht allein weiter.</translation>
     </message>
     <message>
-        <source>{path} cannot be read: {reason}. Look whether it is there and you may read it.</source>
-        <translation>{path} lässt sich nicht lesen: {reason}. Sieh nach, ob es da ist und du es lesen darfst.</translation>
+        <source>{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; delete it to start over.</source>
+        <translation>{path} lässt sich nicht lesen ({reason}). Darin steht, wie Dateien beim ersten Herunterladen waren; lösche sie, um neu anzufangen.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}. Get the file again.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal.</translation>
     </message>
     <message>
         <source>{path} contains {name}: models that bring their own code are not supported. Choose another model.</source>
@@ -7814,10 +7810,6 @@
     <message>
         <source>{path} does not say what kind of model it is: get it again.</source>
         <translation>{path} sagt nicht, von welcher Art das Modell ist: Hole die Datei noch einmal.</translation>
-    </message>
-    <message>
-        <source>{path} does not tell the model&apos;s shape in the usual way. Choose another model.</source>
-        <translation>{path} beschreibt die Form des Modells nicht auf die übliche Weise. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{path} gives no name for the model: give it one of letters and digits.</source>
@@ -7896,10 +7888,6 @@
         <translation>{path} ist keine Datei oder ein Link, der nirgendwohin führt. Lege die Datei selbst dorthin.</translation>
     </message>
     <message>
-        <source>{path} is one part of several; missing beside it: {names}. Put them there.</source>
-        <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}. Lege das dazu.</translation>
-    </message>
-    <message>
         <source>{path} is written for big-endian computers (s390x, say). Get the model&apos;s usual GGUF file.</source>
         <translation>{path} ist für Big-Endian-Computer geschrieben (etwa s390x). Hole die übliche GGUF-Datei des Modells.</translation>
     </message>
@@ -7908,52 +7896,16 @@
         <translation>In {path} fehlt die Gewichtsdatei {name}, die der Index nennt. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>{percent}% of the groups drawn lately came from one source ({key}): other peers beside it help.</source>
-        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle ({key}): Andere Peers daneben helfen.</translation>
-    </message>
-    <message>
-        <source>{percent}% of the groups drawn lately came from one source: other peers beside it help.</source>
-        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle: Andere Peers daneben helfen.</translation>
-    </message>
-    <message>
-        <source>{reason} (failure {count} in a row: the node waits until you let it go on)</source>
-        <translation>{reason} (Fehler {count} in Folge: Der Knoten wartet, bis du ihn weitermachen lässt)</translation>
-    </message>
-    <message>
-        <source>{reason} The next start goes on after round {round}.</source>
-        <translation>{reason} Der nächste Start geht nach Runde {round} weiter.</translation>
-    </message>
-    <message>
-        <source>{reason} The node goes on with the settings from before.</source>
-        <translation>{reason} Der Knoten macht mit den Einstellungen von vorher weiter.</translation>
-    </message>
-    <message>
-        <source>{reason} Training goes on.</source>
-        <translation>{reason} Das Training geht weiter.</translation>
-    </message>
-    <message>
         <source>{reason} Until then this node only answers.</source>
         <translation>{reason} Bis dahin antwortet dieser Knoten nur.</translation>
-    </message>
-    <message>
-        <source>{reason} What was learned waits, and the node goes on by itself.</source>
-        <translation>{reason} Was gelernt wurde, wartet, und der Knoten macht von selbst weiter.</translation>
     </message>
     <message>
         <source>{repository} has its weights only as {name}, and files of that kind can carry programs: they are never taken. Look for a safetensors or GGUF version.</source>
         <translation>{repository} hat seine Gewichte nur als {name}, und Dateien dieser Art können Programme enthalten: Sie werden nie genommen. Suche eine safetensors- oder GGUF-Fassung.</translation>
     </message>
     <message>
-        <source>{repository} has no file {name} in its first folder; look at its page.</source>
-        <translation>{repository} hat in seinem obersten Ordner keine Datei {name}; sieh auf seiner Seite nach.</translation>
-    </message>
-    <message>
         <source>{repository} has no weights in safetensors or GGUF in its first folder. Choose another one.</source>
         <translation>{repository} hat in seinem obersten Ordner keine Gewichte in safetensors oder GGUF. Wähle ein anderes.</translation>
-    </message>
-    <message>
-        <source>{repository} has no {what}; look at {page}</source>
-        <translation>In {repository} gibt es nicht: {what}; sieh nach auf {page}</translation>
     </message>
     <message>
         <source>{repository} is gated. {advice}</source>
@@ -7980,10 +7932,6 @@
         <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Vollständige Dateien bleiben erhalten: Versuche es später noch einmal.</translation>
     </message>
     <message>
-        <source>{url} answers {status}. Try again later, or look at the program&apos;s page.</source>
-        <translation>{url} antwortet {status}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
-    </message>
-    <message>
         <source>{url} cannot be asked ({reason}). Check whether the address is right.</source>
         <translation>{url} lässt sich nicht fragen ({reason}). Sieh nach, ob die Adresse stimmt.</translation>
     </message>
@@ -7996,16 +7944,8 @@
         <translation>{task} hat keine Frage zum Startwert {seed}; versuche einen anderen.</translation>
     </message>
     <message>
-        <source>it does not hold the key that it names; ask whoever runs it</source>
-        <translation>er hat den Schlüssel nicht, den er nennt; frage, wer ihn betreibt</translation>
-    </message>
-    <message>
         <source>{host} answers {status}. Try again later.</source>
         <translation>{host} antwortet {status}. Versuche es später noch einmal.</translation>
-    </message>
-    <message>
-        <source>{hub} has no {repository}; look at {page}</source>
-        <translation>{hub} hat kein {repository}; sieh nach auf {page}</translation>
     </message>
     <message>
         <source>{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.</source>
@@ -8014,6 +7954,62 @@
     <message>
         <source>{name} is not taken: models have no files of that kind. Name safetensors or GGUF files.</source>
         <translation>{name} wird nicht genommen: Modelle haben keine Dateien dieser Art. Nenne Dateien in safetensors oder GGUF.</translation>
+    </message>
+    <message>
+        <source>{path} was written by a newer version of SAPO Desktop. Update, or start over.</source>
+        <translation>{path} wurde von einer neueren Version von SAPO Desktop geschrieben. Aktualisiere, oder fang neu an.</translation>
+    </message>
+    <message>
+        <source>{percent}% of the groups drawn lately came from one source ({key}): more peers would help.</source>
+        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle ({key}): Andere Peers daneben helfen.</translation>
+    </message>
+    <message>
+        <source>{percent}% of the groups drawn lately came from one source: more peers would help.</source>
+        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle: Andere Peers daneben helfen.</translation>
+    </message>
+    <message>
+        <source>{problem}. Check whether the server runs, and whether the setting remote_url names it.</source>
+        <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
+    </message>
+    <message>
+        <source>{reason} (failure {count} in a row: the node waits until you let it continue)</source>
+        <translation>{reason} (Fehler {count} in Folge: Der Knoten wartet, bis du ihn weitermachen lässt)</translation>
+    </message>
+    <message>
+        <source>{reason} The current round is left out for it.</source>
+        <translation>{reason} Die laufende Runde entfällt dafür.</translation>
+    </message>
+    <message>
+        <source>{reason} The model is reloaded, with less at once.</source>
+        <translation>{reason} Das Modell wird neu geladen, mit weniger auf einmal.</translation>
+    </message>
+    <message>
+        <source>{reason} The next start continues after round {round}.</source>
+        <translation>{reason} Der nächste Start geht nach Runde {round} weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} The node continues with the settings from before.</source>
+        <translation>{reason} Der Knoten macht mit den Einstellungen von vorher weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} Training continues.</source>
+        <translation>{reason} Das Training geht weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} What was learned waits, and the node continues automatically.</source>
+        <translation>{reason} Was gelernt wurde, wartet, und der Knoten macht von selbst weiter.</translation>
+    </message>
+    <message>
+        <source>{repository} has no file {name} in its first folder; see its page.</source>
+        <translation>{repository} hat in seinem obersten Ordner keine Datei {name}; sieh auf seiner Seite nach.</translation>
+    </message>
+    <message>
+        <source>{repository} has no {what}; see {page}</source>
+        <translation>In {repository} gibt es nicht: {what}; sieh nach auf {page}</translation>
+    </message>
+    <message>
+        <source>{server} would receive the password unencrypted. Use tls:// there, or a server at 127.0.0.1.</source>
+        <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
     <message>
         <source>{text} Its last words:
@@ -8034,8 +8030,16 @@
         <translation>{url} antwortet Unbrauchbares ({reason})</translation>
     </message>
     <message>
+        <source>{url} answers {status}. Try again later, or see the program&apos;s page.</source>
+        <translation>{url} antwortet {status}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
+    </message>
+    <message>
         <source>{url} cannot be reached ({reason})</source>
         <translation>{url} ist nicht erreichbar ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} does not answer a question as it was asked. Check that server&apos;s log, or set remote_url to another one.</source>
+        <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
     <message>
         <source>{url} does not answer in time</source>
@@ -8048,10 +8052,6 @@
     <message>
         <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights. vLLM gives them.</source>
         <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt. vLLM nennt sie.</translation>
-    </message>
-    <message>
-        <source>{url} has more than {most} bytes, so it is not read. Try again later, or look at the program&apos;s page.</source>
-        <translation>{url} hat mehr als {most} Bytes und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
         <source>{url} is busy or broken ({reason})</source>

@@ -92,7 +92,7 @@ async def import_(context: Context, args: Namespace) -> None:
         sealed = read_bytes(Path(args.file).expanduser(), _LONGEST)
     except OSError as error:
         raise SapoError(
-            f"{args.file} could not be read: {error.strerror or error}. Look at its name and permissions."
+            f"{args.file} could not be read: {error.strerror or error}. Check its name and permissions."
         ) from error
     request = ChangeIdentity(action="import", sealed=sealed, passphrase=typed_passphrase(context))
     _told(context, await context.ask(request, IdentityIs))

@@ -105,7 +105,8 @@ async def _events(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
             yield event
         if await process.wait():
             raise SapoError(
-                f"The lab's process ended: {processes.exit_reason(process.returncode or 0)}. The same command goes on."
+                f"The lab's process ended: {processes.exit_reason(process.returncode or 0)}. The same command "
+                f"continues."
             )
     finally:
         if process.returncode is None:

@@ -77,12 +77,12 @@ async def pause(context: Context, args: Namespace) -> None:
         moment = parse_until(args.until, now)
         seconds = moment.timestamp() - now.timestamp()
         until = f" until {_moment(moment.timestamp(), now)}"
-    await _tell(context, Pause(seconds=seconds), f"Paused{until}. Go on at once: sapo-desktop resume")
+    await _tell(context, Pause(seconds=seconds), f"Paused{until}. Continue at once: sapo-desktop resume")
 
 
 async def resume(context: Context, args: Namespace) -> None:
     """Go on; the reply says until when, where something holds the node back."""
-    await _tell(context, Resume(anyway=parse_duration(args.anyway) if args.anyway else None), "Training goes on.")
+    await _tell(context, Resume(anyway=parse_duration(args.anyway) if args.anyway else None), "Training continues.")
 
 
 async def finish(context: Context, args: Namespace) -> None:

@@ -50,7 +50,7 @@ async def run(context: Context, args: Namespace) -> None:
         drawing.cancel()
         context.out.wipe()
     if watch.goes_on:
-        context.out.say(f"The node goes on. Look: sapo-desktop status{context.data_option}")
+        context.out.say(f"The node continues. Look: sapo-desktop status{context.data_option}")
         return
     _close(context, dashboard, watch.failure, _not_kept(context, overrides) if attached.started else {})
 

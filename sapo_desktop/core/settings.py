@@ -94,8 +94,8 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Literal["auto", "torch", "llama.cpp", "remote"],
         in_model(
             "What answers",
-            "What answers. Left to the program: PyTorch where it learns, else llama.cpp. A server elsewhere is the "
-            "one at remote_url.",
+            "Engine that answers. Auto: PyTorch if it also learns, otherwise llama.cpp. Remote: the server at "
+            "remote_url.",
         ),
         RENEWS,
     ] = "auto"
@@ -103,8 +103,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Literal["auto", "torch", "none"],
         in_model(
             "What learns",
-            "What learns. Left to the program: PyTorch, and nothing where only answering fits into memory or the "
-            "GGUF file is of a kind that only answers.",
+            "Engine that learns. Auto: PyTorch, or none if memory or the GGUF file allows answering only.",
         ),
         RENEWS,
     ] = "auto"
@@ -122,8 +121,8 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         bool,
         in_learning(
             "Curriculum",
-            "Prefer questions that teach: levels solved now and then, and questions with right and wrong answers "
-            "again.",
+            "Prefer questions that teach: levels that are sometimes solved, and questions that had right and "
+            "wrong answers.",
         ),
     ] = True
     mix: Annotated[
@@ -136,7 +135,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         WeightingName,
         in_learning(
             "Weight of peers' answers",
-            "How peers' groups are weighed: guarded learns from their right answers only, the paper's way from all.",
+            "How peers' answers are weighted. Guarded: only right answers count. Paper: all count.",
         ),
     ] = "guarded"
     answers: Annotated[int, Meta(ge=2, le=64), in_learning("Answers to a question", "Answers per question (L).")] = 8
@@ -146,14 +145,14 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     max_tokens: Annotated[
         int,
         Meta(ge=0, le=8192),
-        in_learning("Longest answer", "Longest answer in tokens; 0: it follows the lengths that the model needs."),
+        in_learning("Longest answer", "Most tokens of an answer; 0: adapts to what the model needs."),
     ] = 0
     reward: Annotated[
         Literal["auto", "strict", "partial"],
         in_learning(
             "Reward",
-            "What an answer earns. Strict: 1 if it is right, else 0. Auto: the same, and 0.1 for a readable answer "
-            "until nine in ten can be read. Partial: the examiner's own score.",
+            "Reward of an answer. Strict: 1 if right, otherwise 0. Auto: also 0.1 if readable, until nine in "
+            "ten are. Partial: the examiner's own score.",
         ),
     ] = "auto"
     shots: Annotated[
@@ -204,19 +203,18 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     share: Annotated[
         bool,
         in_network(
-            "Share answers", "Publish own answers to the swarm: under CC0, for everybody, not to be called back."
+            "Share answers",
+            "Publish your model's answers to the swarm, in the public domain (CC0). This cannot be withdrawn.",
         ),
     ] = False
     label: Annotated[
         str,
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$"),
-        in_network("Label", "A name that stands beside shared answers; no secret."),
+        in_network("Label", "A name shown with shared answers; no secret."),
     ] = ""
     look_for_updates: Annotated[
         bool,
-        in_network(
-            "Look for updates", "Ask once a day, never in silo, whether a newer version is there. None is installed."
-        ),
+        in_network("Look for updates", "Check once a day for a newer version, except in silo. Nothing is installed."),
     ] = True
     lan: Annotated[bool, in_network("Local network", "Find nodes on the local network, and show this one there.")] = (
         False
@@ -224,12 +222,12 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     upload_kilobytes: Annotated[
         int,
         Meta(ge=0, le=MOST_KILOBYTES),
-        in_network("Sent at most", "KB a second that go to peers at most, over all links; 0: no limit."),
+        in_network("Sent at most", "Most KB a second sent to peers, over all links; 0: no limit."),
     ] = 0
     download_kilobytes: Annotated[
         int,
         Meta(ge=0, le=MOST_KILOBYTES),
-        in_network("Received at most", "KB a second that come from peers at most, and of models; 0: no limit."),
+        in_network("Received at most", "Most KB a second received from peers and for models; 0: no limit."),
     ] = 0
     peers: Annotated[
         str, Meta(max_length=4000), in_kept("Peers", "Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
@@ -249,12 +247,14 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         ),
     ] = ""
     listen: Annotated[
-        str, Meta(max_length=255), in_network("Listen at", "HOST:PORT to take links at; empty: this node only dials.")
+        str,
+        Meta(max_length=255),
+        in_network("Listen at", "HOST:PORT at which to accept links; empty: this node only makes links itself."),
     ] = ""
     announce: Annotated[
         str,
         Meta(max_length=255),
-        in_network("Announced address", "Address to tell other peers, wss://HOST:PORT, so that they dial this node."),
+        in_network("Announced address", "Address that other peers get for linking to this node, wss://HOST:PORT."),
     ] = ""
     proxy: Annotated[
         str,
@@ -282,22 +282,24 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     round_most: Annotated[
         int,
         Meta(ge=5, le=86400),
-        in_gentle("A round takes at most", "Seconds. No model whose round takes longer here is recommended."),
+        in_gentle(
+            "A round takes at most", "In seconds. Models whose rounds take longer on this computer are not recommended."
+        ),
     ] = 60
     threads: Annotated[int, Meta(ge=0, le=1024), in_gentle("Threads", "Threads for computing; 0: half the cores.")] = 0
     processor_percent: Annotated[
         int,
         Meta(ge=5, le=100),
-        in_gentle("Share of the threads' time", "Share of the threads' time in which the node computes, in percent."),
+        in_gentle("Share of the threads' time", "Percentage of time in which the threads compute."),
     ] = 100
-    low_priority: Annotated[bool, in_gentle("Low priority", "Give way to every other program.")] = True
+    low_priority: Annotated[bool, in_gentle("Low priority", "Let all other programs go first.")] = True
     memory_most: Annotated[
         float,
         Meta(ge=0, le=10_000),
         in_gentle(
             "Memory limit",
-            "GB of memory that all of this node's processes may hold together; 0: no limit. Above it the model is "
-            "loaded anew, with less at once.",
+            "Most GB of memory for all processes of this node together; 0: no limit. Above it, the model is "
+            "reloaded with smaller batches.",
         ),
     ] = 0.0
     card_memory_most: Annotated[
@@ -305,23 +307,23 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(ge=0, le=10_000),
         in_gentle(
             "Card memory limit",
-            "GB of the graphics card's memory to plan with, above which PyTorch gets no more; 0: what is free there.",
+            "Most GB of the graphics card's memory to use, a hard limit for PyTorch; 0: all that is free.",
         ),
         RENEWS,
     ] = 0.0
     price_per_kwh: Annotated[
         float,
         Meta(ge=0, le=10**6),
-        in_gentle("Price of a kilowatt-hour", "What a kilowatt-hour costs, in your currency; 0: no cost is shown."),
+        in_gentle("Price of a kilowatt-hour", "Price of a kilowatt-hour in your currency; 0: no cost is shown."),
     ] = 0.0
     # when
     when_in_use: Annotated[
         Literal["pause", "limits", "continue"],
         in_when(
             "While the computer is used",
-            "What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you "
-            "stop. Limits: threads, processor_percent and traffic limits hold only until then. Continue: they always "
-            "hold.",
+            "What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after "
+            "you stop. Limits: the limits on threads, processor and traffic apply only until then. Continue: "
+            "they always apply.",
         ),
     ] = "continue"
     schedule: Annotated[
@@ -331,19 +333,22 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = ""
     on_battery: Annotated[
         Literal["pause", "continue"],
-        in_when("On battery", "What a working node does when the computer loses its power supply."),
+        in_when("On battery", "What a working node does when the computer runs on battery."),
     ] = "pause"
     on_metered: Annotated[
         Literal["pause", "continue"],
         in_when(
             "On a metered link",
-            "What a node in the swarm does on a link that is paid by volume: pause leaves the swarm too.",
+            "What a node in the swarm does on a connection that is paid by volume. Pause also leaves the swarm.",
         ),
     ] = "pause"
     pause_for: Annotated[
         str,
         Meta(max_length=2000),
-        in_when("Programs to pause for", "Programs during which the node pauses, by comma: blender, steam.exe."),
+        in_when(
+            "Programs to pause for",
+            "The node pauses while one of these programs runs, separated by commas: blender, steam.exe.",
+        ),
     ] = ""
     hottest: Annotated[
         int,
@@ -351,7 +356,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         in_when("Highest temperature", "Pause above this temperature of processor or card, in degrees; 0: never."),
     ] = 0
     keep_awake: Annotated[
-        bool, in_when("Keep awake", "Keep the computer from falling asleep by itself while it computes on mains power.")
+        bool, in_when("Keep awake", "Keep the computer from going to sleep while it computes on mains power.")
     ] = False
     # storage
     models_folder: Annotated[
@@ -366,8 +371,8 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(ge=0, le=100_000),
         in_storage(
             "Disk limit",
-            "GB of disk for this node's folder and the models; 0: no limit. Above it older checkpoints go, never the "
-            "best, then the oldest kept answers.",
+            "Most GB of disk for this node's folder and the models; 0: no limit. Above it, older checkpoints "
+            "are deleted, then the oldest answers. The best checkpoint is kept.",
         ),
     ] = 0.0
     # window
@@ -384,18 +389,17 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     text_size: Annotated[int, Meta(ge=80, le=200), in_window("Text size", "The window's text size in percent.")] = 100
     when_window_closes: Annotated[
         Literal["end", "continue"],
-        in_window(
-            "When you quit the window", "What the node does when the window or terminal that started it goes away."
-        ),
+        in_window("When you quit the window", "What the node does when the window or terminal that started it closes."),
     ] = "end"
     start_at_login: Annotated[
         bool,
-        in_window("Start at login", "Start the window in the tray when you log in, and go on with what the node did."),
+        in_window("Start at login", "Start in the tray when you log in, and continue what the node was doing."),
     ] = False
     notify: Annotated[
         Literal["none", "problems", "pauses", "all"],
         in_window(
-            "Notifications", "What the desktop tells while the window is closed: at most one an hour, problems at once."
+            "Notifications",
+            "Which notifications to show while the window is closed. At most one per hour; problems immediately.",
         ),
     ] = "problems"
 

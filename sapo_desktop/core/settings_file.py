@@ -294,7 +294,7 @@ def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
     if not gone:
         return ""
     return sentence(
-        "The settings file has values that this version decides by itself: {values}. You need not do anything.",
+        "The settings file has values that this version decides automatically: {values}. You need not do anything.",
         values=", ".join(f"{key} = {_quoted(before[key])}" for key in gone),
     )
 

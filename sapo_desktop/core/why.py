@@ -174,7 +174,7 @@ Why = (
 def given_up(text: Text, failures: int) -> Sentence:
     """What is said where hosts kept dying. `text`: the last of them."""
     return sentence(
-        "{reason} (failure {count} in a row: the node waits until you let it go on)",
+        "{reason} (failure {count} in a row: the node waits until you let it continue)",
         in_terminal="sapo-desktop run",
         reason=text,
         count=failures,

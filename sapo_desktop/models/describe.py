@@ -51,7 +51,7 @@ def _gguf(path: Path) -> Model:
     file = check_gguf(parts_of(path))
     if file.shape is None or not 0 < file.context <= LONGEST_CONTEXT:
         raise ModelError(
-            "{path} does not tell the model's shape in the usual way. Choose another model.", path=str(path)
+            "{path} does not describe the model's shape in the usual way. Choose another model.", path=str(path)
         )
     return Model(
         id=path.stem,

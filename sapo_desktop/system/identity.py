@@ -155,7 +155,7 @@ class Keeper:
             )
             if self._name == "identity":
                 said = joined(
-                    [said, sentence("Make a new one to go on sharing.", in_terminal="sapo-desktop identity new")]
+                    [said, sentence("Make a new one to continue sharing.", in_terminal="sapo-desktop identity new")]
                 )
             raise IdentityError(said)
         return seed

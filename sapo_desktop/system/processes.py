@@ -317,7 +317,7 @@ def exit_reason(code: int, *, over_limit: bool = False, out_of_memory: bool = Fa
     of memory that it is under was reached (system/desktop/ceiling.py). `out_of_memory`: whether the kernel ended
     processes because memory ran out, since the child was asked for what it did last."""
     if code >= 0:
-        return sentence("it ended by itself with exit code {code}", code=str(code))
+        return sentence("it ended with exit code {code}", code=str(code))
     try:
         name = signal.Signals(-code).name
     except ValueError:

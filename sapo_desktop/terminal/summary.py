@@ -44,7 +44,7 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
     quiz = [text for text in solved if len(text) <= 70 and text.isprintable()][:1]
     steps = [
         *(("keep the model", f"sapo-desktop settings set {setting}{data_option}") for setting in kept),
-        ("go on", f"sapo-desktop run{again}{data_option}"),
+        ("continue", f"sapo-desktop run{again}{data_option}"),
         *(("quiz it", f"sapo-desktop ask {quoted(question)}{data_option}") for question in quiz),
         ("score it", f"sapo-desktop eval{data_option}"),
     ]

@@ -140,7 +140,7 @@ def _backbone_lines(backbone: BackboneInfo) -> list[str]:
         "connecting": "connecting",
         "connected": f"connected; {amount(backbone.relays, 'other relay')} heard",
         "isolated": "NATS is away: this relay serves on alone, and tries again by itself",
-        "refused": "NATS refuses the credentials: this relay serves on alone. Mend the file of --backbone-credentials, "
+        "refused": "NATS refuses the credentials: this relay serves on alone. Fix the file of --backbone-credentials, "
         "and start the relay again",
     }
     counts = f"          {backbone.groups_in:,} groups from there, {backbone.groups_out:,} to there"

@@ -279,7 +279,7 @@ async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None
     node.show.notice(
         "info",
         sentence(
-            "{model} goes on where it was left. What the model before it learned is kept, for when that is chosen "
+            "{model} continues where it was left. What the model before it learned is kept, for when that is chosen "
             "again.",
             model=model,
         )

@@ -312,8 +312,7 @@ class Guest:
         if not self._awake.follow(wanted) and not self._told_asleep:
             self._told_asleep = True
             text = sentence(
-                "Nothing here can keep the computer awake: it may fall asleep by itself, unless its power "
-                "settings say otherwise."
+                "Nothing here can keep the computer awake: it may go to sleep, unless its power settings say otherwise."
             )
             self._node.show.notice("warning", text)
 
@@ -358,7 +357,7 @@ class Guest:
         if unchanged:
             await node.shrink(text)
         else:  # a node that is put together by it is to come anyway, and is fitted to it
-            node.show.notice("info", sentence("{reason} The round in hand is left out for it.", reason=text))
+            node.show.notice("info", sentence("{reason} The current round is left out for it.", reason=text))
             self._renew_at_once()
 
     async def _bound_disk(self) -> None:

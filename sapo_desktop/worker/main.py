@@ -205,7 +205,7 @@ class Worker:
     def tell_of_end(self, reason: Text) -> None:
         """The worker before this one did not end by itself."""
         text = sentence(
-            "The node that ran here last did not end by itself: {reason}. It continues from the last checkpoint.",
+            "The node that ran here last did not end normally: {reason}. It continues from the last checkpoint.",
             reason=reason,
         )
         log.error("%s", text)
@@ -267,7 +267,7 @@ class Worker:
         ran_by = replaced.node.settings if replaced else self._settings
         if isinstance(error, SapoError) and needs_renewal(ran_by, self._settings):
             self._go_back_to(ran_by)
-            said = sentence("{reason} The node goes on with the settings from before.", reason=error.text)
+            said = sentence("{reason} The node continues with the settings from before.", reason=error.text)
             return await self._build(ending, said, replaced)
         self._ready.set_exception(error)
         return self._ready.exception()
@@ -472,7 +472,7 @@ class Worker:
     async def _handle(self, client: Client, request: Request) -> Reply:
         taken = self._adopted or self._server.others(client)
         if isinstance(request, Quit) and client.owner and taken and self._only_served:
-            raise UsageError(sentence("The node goes on for others."))
+            raise UsageError(sentence("The node continues for others."))
         if isinstance(request, StartRounds):
             self._only_served = False
         if isinstance(request, Quit) and not self._ready.done():

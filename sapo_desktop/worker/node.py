@@ -321,7 +321,7 @@ class Node:
             )
             self.orders.fail(Failed(text=text, failures=1))
         else:
-            text = sentence("{reason} The model is loaded anew, with less at once.", reason=too_much)
+            text = sentence("{reason} The model is reloaded, with less at once.", reason=too_much)
         self.show.notice("warning", text)
         await self.put_away()
 
@@ -421,7 +421,9 @@ class Node:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
             self.show.notice(
                 "warning",
-                sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(self._kept)),
+                sentence(
+                    "{reason} The next start continues after round {round}.", reason=reason, round=str(self._kept)
+                ),
             )
         finally:
             grace_of_caller.reset(patient)
@@ -514,7 +516,7 @@ class Node:
         if reason is not None and not told:
             self.show.notice(
                 "error",
-                sentence("{reason} What was learned waits, and the node goes on by itself.", reason=reason),
+                sentence("{reason} What was learned waits, and the node continues automatically.", reason=reason),
             )
 
     async def _conclude(self, result: RoundResult) -> None:
@@ -555,14 +557,14 @@ class Node:
                 raise
             return False
         except CheckpointError as error:  # an adapter could not be handed to what answers
-            self.show.notice("error", sentence("{reason} Training goes on.", reason=error.text))
+            self.show.notice("error", sentence("{reason} Training continues.", reason=error.text))
             return False
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:
             written = await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
-            self.show.notice("error", sentence("{reason} Training goes on.", reason=error.text))
+            self.show.notice("error", sentence("{reason} Training continues.", reason=error.text))
             # A best checkpoint that was never written must not be gone back to.
             self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None

@@ -51,7 +51,7 @@ _SENSELESS = {
 
 _THEN = {
     NodeState.IDLE: sentence("Nothing is computed anyway."),
-    NodeState.FAILED: sentence("It computes nothing until you let it go on."),
+    NodeState.FAILED: sentence("It computes nothing until you let it continue."),
     NodeState.STARTING: sentence("Wait until it has started."),
     NodeState.STOPPING: sentence("Start it again once it has ended."),
 }
@@ -474,7 +474,7 @@ class Orders:
             return Wishes()
         except (OSError, msgspec.DecodeError) as error:
             text = sentence(
-                "What you asked of this node last could not be read ({error}), so it waits until you say what to do.",
+                "The node's saved state could not be read ({error}). It is waiting for your instructions.",
                 error=str(error),
             )
             self._notify("warning", text)

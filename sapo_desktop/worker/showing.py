@@ -50,7 +50,7 @@ class Showing:
             self.notice(
                 "warning",
                 sentence(
-                    "Checkpoint {number} was damaged ({reason}) and moved to {path}. The node goes on from the "
+                    "Checkpoint {number} was damaged ({reason}) and moved to {path}. The node continues from the "
                     "newest one that is whole.",
                     number=str(one.number),
                     reason=one.reason,

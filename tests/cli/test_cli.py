@@ -431,7 +431,7 @@ def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
 ) -> None:
     monkeypatch.setattr(sensors, "degrees", lambda: None)
     assert run("settings", "set", "hottest", "80") == 0
-    assert "it will do nothing. This computer tells no temperature" in run.stderr
+    assert "it will do nothing. This computer reports no temperature" in run.stderr
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.hottest == 80
     assert run("settings", "set", "hottest", "0") == 0 and "no temperature" not in run.stderr
 

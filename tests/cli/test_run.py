@@ -261,7 +261,7 @@ def test_ctrl_c_leaves_a_node_that_is_only_watched(tmp_path: Path, capsys: pytes
     once_watched(node, lambda: node._play(None))
     assert run(tmp_path, FakeDoor(node=node, there=True)) == 0
     assert not sent(node, Quit)
-    assert "the node goes on" in capsys.readouterr().err
+    assert "the node continues" in capsys.readouterr().err
 
 
 def test_the_signals_are_given_back(tmp_path: Path) -> None:

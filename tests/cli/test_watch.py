@@ -37,6 +37,6 @@ async def test_a_node_that_is_paused_stays_so() -> None:
         started = [request for request in node.requests if isinstance(request, StartRounds)]
         assert started == ([] if rounds is None else [StartRounds(rounds=3)])
         assert not watch.in_charge
-    assert said[1:] == ["It is paused; go on: sapo-desktop resume --data d", said[0]]
+    assert said[1:] == ["It is paused; continue: sapo-desktop resume --data d", said[0]]
     assert node.playing is not None
     node.playing.cancel()

@@ -39,7 +39,7 @@ NOON = time.mktime((2026, 11, 21, 12, 0, 0, 0, 0, -1))
         (why.RoundsDone(round=8), "Done: round 8 was the last one ordered"),
         (
             why.Failed(text="It died.", failures=5),
-            "It died. (failure 5 in a row: the node waits until you let it go on) In a terminal: sapo-desktop run",
+            "It died. (failure 5 in a row: the node waits until you let it continue) In a terminal: sapo-desktop run",
         ),
         (why.Ending(), "Ending"),
     ],

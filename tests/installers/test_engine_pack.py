@@ -173,7 +173,7 @@ def test_a_stopped_fetch_goes_on_where_it_was(application: Application, index: I
     )
     assert index.stuck.wait(120)
     os.killpg(cut.pid, signal.SIGINT)
-    assert cut.stderr is not None and "The same command goes on from here" in cut.stderr.read()
+    assert cut.stderr is not None and "The same command continues from here" in cut.stderr.read()
     assert cut.wait() == 1 and not (application.engine / "packages").exists()
     before = [path for path in index.asked if path.endswith(".whl")]
     index.holds = ""
@@ -266,7 +266,7 @@ sys.exit(engine_pack.main(["install", "somewhere", "--started"]))
     )  # fmt: skip
     assert started.stdout is not None and started.stdout.readline() == "at work\n"
     _, said = started.communicate()  # which lets go of its standard input
-    assert started.returncode == 1 and "goes on from here" in said
+    assert started.returncode == 1 and "continues from here" in said
 
 
 @pytest.mark.slow

@@ -166,7 +166,7 @@ def test_remedies_expire_by_halves_where_nothing_more_is_lost() -> None:
     said = [str(decision.reason) for decision in decisions if decision.reason]
     assert said == [
         "No skill was lost for 20 held-out scores: half of the caution ends.",
-        "No skill was lost for 20 held-out scores: learning goes on as before.",
+        "No skill was lost for 20 held-out scores: learning continues as before.",
     ]
 
 

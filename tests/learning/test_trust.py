@@ -101,7 +101,7 @@ def test_an_author_that_mostly_reasons_is_forgiven_a_bare_answer() -> None:
     accounts = {"ab": honest}
     for _ in range(4):
         accounts = with_round(accounts, REASONED, [peers(BARE)], {}, [], RATES)
-    assert weight(accounts["ab"], BARE) == 0.0, "nor is one that goes on like that"
+    assert weight(accounts["ab"], BARE) == 0.0, "nor is one that continues like that"
 
 
 def test_an_author_weighs_less_where_own_success_falls_while_it_teaches() -> None:

@@ -135,7 +135,7 @@ child.kill()
 
 
 @pytest.mark.allowed_skip("only on Linux each thread has a niceness of its own")
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no threads to look at")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no threads to check")
 def test_giving_way_reaches_every_thread_and_child_and_is_taken_back_where_the_system_lets_it() -> None:
     line = [sys.executable, "-c", GIVING_WAY]
     low, again = subprocess.check_output(line, env=processes.python_environment({}), text=True).splitlines()

@@ -12,7 +12,7 @@ def test_why_an_address_takes_no_link_is_said_once() -> None:
         "wss://a.example:1": alone,
         "wss://b.example:1": "wss://b.example:1 takes no link: it is full.",
     }
-    info = SwarmInfo(state="alone", reason=f"{alone} Training goes on alone.", partings=two)
+    info = SwarmInfo(state="alone", reason=f"{alone} Training continues alone.", partings=two)
     lines = swarm_lines(info)
     assert sum("a.example" in line for line in lines) == 1
     assert f"Address   {two['wss://b.example:1']}" in lines

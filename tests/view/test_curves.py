@@ -132,7 +132,7 @@ def test_the_line_is_that_of_the_model_that_was_scored_last() -> None:
     assert (found.rounds.tolist(), found.scores.tolist(), found.base) == ([0, 12], [0.3, 0.4], 0.3)
     curves.evals.append(score(15, 0.28, base=0.1))
     back = curves.held_out()
-    assert (back.rounds.tolist(), back.base) == ([0, 5, 9, 15], 0.1), "the starter goes on where it was left"
+    assert (back.rounds.tolist(), back.base) == ([0, 5, 9, 15], 0.1), "the starter continues where it was left"
 
 
 def test_a_checkpoint_that_is_scored_by_hand_keeps_its_gain() -> None:

@@ -61,7 +61,7 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
     assert node.counters.guard.best_checkpoint is None, "the best of the other model is none of this one's"
     assert scene.notices() == [
         "b begins at its base. What the model before it learned is kept, for when that is chosen again.",
-        "a goes on where it was left. What the model before it learned is kept, for when that is chosen again.",
+        "a continues where it was left. What the model before it learned is kept, for when that is chosen again.",
     ]
     await keeper.close()
 

@@ -204,7 +204,7 @@ async def test_a_long_pause_gives_memory_back(it: Looked) -> None:
 async def test_too_little_memory_and_disk_are_said_with_what_would_do(it: Looked) -> None:
     it.set(memory_most=0.001, disk_gigabytes=1e-6)
     await it.look(2)
-    assert len(it.said("loaded anew, with less at once")) == len(it.said("raise it, or remove a model")) == 1
+    assert len(it.said("reloaded, with less at once")) == len(it.said("raise it, or remove a model")) == 1
     assert it.guest.meter.disk > 0
 
 

@@ -369,7 +369,7 @@ async def test_an_engine_that_looks_late_whether_to_give_up_loses_no_round_that_
             await it.node.keep_now()
         elif way == "memory is given back":
             await it.node.put_away()
-    assert it.keeper.store.numbers()[-1:] == [reached] and not any("goes on after" in one for one in it.notices())
+    assert it.keeper.store.numbers()[-1:] == [reached] and not any("continues after" in one for one in it.notices())
 
 
 async def test_a_round_that_holds_nothing_up_is_given_up_quickly(
@@ -464,7 +464,7 @@ async def test_rounds_that_are_lost_in_the_middle_of_a_step_are_told(tmp_path: P
     task.cancel()
     await asyncio.wait({task})
     await it.node.close()
-    assert it.notices()[-1].startswith("The engine was busy. The next start goes on after round"), it.notices()
+    assert it.notices()[-1].startswith("The engine was busy. The next start continues after round"), it.notices()
 
 
 async def test_who_gives_up_a_write_before_a_sleep_has_it_written_all_the_same(

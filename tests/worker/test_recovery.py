@@ -102,7 +102,7 @@ async def test_a_model_that_does_not_fit_gives_way_to_a_smaller_one_that_takes_i
         assert it.engine.plan.model.name == "starter"
         (said,) = [text for text in it.notices() if "Going on with starter" in text]
         assert said.startswith("qwen does not fit.") and "settings set model starter" in said
-        assert "starter does not fit. What was learned waits, and the node goes on by itself." in it.notices()
+        assert "starter does not fit. What was learned waits, and the node continues automatically." in it.notices()
 
 
 async def test_a_model_with_checkpoints_waits_until_it_fits_again(
@@ -156,13 +156,13 @@ async def test_a_round_waits_for_room_on_the_disk_and_is_not_lost(
         await room_for(it, pages=1)
         await it.until_state(NodeState.PAUSED)
         assert "The disk is full" in it.gate.reason and it.engine.host.suspended
-        assert "What was learned waits, and the node goes on by itself." in it.notices()[-1]
+        assert "What was learned waits, and the node continues automatically." in it.notices()[-1]
         played = it.node.counters.round
         await room_for(it, pages=10**6)
         await it.until_state(NodeState.WORKING)
         await it.until(RoundFinished, count=played)
         assert it.rounds()[:played] == list(range(1, played + 1))
-        assert sum("goes on by itself" in notice for notice in it.notices()) == 1
+        assert sum("continues automatically" in notice for notice in it.notices()) == 1
 
 
 async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
@@ -178,7 +178,7 @@ async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
         await it.until(RoundFinished, count=played + 2)
         assert it.rounds()[:played] == list(range(1, played + 1))
         assert it.engine.host.restarts == 0, "it holds rounds that no checkpoint has"
-        waits = "What was learned waits, and the node goes on by itself."
+        waits = "What was learned waits, and the node continues automatically."
         assert it.notices() == [f"The disk is full. {waits}", f"It may not be written. {waits}"]
 
 

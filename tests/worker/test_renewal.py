@@ -210,7 +210,7 @@ async def test_what_is_asked_of_a_node_that_another_one_replaces_is_given_up_in_
     while factory.made[0].node.show.phase != "evaluate":
         await asyncio.sleep(0)
     await client.call(SetSettings(values=TASKS))
-    with pytest.raises(SapoError, match=r"^The node starts anew, so this was given up: ask again once it has started"):
+    with pytest.raises(SapoError, match=r"^The node restarts, so this was given up: ask again once it has started"):
         await asked
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     engine, examiner = factory.made[0].engine.host, factory.made[0].examiner.host
@@ -242,7 +242,7 @@ async def test_settings_that_cannot_be_used_are_taken_back(factory: Factory, cli
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     are = await client.call(GetSettings())
     assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
-    assert str(factory.said[-1]) == "No such tasks. The node goes on with the settings from before."
+    assert str(factory.said[-1]) == "No such tasks. The node continues with the settings from before."
     kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
     assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
     assert are.settings.label == "mine", "this run's command line still holds"

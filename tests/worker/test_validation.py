@@ -123,7 +123,7 @@ async def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, mon
         await it.until_state(NodeState.IDLE)
         assert it.node.counters.guard.best_checkpoint is None
         assert it.node.counters.round == 2
-        assert "The disk is full. Training goes on." in it.notices()
+        assert "The disk is full. Training continues." in it.notices()
 
 
 async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
@@ -140,7 +140,7 @@ async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
         monkeypatch.setattr(it.node.evaluator, "refresh", full_once)
         await it.until_state(NodeState.IDLE)
         assert it.rounds() == [1, 2]
-        assert it.notices() == ["The disk is full. Training goes on."]
+        assert it.notices() == ["The disk is full. Training continues."]
 
 
 async def test_memory_is_given_back_without_the_held_out_questions_that_are_being_answered_and_no_round_is_lost(
@@ -169,7 +169,7 @@ async def test_memory_is_given_back_without_the_held_out_questions_that_are_bein
         assert patience == [PATIENCE], "or the engine may be ended with the rounds that are to be kept"
         assert it.rounds() == [1, 2, 3, 4]
         kept = await it.node.find_checkpoint("last")
-        assert kept is not None and kept.round == 4 and not any("goes on after" in text for text in it.notices())
+        assert kept is not None and kept.round == 4 and not any("continues after" in text for text in it.notices())
         assert kept.counters.guard.best_checkpoint is None and kept.counters.standing.part == part, "it has no score"
         it.node.orders.resume()
         await it.until(RoundFinished, count=5)

@@ -64,12 +64,15 @@ def _setting_meant(word: str) -> str:
 def build_parser() -> Parser:
     parser = Parser(
         prog=program(),
-        description="A node that learns to reason: it answers questions, marks its answers and learns from them.",
+        description="SAPO Desktop trains a small language model on your computer: it answers questions, checks "
+        "its answers and learns.",
         epilog="Without a command the window opens; where none can, or with --terminal, rounds are played here, as by "
         f"`run`. Help on a command: {PROGRAM} COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    parser.add_argument("--tray", action="store_true", help="without a command: begin in the tray, the window closed")
+    parser.add_argument(
+        "--tray", action="store_true", help="without a command: start in the tray, with the window closed"
+    )
     parser.add_argument("--terminal", action="store_true", help="without a command: no window, play rounds here")
     _common(parser)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command_name", title="commands")
@@ -116,22 +119,26 @@ def _group(commands: Commands[Parser], name: str, function: str, help_text: str)
 
 
 def _run(commands: Commands[Parser]) -> None:
-    run = _command(commands, "run", "run:run", "play rounds and learn, a line for each; Ctrl-C ends")
+    run = _command(commands, "run", "run:run", "play rounds and learn, with one line per round; Ctrl-C ends it")
     run.add_argument("--rounds", type=_positive, metavar="N", help="end after N rounds (default: until Ctrl-C)")
     run.add_argument("--silo", action="store_true", help="no network at all, for this run")
     run.add_argument("--share", action="store_true", help="join the swarm and publish answers (CC0); asks once")
     run.add_argument(
-        "--peer", metavar="URL", action="append", default=[], help="join by this peer, wss://HOST:PORT#KEY; repeatable"
+        "--peer",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="join through this peer, wss://HOST:PORT#KEY; may be repeated",
     )
-    run.add_argument("--listen", metavar="HOST:PORT", help="join, and take links here too")
+    run.add_argument("--listen", metavar="HOST:PORT", help="join, and accept links at this address")
     run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
     run.add_argument("--nearby", action="store_true", help="the invite may lead to this computer or a local network")
     run.add_argument("--lan", action="store_true", help="join the swarm, and find nodes on the local network")
-    run.add_argument("--weighting", metavar="NAME", help="how external groups are weighed: guarded or paper")
+    run.add_argument("--weighting", metavar="NAME", help="how peers' answers are weighted: guarded or paper")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4 or 2/6")
     run.add_argument("--model", metavar="ID", help="'starter', an installed model, a folder or a GGUF file")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
-    run.add_argument("--curriculum", choices=("on", "off"), help="prefer questions that are solved now and then")
+    run.add_argument("--curriculum", choices=("on", "off"), help="prefer questions that are sometimes solved")
     run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")
     run.add_argument(
         "--set",
@@ -144,18 +151,18 @@ def _run(commands: Commands[Parser]) -> None:
 
 
 def _node(commands: Commands[Parser]) -> None:
-    _command(commands, "status", "node:status", "say what the running node does")
+    _command(commands, "status", "node:status", "show what the running node does")
     pause = _command(commands, "pause", "node:pause", "stop computing at once")
     span = pause.add_mutually_exclusive_group()
-    span.add_argument("--for", dest="span", metavar="TIME", help="go on after that long: 90s, 15m, 1h30m")
-    span.add_argument("--until", metavar="WHEN", help="go on then: tomorrow (next midnight), or 14:30")
+    span.add_argument("--for", dest="span", metavar="TIME", help="continue after that long: 90s, 15m, 1h30m")
+    span.add_argument("--until", metavar="WHEN", help="continue then: tomorrow (next midnight), or 14:30")
     resume = _command(
-        commands, "resume", "node:resume", "go on after a pause, or although a setting holds the node back"
+        commands, "resume", "node:resume", "continue after a pause, or despite a setting that makes the node wait"
     )
-    resume.add_argument("--anyway", metavar="TIME", help="go on for that long whatever the settings say (default: 1h)")
+    resume.add_argument("--anyway", metavar="TIME", help="ignore such settings for this long (default: 1h)")
     _command(commands, "finish", "node:finish", "finish this round, then pause")
-    leave = _command(commands, "quit", "node:quit_node", "end the running node now, without the half round")
-    leave.add_argument("--finish", action="store_true", help="after the round in hand")
+    leave = _command(commands, "quit", "node:quit_node", "end the running node now and drop the unfinished round")
+    leave.add_argument("--finish", action="store_true", help="after the current round")
     silo = _command(commands, "silo", "node:silo", "switch the network off (silo on) or on")
     silo.add_argument("switch", choices=("on", "off"))
 
@@ -170,7 +177,11 @@ def _model(commands: Commands[Parser]) -> None:
         "--level", choices=LEVELS, default="", help="ask the questions of one level alone: soon done by a large model"
     )
     score.add_argument(
-        "--samples", type=_natural, default=0, metavar="N", help="draw N answers a question; else one, the likeliest"
+        "--samples",
+        type=_natural,
+        default=0,
+        metavar="N",
+        help="draw N answers per question (default: one, the likeliest)",
     )
     score.add_argument(
         "--temperature", type=_temperature, default=0.0, metavar="T", help="draw them at T (default: as in training)"
@@ -178,33 +189,35 @@ def _model(commands: Commands[Parser]) -> None:
     ask = _command(commands, "ask", "model:ask", "ask the model a question")
     ask.add_argument("question")
     ask.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
-    ask.add_argument("--sample", action="store_true", help="draw the answer as in training, not the likeliest one")
-    export = _command(commands, "export", "model:export", "write what was learned for use elsewhere")
+    ask.add_argument(
+        "--sample", action="store_true", help="sample the answer as in training instead of taking the likeliest"
+    )
+    export = _command(commands, "export", "model:export", "write the trained model for use elsewhere")
     export.add_argument("--format", choices=("peft", "merged", "gguf"), required=True)
     export.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
     export.add_argument("--to", metavar="DIR", required=True, help="a new or empty folder")
     actions = _group(commands, "checkpoints", "model:checkpoints", "list checkpoints, or go back to one")
     _command(actions, "list", "model:checkpoints", "list the checkpoints that are kept")
-    back = _command(actions, "back", "model:back", "go on from an earlier checkpoint")
+    back = _command(actions, "back", "model:back", "continue from an earlier checkpoint")
     back.add_argument("to", metavar="NAME", help="base, best, or a number")
 
 
 def _models(commands: Commands[Parser]) -> None:
     fit = _command(
-        commands, "fit", "fitting:show", "say which models run here, or on the computer that you describe, and why"
+        commands, "fit", "fitting:show", "show which models run on this computer, or on one that you describe, and why"
     )
-    fit.add_argument("--ram", type=_gibibytes, metavar="GIB", help="as if the computer had so much memory")
+    fit.add_argument("--ram", type=_gibibytes, metavar="GIB", help="assume this much memory")
     fit.add_argument(
-        "--vram", type=_gibibytes, metavar="GIB", help="as if the graphics card had so much memory; 0: no card"
+        "--vram", type=_gibibytes, metavar="GIB", help="assume a graphics card with this much memory; 0: none"
     )
     fit.add_argument(
-        "--use", action="store_true", help="put the choice into the settings: model, answers, lengths, rank"
+        "--use", action="store_true", help="save the choice in the settings: model, answers, lengths, rank"
     )
     actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
     _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
-    _command(actions, "installed", "library:show", "list the installed models and what is unfinished")
+    _command(actions, "installed", "library:show", "list installed models and unfinished downloads")
     _command(actions, "find", "library:find", "list models that other programs have on this computer")
-    download = _command(actions, "download", "library:download", "download a model, or go on with its download")
+    download = _command(actions, "download", "library:download", "download a model, or continue with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(
         "--file",
@@ -213,14 +226,14 @@ def _models(commands: Commands[Parser]) -> None:
         default=[],
         help="of a repository with several files: take this one, with its parts; may be repeated",
     )
-    taking = _command(actions, "import", "library:import_", "take in a folder in transformers' layout, or a GGUF file")
+    taking = _command(actions, "import", "library:import_", "install a folder in transformers' layout, or a GGUF file")
     taking.add_argument("path", metavar="PATH")
     taking.add_argument(
         "--name", metavar="NAME", help="name to install it under (default: the name of the file or folder)"
     )
-    remove = _command(actions, "remove", "library:remove", "delete a model, or what is unfinished of it")
+    remove = _command(actions, "remove", "library:remove", "delete a model or its unfinished download")
     remove.add_argument("name", metavar="NAME")
-    _command(actions, "cancel", "library:cancel", "end what the running node downloads or imports")
+    _command(actions, "cancel", "library:cancel", "stop the running node's download or import")
     token = _command(actions, "token", "library:token", "keep a hub's token in this computer's keyring, or forget it")
     token.add_argument("switch", metavar="set|forget", choices=("set", "forget"))
 
@@ -231,28 +244,35 @@ def _records(commands: Commands[Parser]) -> None:
     show = _command(actions, "show", "tasks:show", "show one task: settings, answer grammar, an example")
     show.add_argument("name", metavar="NAME", help="a family, or family/level")
     attempt = _command(actions, "try", "tasks:attempt", "set one question and let the model, or you, answer it")
-    attempt.add_argument("name", metavar="NAME", help="a family (its first level is meant), or family/level")
+    attempt.add_argument("name", metavar="NAME", help="a family (its first level), or family/level")
     attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
     attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
     attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
-    add = _command(actions, "add", "tasks:add", "add own tasks: a file of questions and answers; its name is theirs")
-    add.add_argument("file", metavar="FILE", help="NAME.csv, .tsv or .jsonl with question, answer and maybe level")
+    add = _command(actions, "add", "tasks:add", "add a file of your own questions and answers, named after the file")
+    add.add_argument(
+        "file", metavar="FILE", help="NAME.csv, .tsv or .jsonl with question, answer and, if you like, level"
+    )
     add.add_argument(
         "--answers",
         metavar="KIND",
         default="",
-        help="how answers are read: whole, decimal, decimal-comma, fractions or words (default: found out, or asked)",
+        help="how answers are read: whole, decimal, decimal-comma, fractions or words (default: detected, or asked)",
     )
-    add.add_argument("--encoding", metavar="NAME", default="", help="of a file that is not in UTF-8, like cp1252")
+    add.add_argument(
+        "--encoding", metavar="NAME", default="", help="encoding of a file that is not in UTF-8, like cp1252"
+    )
     remove = _command(actions, "remove", "tasks:remove", "remove own tasks")
     remove.add_argument("name", metavar="NAME")
     history = _command(commands, "history", "history:history", "show the finished rounds, or write them to a file")
     files = history.add_mutually_exclusive_group()
     files.add_argument("--csv", metavar="FILE", help="all rounds as CSV; - for stdout")
-    files.add_argument("--sources", action="store_true", help="how much the model learned from whom, on which task")
+    files.add_argument("--sources", action="store_true", help="how much the model learned from each peer and task")
     files.add_argument("--rollouts", metavar="FILE", help="all kept answers as JSON lines; - for stdout")
     doctor = _command(
-        commands, "doctor", "doctor:doctor", "check this computer, this installation and the node, and say what to do"
+        commands,
+        "doctor",
+        "doctor:doctor",
+        "check this computer, this installation and the node, and suggest what to do",
     )
     doctor.add_argument("--report", metavar="FILE", help="write it to a file, for a bug report")
 
@@ -264,7 +284,7 @@ def _settings(commands: Commands[Parser]) -> None:
     change = _command(actions, "set", "settings:change", "change settings: KEY VALUE, or KEY=VALUE ...")
     change.add_argument("values", metavar="KEY=VALUE", nargs="+")
     change.add_argument("--now", action="store_true", help="a new model or engine need not wait for the current round")
-    reset = _command(actions, "reset", "settings:reset", "back to the defaults: the named settings, or --all")
+    reset = _command(actions, "reset", "settings:reset", "reset the named settings, or --all, to their defaults")
     reset.add_argument("keys", metavar="KEY", nargs="*")
     reset.add_argument("--all", action="store_true", help="every setting")
 
@@ -277,28 +297,28 @@ def _swarm(commands: Commands[Parser]) -> None:
         "task", metavar="TASK", nargs="?", help="a family, or family/level (default: one of those in training)"
     )
     answer.add_argument("--answer", metavar="TEXT", help="the answer, instead of typing it; empty: skip")
-    answer.add_argument(
-        "--reasoning", metavar="TEXT", default="", help="how you found the answer; it is put before the answer"
+    answer.add_argument("--reasoning", metavar="TEXT", default="", help="your reasoning, placed before the answer")
+    relay = _command(
+        commands, "relay", "relay:relay", "run a relay, which forwards answers between nodes; needs no model"
     )
-    relay = _command(commands, "relay", "relay:relay", "carry the swarm's groups between nodes; no model needed")
-    relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to take links, like 0.0.0.0:8765")
+    relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to accept links, like 0.0.0.0:8765")
     for name, metavar, text in (
         ("cert", "FILE", "TLS certificate chain (default: a certificate of its own, proven by its key)"),
         ("key", "FILE", "the certificate's private key"),
-        ("announce", "URL", "tell others this address"),
+        ("announce", "URL", "announce this address to others"),
         ("invite", "LINK", "relay for the private swarm of this link"),
         ("swarm", "KEY", "instead of --invite: the swarm's admission key, in hex"),
-        ("admission", "HEX", "with --swarm: what admits the relay's own key there, in hex"),
-        ("backbone", "URL[,URL...]", "NATS servers where other relays are met, like tls://nats.example:4222"),
+        ("admission", "HEX", "with --swarm: the admission of the relay's own key, in hex"),
+        ("backbone", "URL[,URL...]", "NATS servers that connect it with other relays, like tls://nats.example:4222"),
         ("backbone-credentials", "FILE", "file with nkey seed, USER:PASSWORD or token"),
-        ("backbone-ca", "FILE", "certificates (PEM) that vouch for tls:// servers"),
-        ("bans", "FILE", "keys to take nothing from, one a line; read anew on SIGHUP"),
-        ("bans-from", "KEY[,KEY...]", "with --backbone: also ban whom these relays ban"),
+        ("backbone-ca", "FILE", "CA certificates (PEM) for tls:// servers"),
+        ("bans", "FILE", "banned keys, one per line; read again on SIGHUP"),
+        ("bans-from", "KEY[,KEY...]", "with --backbone: also use these relays' bans"),
         ("metrics", "HOST:PORT", "/metrics for Prometheus, /healthz, /readyz; a PORT alone: at 127.0.0.1"),
     ):
         relay.add_argument(f"--{name}", metavar=metavar, default="", help=text)
     relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
-    relay.add_argument("--check", action="store_true", help="check options, files and port, and start nothing")
+    relay.add_argument("--check", action="store_true", help="check options, files and port without starting")
     relay.add_argument("--log-json", action="store_true", help="write the log as JSON lines")
     relay.add_argument("--log-addresses", action="store_true", help="log the address of each peer that is shut out")
     relay.add_argument("--private-addresses", action="store_true", help="also link to home and loopback addresses")
@@ -311,16 +331,16 @@ def _swarm(commands: Commands[Parser]) -> None:
     add.add_argument("address", metavar="URL", help="wss://HOST:PORT#KEY")
     remove = _command(actions, "remove", "peers:remove", "no longer keep a link to a peer")
     remove.add_argument("address", metavar="URL")
-    for name, text in (("block", "have nothing to do with a peer"), ("unblock", "take a peer back")):
+    for name, text in (("block", "block a peer"), ("unblock", "unblock a peer")):
         blocking = _command(actions, name, f"peers:{name}", text)
         blocking.add_argument("key", metavar="KEY", help="its key (64 hex digits), or the first of them")
-    test = _command(actions, "test", "peers:test", "dial an address once and say who answers")
+    test = _command(actions, "test", "peers:test", "connect to an address once and show who answers")
     test.add_argument("address", metavar="URL")
     _private(actions)
     actions = _group(commands, "identity", "identity:show", "show, export, import, protect or renew the identity")
     _command(actions, "show", "identity:show", "show this node's public key and where its secret is kept")
     for name, text in (
-        ("export", "write the identity to a file that a passphrase closes"),
+        ("export", "write the identity to a file protected by a passphrase"),
         ("import", "take over an exported identity"),
     ):
         moving = _command(actions, name, f"identity:{name}_", text)
@@ -331,10 +351,10 @@ def _swarm(commands: Commands[Parser]) -> None:
         "identity:rotate",
         "draw another key, signed by the old one, so that peers know it is the same node",
     )
-    _command(actions, "new", "identity:new", "forget this identity and draw another")
-    _command(actions, "protect", "identity:protect", "keep the identity in a file that a passphrase closes")
+    _command(actions, "new", "identity:new", "delete this identity and create another")
+    _command(actions, "protect", "identity:protect", "keep the identity in a file protected by a passphrase")
     _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")
-    key = _command(commands, "remote-key", "remote:key", "keep the key of a server that answers for this node")
+    key = _command(commands, "remote-key", "remote:key", "store the key of a server that answers for this node")
     key.add_argument("url", metavar="URL", help="as in the setting remote_url")
 
 
@@ -345,9 +365,9 @@ def _private(actions: Commands[Parser]) -> None:
         "key", metavar="KEY", help="the newcomer's key: `sapo-desktop identity show` on their computer prints it"
     )
     admit.add_argument(
-        "--days", type=_positive, default=0, metavar="N", help="the admission ends then (default: never)"
+        "--days", type=_positive, default=0, metavar="N", help="days until the admission ends (default: never)"
     )
-    _command(actions, "invite", "peers:invite", "print the link to this private swarm; its founder lets keys in")
+    _command(actions, "invite", "peers:invite", "print the link to this private swarm; its founder must admit each key")
     join = _command(actions, "join", "peers:join", "join the private swarm of a link")
     join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")
     join.add_argument("--nearby", action="store_true", help="follow it even to this computer or a local network")
@@ -364,14 +384,16 @@ def _engine(commands: Commands[Parser]) -> None:
     fetch = _command(actions, "fetch", "doctor:fetch_engine", "fill a folder, for a computer without a network")
     fetch.add_argument("folder", metavar="DIR")
     _command(actions, "remove", "doctor:remove_engine", "delete the engine pack; the node then only answers")
-    actions = _group(commands, "updates", "doctor:updates", "say whether a newer version is there; none is installed")
+    actions = _group(commands, "updates", "doctor:updates", "show whether a newer version exists; nothing is installed")
     _command(actions, "check", "doctor:updates", "ask the release address now")
 
 
 def _lab(commands: Commands[Parser]) -> None:
     actions = _group(commands, "lab", "lab:choose", "compare ways to learn: many nodes in one process, repeatable")
-    paper = _command(actions, "paper", "lab:paper", "play the experiment of SAPO's paper, or go on with it")
-    paper.add_argument("--out", metavar="DIR", required=True, help="a folder for each arm is made in it")
+    paper = _command(actions, "paper", "lab:paper", "play the experiment of SAPO's paper, or continue with it")
+    paper.add_argument(
+        "--out", metavar="DIR", required=True, help="the folder for the results, with a subfolder for each arm"
+    )
     paper.add_argument("--nodes", type=_positive, default=8, metavar="N", help="nodes of an arm (default: 8)")
     paper.add_argument("--rounds", type=_positive, default=300, metavar="N", help="rounds of an arm (default: 300)")
     paper.add_argument("--seeds", default="1,2,3", metavar="LIST", help="an arm for each (default: 1,2,3)")
@@ -381,7 +403,7 @@ def _lab(commands: Commands[Parser]) -> None:
         metavar="LIST",
         help="own/external groups of a step; 8/0x3 answers three times as many and drops empty groups",
     )
-    paper.add_argument("--weighting", default="paper", metavar="LIST", help="how external groups are weighed")
+    paper.add_argument("--weighting", default="paper", metavar="LIST", help="how peers' answers are weighted")
     paper.add_argument("--questions", type=_positive, metavar="N", help="groups of a step (default: 8)")
     paper.add_argument("--tasks", metavar="LIST", help="families, by comma (default: all)")
     paper.add_argument("--levels", default="", metavar="LIST", help="levels, all alike (default: middle)")
@@ -391,10 +413,8 @@ def _lab(commands: Commands[Parser]) -> None:
         default="equal",
         help="specialists: each node trains on a quarter of the families of its own",
     )
-    paper.add_argument(
-        "--models", default="", metavar="LIST", help="models that the nodes begin with, in turn (default: starter)"
-    )
-    paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="of the nodes, like 0.25")
+    paper.add_argument("--models", default="", metavar="LIST", help="models of the nodes, in turn (default: starter)")
+    paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="share of nodes that lie, like 0.25")
     paper.add_argument("--budget", default="", metavar="KIND=N", help="also end an arm at cpu=N, tokens=N or samples=N")
     paper.add_argument("--score-every", type=_positive, default=50, metavar="N", help="rounds between held-out scores")
     paper.add_argument("--held-out", type=_positive, default=4, metavar="N", help="questions of each task in them")
@@ -404,9 +424,9 @@ def _lab(commands: Commands[Parser]) -> None:
     table = _command(actions, "table", "lab:table", "compare the arms of a folder, seed by seed")
     table.add_argument("folder", metavar="DIR")
     table.add_argument(
-        "--reach", type=_share, metavar="SCORE", help="say how soon this greedy score is reached, like 0.3"
+        "--reach", type=_share, metavar="SCORE", help="show how soon this greedy score is reached, like 0.3"
     )
-    table.add_argument("--by-seed", action="store_true", help="a line for each seed, in place of their mean")
+    table.add_argument("--by-seed", action="store_true", help="one line for each seed instead of their mean")
     table.add_argument("--of", metavar="MODEL", help="only the nodes that began with this of several models")
     table.add_argument(
         "--against",

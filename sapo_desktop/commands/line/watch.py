@@ -76,7 +76,7 @@ class Watch:
                 return
         self.failure = self.failure or (
             f"{await self.node.end_reason()} (The log is in {self.context.folder / 'logs'}.) Every finished round is "
-            f"kept: go on with sapo-desktop run{self.context.data_option}"
+            f"kept: continue with sapo-desktop run{self.context.data_option}"
         )
 
     async def _begin(self, overrides: Mapping[str, str], rounds: int | None) -> None:
@@ -91,7 +91,7 @@ class Watch:
         self.dashboard.greet(status, settings)
         self._announce(status)
         if rounds is None and status.state == "paused" and not self.attached.started:
-            self.view.said(f"It is paused; go on: sapo-desktop resume{self.context.data_option}")
+            self.view.said(f"It is paused; continue: sapo-desktop resume{self.context.data_option}")
         elif status.state not in _BUSY or rounds is not None:
             await call(self.node, StartRounds(rounds=rounds), Ok)
         else:
@@ -146,7 +146,7 @@ class Watch:
             self.view.said(f"Going on after round {status.round:,}.")
         if self.context.out.stdout.isatty():
             ending = "Ctrl-C: finish this round and end. Again: end now."
-            leaving = "Ctrl-C: leave; the node goes on. sapo-desktop quit ends it."
+            leaving = "Ctrl-C: leave; the node continues. sapo-desktop quit ends it."
             self.view.said(ending if self.in_charge else leaving)
 
     async def _is_last(self, event: Event) -> bool:
@@ -176,7 +176,7 @@ class Watch:
             self._left.set()
         elif not self.in_charge:
             self.goes_on = True
-            self.view.said("Leaving; the node goes on.")
+            self.view.said("Leaving; the node continues.")
             self._left.set()
         elif self._interrupts == 1:
             self._ask_to_quit("Finishing this round, then ending. Ctrl-C again: end now.", finish_round=True)

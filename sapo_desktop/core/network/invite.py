@@ -50,7 +50,7 @@ class Invite:
             count, most = len(peers), MOST_PEERS
             raise _cut(sentence("this one names {count} addresses instead of 1 to {most}.", count=count, most=most))
         if not all(_ADDRESS.fullmatch(peer) for peer in peers):
-            raise _cut(sentence("an address in this one has signs that none has."))
+            raise _cut(sentence("an address in this one has characters that none may have."))
         return cls(swarm, peers, admission)
 
     @property
@@ -94,7 +94,7 @@ def _fields(text: str) -> dict[str, list[str]]:
             sentence("this one does not begin so. Have it sent again, or update this program: it may be newer.")
         )
     if not (text.isascii() and text.isprintable()):
-        raise _cut(sentence("this one has signs that no link has."))
+        raise _cut(sentence("this one has characters that no link may have."))
     try:
         pairs = parse_qsl(text[len(PREFIX) :], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as error:

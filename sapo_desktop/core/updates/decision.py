@@ -71,7 +71,7 @@ def judge(
     except msgspec.DecodeError as error:
         return _refused(
             sentence(
-                "The list of versions cannot be read: {reason}. Try again later, or look at the program's page.",
+                "The list of versions cannot be read: {reason}. Try again later, or see the program's page.",
                 reason=str(error),
             ),
             release,
@@ -97,7 +97,7 @@ def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) ->
     if today > manifest.expires:
         text = sentence(
             "The list of versions was good until {expires}, so nothing is known of newer ones. If this computer's "
-            "clock is right ({today}), look at the program's page.",
+            "clock is right ({today}), see the program's page.",
             expires=str(manifest.expires),
             today=str(today),
         )
@@ -137,14 +137,14 @@ def _refused(text: Text, release: Release) -> Standing:
 
 
 _UNSIGNED = sentence(
-    "The list of versions is not signed by a key that this build knows, so it is not used: somebody may have "
-    "changed it on the way. Try again on another network, or look at the program's page."
+    "The list of versions is not signed by a key that this build knows, so it is not used: someone may have "
+    "changed it on the way. Try again on another network, or see the program's page."
 )
 _RETIRED = sentence(
-    "The list of versions is signed by an old key that was replaced, so it is not used: somebody may have "
-    "changed it on the way. Try again on another network, or look at the program's page."
+    "The list of versions is signed by an old key that was replaced, so it is not used: someone may have "
+    "changed it on the way. Try again on another network, or see the program's page."
 )
 _ROLLED_BACK = sentence(
-    "The list of versions is older than one that was seen here before, so it is not used: somebody may hold "
-    "the newer one back. Try again on another network, or look at the program's page."
+    "The list of versions is older than one that was seen here before, so it is not used: someone may hold "
+    "the newer one back. Try again on another network, or see the program's page."
 )

@@ -172,7 +172,7 @@ class RemoteGenerator:
                     if answers and (len(answers) == ask.count or not dialect.together):
                         return found, dialect, answers[0]
         raise HostError(
-            "{url} does not answer a question as it was asked. Look at that server's log, or set remote_url "
+            "{url} does not answer a question as it was asked. Check that server's log, or set remote_url "
             "to another one.",
             url=self.request.url,
         )
@@ -258,7 +258,7 @@ class RemoteGenerator:
         if self.dialect.learns and not self.first.by_id:
             yield sentence(
                 "The server at {url} seems to have another model: its tokens do not spell its text in this "
-                "model's vocabulary. Look whether both are the same. Until then answers are encoded here, "
+                "model's vocabulary. Check whether both are the same. Until then answers are encoded here, "
                 "and learned from without importance weights.",
                 url=url,
             )

@@ -116,7 +116,7 @@ class Server:
                 await wait(min(pause, LONGEST_PAUSE))
                 pause *= 2
         raise RemoteError(
-            "{problem}. Look whether the server runs, and whether the setting remote_url names it.", problem=problem
+            "{problem}. Check whether the server runs, and whether the setting remote_url names it.", problem=problem
         )
 
     async def _once(self, path: str, body: Any | None) -> bytes:

@@ -143,7 +143,7 @@ def check_fit(shapes: Mapping[str, torch.Size], values: Mapping[str, Tensor]) ->
         raise CheckpointError(
             sentence(
                 "The checkpoint was written for another model or another adapter size. Set the model, method and "
-                "rank it was made with, or start anew."
+                "rank it was made with, or start over."
             )
         )
 

@@ -86,7 +86,7 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     if state.method != trainer.policy.method:
         raise CheckpointError(
             "The checkpoint was trained with method '{method}', the settings say '{wanted}'. Set the method "
-            "it was made with, or start anew.",
+            "it was made with, or start over.",
             method=state.method,
             wanted=trainer.policy.method,
         )
@@ -132,6 +132,6 @@ def _read_state(folder: Path) -> TrainerState:
         ) from error
     if state.version > STATE_VERSION:
         raise CheckpointError(
-            "{path} was written by a newer version of SAPO Desktop. Update, or start anew.", path=str(path)
+            "{path} was written by a newer version of SAPO Desktop. Update, or start over.", path=str(path)
         )
     return state

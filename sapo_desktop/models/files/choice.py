@@ -92,7 +92,7 @@ def _all_parts(repository: str, files: Set[str], name: str) -> list[str]:
 def _named(repository: str, files: Set[str], name: str) -> str:
     if name not in files:
         raise ModelError(
-            "{repository} has no file {name} in its first folder; look at its page.", repository=repository, name=name
+            "{repository} has no file {name} in its first folder; see its page.", repository=repository, name=name
         )
     return name
 

@@ -72,7 +72,7 @@ def read_folder(path: Path) -> ModelFolder:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if not path.is_dir():
-        raise ModelError("There is no model folder at {path}. Look whether the path is right.", path=str(path))
+        raise ModelError("There is no model folder at {path}. Check whether the path is right.", path=str(path))
     found = check_folder(path)
     return ModelFolder(
         path=path,
@@ -405,7 +405,7 @@ def _read(file: Path, longest: int) -> bytes:
         if error.errno == errno.EFBIG:
             raise _too_large(file) from error
         raise ModelError(
-            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
             path=str(file),
             reason=error.strerror or str(error),
         ) from error

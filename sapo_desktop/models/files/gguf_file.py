@@ -138,7 +138,7 @@ def read_gguf(path: Path) -> GgufFile:
         raise ModelError("{path} is cut short or damaged: get it again.", path=str(path)) from cut
     except OSError as error:
         raise ModelError(
-            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
             path=str(path),
             reason=str(error.strerror or error),
         ) from error

@@ -241,7 +241,7 @@ class Hub:
                 )
             case RevisionNotFoundError() | RemoteEntryNotFoundError():
                 return DownloadError(
-                    "{repository} has no {what}; look at {page}", repository=repository, what=what, page=page
+                    "{repository} has no {what}; see {page}", repository=repository, what=what, page=page
                 )
             case HfHubHTTPError(response=response) if response.status_code in (401, 403):
                 return AccessRefused(
@@ -253,7 +253,7 @@ class Hub:
                 )
             case RepositoryNotFoundError():
                 return DownloadError(
-                    "{hub} has no {repository}; look at {page}", hub=self.endpoint, repository=repository, page=page
+                    "{hub} has no {repository}; see {page}", hub=self.endpoint, repository=repository, page=page
                 )
             case HfHubHTTPError(response=response):
                 return status_in_words(response.status_code, str(response.url), self._access.proxy)

@@ -138,13 +138,13 @@ def _source(path: Path) -> _Source:
     if path.is_dir():
         return _folder(path)
     if not path.exists():
-        raise ModelError("There is nothing at {path}. Look whether the path is right.", path=str(path))
+        raise ModelError("There is nothing at {path}. Check whether the path is right.", path=str(path))
     if path.suffix.lower() != ".gguf":
         raise ModelError(_not_taken(path))
     parts = parts_of(path)
     if missing := [part.name for part in parts if not part.exists()]:
         raise ModelError(
-            "{path} is one part of several; missing beside it: {names}. Put them there.",
+            "{path} is one part of several; missing next to it: {names}. Put them there.",
             path=str(path),
             names=", ".join(missing[:3]),
         )

@@ -73,7 +73,7 @@ def read_shapes(file: Path) -> dict[str, list[int]]:
             tensors = _tensors(stream.read(length), file)
     except OSError as error:
         raise ModelError(
-            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
             path=str(file),
             reason=error.strerror or str(error),
         ) from error

@@ -285,7 +285,7 @@ class Store:
         except (OSError, *UNREADABLE) as error:
             raise ModelError(
                 "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "
-                "delete it to begin anew.",
+                "delete it to start over.",
                 path=str(path),
                 reason=str(error),
             ) from error

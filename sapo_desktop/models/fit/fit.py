@@ -60,7 +60,7 @@ class _Look:
         entry = self.entry
         if entry.gate != "open":
             return sentence(
-                "{name} is never chosen by itself: {licence} has to be accepted first.",
+                "{name} is never chosen automatically: {licence} has to be accepted first.",
                 name=entry.name,
                 licence=entry.licence,
             )

@@ -83,7 +83,7 @@ def shape_of(config: dict[str, Any]) -> ModelShape:
         }
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
         raise ModelError(
-            "config.json does not tell the model's shape: {reason}. Choose another model.", reason=str(error)
+            "config.json does not describe the model's shape: {reason}. Choose another model.", reason=str(error)
         ) from error
     if not all(0 < size <= LARGEST_SIZE for size in sizes.values()) or sizes["layers"] > MOST_LAYERS:
         raise ModelError(

@@ -48,7 +48,7 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
         ) from error
     except OSError as error:
         raise UsageError(
-            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
             path=str(error.filename),
             reason=error.strerror or str(error),
         ) from error

@@ -46,7 +46,7 @@ def _heat() -> Text:
     if sensors.degrees() is not None:
         return ""
     return sentence(
-        "This computer tells no temperature of its processor or card, so nothing can be paused for it. Fewer "
+        "This computer reports no temperature of its processor or card, so nothing can be paused for it. Fewer "
         "threads, or a smaller processor_percent, keep it cooler."
     )
 
@@ -63,15 +63,14 @@ def _card() -> Text:
 def _link() -> Text:
     if sensors.is_metered() is not None:
         return ""
-    return sentence("This computer does not tell whether its link is paid by volume: none counts as metered.")
+    return sentence("This computer does not report whether its link is paid by volume: none counts as metered.")
 
 
 def _awake() -> Text:
     if awake.can_hold():
         return ""
     return sentence(
-        "Nothing here can keep the computer awake: it may fall asleep by itself, unless its power "
-        "settings say otherwise."
+        "Nothing here can keep the computer awake: it may go to sleep, unless its power settings say otherwise."
     )
 
 

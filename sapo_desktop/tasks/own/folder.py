@@ -65,7 +65,7 @@ def read_file(path: Path) -> bytes:
         return read_bytes(path, MOST_BYTES)
     except OSError as error:
         raise TaskError(
-            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
             path=str(path),
             reason=str(error.strerror),
         ) from error
@@ -116,7 +116,7 @@ def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:
         write_atomically(path, msgspec.json.encode(catalogue))
     except OSError as error:
         raise TaskError(
-            "{file} cannot be written: {reason}. Look at the free space and the folder's permissions.",
+            "{file} cannot be written: {reason}. Check the free space and the folder's permissions.",
             file=str(path),
             reason=str(error.strerror),
         ) from error

@@ -297,7 +297,7 @@ class ControlServer:
             if task is not None and task.cancelling():
                 raise  # the client has gone, or gave it up
             frame = _failure(
-                call.id, NotRunning(sentence("The worker is ending: ask again once it has been started anew."))
+                call.id, NotRunning(sentence("The worker is ending: ask again once it has been restarted."))
             )
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
             frame = _failure(call.id, error)

@@ -400,7 +400,7 @@ async def _told_by(module: str, words: Sequence[str], asked: bytes) -> bytes:
             out, said = await process.communicate(asked)
     except TimeoutError:
         raise SapoError(
-            "This could not be found out within {seconds} s. A disk that does not answer may be the reason: look at "
+            "This took longer than {seconds} s. A disk that does not answer may be the reason: check "
             "the folders in the settings.",
             seconds=_SHORT_SECONDS,
         ) from None

@@ -33,17 +33,18 @@ from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.installation import can_learn, only_relays
 
 NO_ENGINE_PACK = sentence(
-    "What learns is not installed here yet, and the settings need it. Get the engine pack, then start the node again.",
+    "The training engine is not installed yet, and the settings need it. Get the engine pack, then start the "
+    "node again.",
     in_terminal="sapo-desktop engine install",
 )
 ANSWERS_UNTIL_PACK = sentence(
-    "What learns is not installed here yet, so this node only answers. To have it learn, "
+    "The training engine is not installed yet, so this node only answers. To have it learn, "
     "get the engine pack, then start the node again.",
     in_terminal="sapo-desktop engine install",
 )
 OTHER_PACK = sentence(
     "The graphics card of this computer or its driver changed: another engine pack fits "
-    "now. Get it, then start the node again. Until then it goes on with the one that is "
+    "now. Get it, then start the node again. Until then it continues with the one that is "
     "here.",
     in_terminal="sapo-desktop engine install",
 )

@@ -108,7 +108,7 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
         return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
     if not can_learn():
         raise UsageError(
-            "{model} has to be written anew for llama.cpp, which takes the engine pack. Get it, "
+            "{model} has to be converted for llama.cpp, which needs the engine pack. Get it, "
             "or set model to starter or to a GGUF file.",
             in_terminal="sapo-desktop engine install",
             model=model.path.name,

@@ -56,7 +56,8 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
         raise UsageError(fault)
     if link is None:
         raise UsageError(
-            "Nobody answers at {address}{through}: look whether the address is right, and whether a node or relay runs "
+            "Nothing answers at {address}{through}: check whether the address is right, and whether a node or "
+            "relay runs "
             "there and can be reached from here.",
             address=address.url.rstrip("/"),
             through=network.proxy_words(address),

@@ -45,7 +45,7 @@ def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Memb
 def how_to_be_admitted(key: bytes) -> Text:
     """What a newcomer with this key tells whom."""
     return sentence(
-        "Tell whoever founded the swarm your key, {key}: `sapo-desktop peers admit KEY` makes a link there, and "
+        "Send your key, {key}, to the swarm's founder: `sapo-desktop peers admit KEY` makes a link there, and "
         "`sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.",
         key=key.hex(),
     )

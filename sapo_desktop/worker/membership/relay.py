@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="sapo_desktop.worker.membership.relay", description="A relay of the swarm.")
     parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
     parser.add_argument("--options", required=True, help="RelayOptions as JSON")
-    parser.add_argument("--check", action="store_true", help="look at options, files and ports, and end")
+    parser.add_argument("--check", action="store_true", help="check options, files and ports, and end")
     parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
     given = parser.parse_args(arguments)
     try:
@@ -108,7 +108,7 @@ async def _work(data: Path, options: RelayOptions, started: bool) -> int:
         async with bounded_logs(folder.logs):
             with ends.marked(folder.run("worker")) as died:
                 if died:
-                    log.error("The relay that ran here last did not end by itself: %s.", died)
+                    log.error("The relay that ran here last did not end normally: %s.", died)
                 return await Relay(folder, options, started=started).run(held)
 
 

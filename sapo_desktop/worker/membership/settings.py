@@ -18,7 +18,7 @@ def check(settings: Settings) -> None:
     for address in addresses(settings.peers):
         if not address.tls and not address.is_loopback and not at_home(settings):
             raise UsageError(
-                "{address} is not encrypted: whoever is in between reads along. Use wss://. Within a "
+                "{address} is not encrypted: anyone in between can read it. Use wss://. Within a "
                 "private swarm it is allowed with the setting lan.",
                 address=str(address),
             )

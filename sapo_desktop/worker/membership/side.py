@@ -71,7 +71,7 @@ log = logging.getLogger(__name__)
 
 _TELL_SECONDS = 1.0
 METERED = sentence(
-    "Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it go on."
+    "Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it continue."
 )
 
 
@@ -236,7 +236,7 @@ class SwarmSide:
             try:
                 joined = await self._enter(settings, stack)
             except (SapoError, OSError) as error:
-                reason = sentence("The swarm cannot be joined: {reason} Training goes on alone.", reason=_why(error))
+                reason = sentence("The swarm cannot be joined: {reason} Training continues alone.", reason=_why(error))
                 self._show("failed", reason)
                 self._notify("error", self.reason)
                 return
@@ -257,7 +257,7 @@ class SwarmSide:
             except* Exception as failed:
                 log.error("The swarm's side failed.", exc_info=failed)
                 self._failed_by_bug = sentence(
-                    "A bug ended this node's part in the swarm ({error}). Training goes on alone; switch silo on and "
+                    "A bug ended this node's part in the swarm ({error}). Training continues alone; switch silo on and "
                     "off to join again.",
                     in_terminal="sapo-desktop silo off",
                     error=type(failed.exceptions[0]).__name__,

@@ -46,42 +46,40 @@ USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own.",
     in_terminal="sapo-desktop identity new",
 )
-_SHUT_OUT = sentence(
-    "it shut this node out for a while, after messages that broke its rules; this node tries again by itself"
-)
+_SHUT_OUT = sentence("it shut this node out for a while, after messages that broke its rules; this node will try again")
 _PARTINGS = (
     ("another network", sentence("it is in another swarm; to enter a private one, ask its founder for an invite")),
     ("this is my own key", sentence("it is this node itself; take its address out of the list")),
     (
         "not the key that this address belongs to",
-        sentence("its key is not the one that the address names; ask for the address anew"),
+        sentence("its key is not the one that the address names; ask for the address again"),
     ),
     (
         "not a member of this private swarm",
         sentence("it is not admitted to this private swarm, or this node is not; ask its founder"),
     ),
-    ("going away", sentence("it ends or starts anew; this node tries again by itself")),
-    ("no room for another link", sentence("it has no room now; this node tries again by itself")),
-    ("busy", sentence("it is busy; this node tries again by itself")),
-    ("blocked", sentence("it refuses this node's key; ask whoever runs it, or take its address out of the list")),
+    ("going away", sentence("it ends or restarts; this node will try again")),
+    ("no room for another link", sentence("it is full; this node will try again")),
+    ("busy", sentence("it is busy; this node will try again")),
+    ("blocked", sentence("it refuses this node's key; ask its operator, or take its address out of the list")),
     ("still shut out", _SHUT_OUT),
     ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
     ("shut out", _SHUT_OUT),
     ("too many faults", _SHUT_OUT),
-    ("making room for others", sentence("it made room for others; this node tries again by itself")),
-    ("silent for too long", sentence("one of the two was silent for too long; this node tries again by itself")),
+    ("making room for others", sentence("it gave its place to others; this node will try again")),
+    ("silent for too long", sentence("one of the two was silent for too long; this node will try again")),
     (
         "the admission to this private swarm has ended",
         sentence("an admission to this private swarm has ended; ask its founder for a new one"),
     ),
     ("linked already", sentence("the two are linked already")),
-    ("handshake: bad_signature", sentence("it does not hold the key that it names; ask whoever runs it")),
-    ("handshake: too slow", sentence("greeting each other took too long; this node tries again by itself")),
+    ("handshake: bad_signature", sentence("it does not hold the key that it names; ask its operator")),
+    ("handshake: too slow", sentence("the handshake took too long; this node will try again")),
     ("handshake: ", sentence("the two do not understand each other; the older of the two needs an update")),
 )
 """How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
 _BLOCKED_HERE = sentence("this node blocks its key; unblock it, or take its address out of the list")
-_NO_REASON = sentence("it hung up, for no reason that this node knows; this node tries again by itself")
+_NO_REASON = sentence("it closed the link without a known reason; this node will try again")
 
 
 def linked_info(linked: Linked, *, kept: str, address: str, member: Member | None) -> SwarmInfo:
@@ -159,12 +157,12 @@ def _most_from(key: str, share: float) -> Text:
     percent = round(100 * share)
     if key:
         return sentence(
-            "{percent}% of the groups drawn lately came from one source ({key}): other peers beside it help.",
+            "{percent}% of the groups drawn lately came from one source ({key}): more peers would help.",
             percent=percent,
             key=key,
         )
     return sentence(
-        "{percent}% of the groups drawn lately came from one source: other peers beside it help.", percent=percent
+        "{percent}% of the groups drawn lately came from one source: more peers would help.", percent=percent
     )
 
 
@@ -251,12 +249,12 @@ def _ended(linked: Linked, unix_time: float) -> Text:
 def _reason(linked: Linked, member: Member | None, links: int, parted: Text) -> Text:
     if linked.network.exchange.clock.is_wrong:
         return sentence(
-            "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
+            "The peers' clocks differ from this one by more than twenty minutes: check this computer's clock."
         )
     if member is None:
         return sentence("Relaying for 1 peer.") if links == 1 else sentence("Relaying for {count} peers.", count=links)
     if links == 0 and parted:
-        return sentence("{parted} Training goes on alone.", parted=parted)
+        return sentence("{parted} Training continues alone.", parted=parted)
     if links == 0:
         return nobody(linked.links.named, lan=linked.network.lan_is_open)
     told = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
@@ -269,23 +267,24 @@ def nobody(named: Collection[Address], *, lan: bool) -> Text:
         first, *others = sorted(address.url.rstrip("/") for address in named)
         if others:
             return sentence(
-                "No peer is linked: nobody answers at {address} and {count} other addresses. Training goes on alone.",
+                "No peer is linked: nothing answers at {address} and {count} other addresses. Training "
+                "continues alone.",
                 in_terminal="sapo-desktop peers test {address}",
                 address=first,
                 count=len(others),
             )
         return sentence(
-            "No peer is linked: nobody answers at {address}. Training goes on alone.",
+            "No peer is linked: nothing answers at {address}. Training continues alone.",
             in_terminal="sapo-desktop peers test {address}",
             address=first,
         )
     if lan:
         return sentence(
-            "No peer is linked, and nobody else was found on the local network so far: training goes on "
+            "No peer is linked, and nobody else was found on the local network so far: training continues "
             "alone. You can name a peer.",
             in_terminal="sapo-desktop peers add URL",
         )
     return sentence(
-        "No peer is linked: training goes on alone. Name one, or look for others on the local network.",
+        "No peer is linked: training continues alone. Name one, or look for others on the local network.",
         in_terminal="sapo-desktop peers add URL, or sapo-desktop settings set lan on",
     )

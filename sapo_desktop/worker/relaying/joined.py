@@ -44,7 +44,7 @@ def check_backbone(options: RelayOptions) -> None:
     credentials = read_credentials(options.backbone_credentials)
     if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
         raise UsageError(
-            "{server} would be told the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
+            "{server} would receive the password unencrypted. Use tls:// there, or a server at 127.0.0.1.",
             server=bare[0],
         )
     _tls(options.backbone_ca)
@@ -149,7 +149,7 @@ def backbone_check(state: str) -> Check:
         name,
         "limited",
         "No NATS server of --backbone is reached: this relay serves on alone.",
-        "Look whether NATS runs there, whether its port is open from here, and, where it is tls://, whether "
+        "Check whether NATS runs there, whether its port is open from here, and, where it is tls://, whether "
         "--backbone-ca vouches for its certificate.",
     )
 
@@ -178,7 +178,7 @@ def _read(path: str, most: int) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text"
         raise UsageError(
-            "{path} cannot be read: {reason}. Look whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
             path=path,
             reason=reason,
         ) from error

@@ -404,7 +404,7 @@ def test_what_breaks_once_is_asked_again(node: Any, fault: Any, no_pauses: list[
 @pytest.mark.parametrize("fault", [503, "cut", "gzip", b"<html>busy</html>", short_answer])
 def test_what_stays_broken_is_an_error_in_a_sentence(node: Any, fault: Any, no_pauses: list[float]) -> None:
     node.script.faults = [fault] * 100
-    with pytest.raises(HostError, match=r"Look whether the server runs"):
+    with pytest.raises(HostError, match=r"Check whether the server runs"):
         node.generate(QUESTIONS[:1])
     assert no_pauses == [0.5, 1.0, 2.0, 4.0]
 

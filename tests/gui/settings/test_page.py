@@ -119,7 +119,7 @@ def test_what_the_worker_refuses_is_said_below_and_the_text_stays(page: Settings
     made = row(page, "label")
     enter(made.control.field, "no spaces!")
     said = next(text for text in texts(made) if "cannot be 'no spaces!'" in text)
-    assert "A name that stands beside shared answers" in said
+    assert "A name shown with shared answers" in said
     page.setFocus()
     page.refresh(ALL)
     assert made.control.field.text() == "no spaces!"

@@ -173,7 +173,7 @@ def test_a_terminal_is_told_the_command_and_the_window_is_not() -> None:
 
 
 COMMANDS_ALONE = (
-    "Tell whoever founded the swarm your key",  # they may sit at a terminal
+    "Send your key",  # they may sit at a terminal
     "Then: sapo-desktop peers join",
     "{url} does not accept the key",  # of a server elsewhere, which only a command keeps
     "Nothing is installed by itself.",

@@ -191,7 +191,7 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
             ({"num_hidden_layers": 2**31}, "sizes that no model has"),
             ({"num_hidden_layers": 100_000}, "sizes that no model has"),
             ({"hidden_size": -8}, "sizes that no model has"),
-            ({"num_attention_heads": 0}, "does not tell the model's shape"),
+            ({"num_attention_heads": 0}, "does not describe the model's shape"),
             ({"intermediate_size": 9_000_000}, "the weights hold 12"),
             ({}, "describes a model of 4,936 numbers, and the weights hold 12"),
         )

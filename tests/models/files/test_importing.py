@@ -69,7 +69,7 @@ def test_all_parts_of_a_gguf_model_come_along(imports: Imports) -> None:
         path.write_bytes(gguf({"split.no": number, "split.count": 2}))
     assert sorted(imports(paths[1]).model.files) == [path.name for path in paths]
     paths[0].unlink()
-    with pytest.raises(ModelError, match=r"missing beside it: tiny-00001-of-00002\.gguf"):
+    with pytest.raises(ModelError, match=r"missing next to it: tiny-00001-of-00002\.gguf"):
         imports(paths[1], "again")
     with pytest.raises(ModelError, match="Several models lie in"):
         imports(imports.folder({"a.gguf": gguf(), "b.gguf": gguf()}))

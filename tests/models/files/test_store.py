@@ -144,7 +144,7 @@ def test_first_hashes_are_kept_for_good(store: Store) -> None:
     assert store.known_commit("o/n") == "c" and store.known_commit("o/m") is None
     assert store.known_hash("o/n", "c", "f") == first and store.known_hash("o/n", "c", "g") == other
     (store.root / "first-seen.json").write_text("[")
-    with pytest.raises(ModelError, match="delete it to begin anew"):
+    with pytest.raises(ModelError, match="delete it to start over"):
         store.known_hash("o/n", "c", "f")
 
 
@@ -157,7 +157,7 @@ def test_what_never_ends_or_begins_in_the_folder_is_damaged(store: Store, put_th
     put_there(store.root / "first-seen.json")
     assert "cannot be read" in str(store.contents().damaged["model"])
     for act in (lambda: store.known_commit("o/n"), lambda: store.remove("model")):
-        with pytest.raises(ModelError, match=r"delete it to begin anew|is no model"):
+        with pytest.raises(ModelError, match=r"delete it to start over|is no model"):
             act()
 
 

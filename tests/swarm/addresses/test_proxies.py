@@ -220,7 +220,7 @@ async def test_a_peer_that_is_away_behind_a_proxy_is_at_fault_itself(tmp_path: P
         proxy(kind, mood="nobody there") as through,
         dialler_and_peer(tmp_path, through.url()) as (alice, _),
     ):
-        with pytest.raises(UsageError, match=rf"Nobody answers at .* \(through the proxy {kind}://127.* the setting"):
+        with pytest.raises(UsageError, match=rf"Nothing answers at .* \(through the proxy {kind}://127.* the setting"):
             await greet(alice.network, "wss://peer.example:9", "")
 
 

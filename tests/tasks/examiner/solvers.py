@@ -30,7 +30,7 @@ def found(pattern: str, text: str) -> re.Match[str]:
 def value(expression: str, unknown: Fraction | None = None) -> Fraction:
     """The value of an expression of + - * /, parentheses and numbers; a letter stands for `unknown`."""
     tokens = re.findall(r"\d+(?:\.\d+)?|[a-z]|[-+*/()]", expression)
-    need("".join(tokens) == "".join(expression.split()), f"other signs in {expression}")
+    need("".join(tokens) == "".join(expression.split()), f"other characters in {expression}")
     rest = iter([*tokens, ""])
     now = next(rest)
 

@@ -107,10 +107,10 @@ class Story:
         self.choose("Open SAPO Desktop")
         self.until(self.desktop.window.isVisible, "the window")
         self.press(self.home._hero._button)
-        self.until(lambda: self.at_work, "it goes on")
+        self.until(lambda: self.at_work, "it continues")
         rounds = len(self.view.curves)
         self.quit("Finish this round, then quit")
-        assert len(self.view.curves) == rounds + 1, "the round in hand counts"
+        assert len(self.view.curves) == rounds + 1, "the current round counts"
 
     def away(self) -> None:
         """Closing says where the window goes; notifications bring it back, and do what its button does."""
@@ -204,7 +204,7 @@ class Story:
         self.say(f"paused within {time.monotonic() - began:.2f} s")
         self.until(lambda: self.desktop.tray._face == "paused", "the tray shows the pause")
         self.press(self.home._hero._button)
-        self.until(lambda: self.at_work, "it goes on")
+        self.until(lambda: self.at_work, "it continues")
 
     def silo_and_back(self) -> None:
         began = time.monotonic()

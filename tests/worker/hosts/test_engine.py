@@ -299,7 +299,7 @@ async def test_a_checkpoint_is_gone_on_with_in_its_number_format(
     await engine.load(tmp_path)
     assert [load.dtype for load in host.loads] == [dtype]
     await engine.load(None)
-    assert host.loads[-1].dtype == dtype, "nor does it change where the engine starts anew"
+    assert host.loads[-1].dtype == dtype, "nor does it change where the engine restarts"
 
 
 class HostWithoutCard(CalledHost):

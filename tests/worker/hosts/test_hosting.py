@@ -377,7 +377,7 @@ async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_
         assert (await values(host))["nice"] == "19"
         host.options = msgspec.structs.replace(host.options, haste=60.0)
         await host.restart()
-        assert (await values(host))["nice"] == OWN_NICE, "what starts anew loads at normal priority again"
+        assert (await values(host))["nice"] == OWN_NICE, "what restarts loads at normal priority again"
         assert host.give_way(True)
         assert (await values(host))["nice"] == "19"
 

@@ -137,7 +137,7 @@ def test_with_plenty_the_plan_stays_and_with_little_less_is_asked_at_once() -> N
     assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 64, [])
     scene.look = machine(75)
     little = scene.fit(plan)
-    assert little.trainer.micro_batch < 16 and little.batch < 64, "memory is looked at anew before each load"
+    assert little.trainer.micro_batch < 16 and little.batch < 64, "memory is looked at again before each load"
     assert scene.settings.max_tokens == 0, "answers keep their length"
     scene.look = machine(6000)
     assert scene.fit(little) == plan, "only a moment had no room for it"

@@ -371,7 +371,7 @@ async def test_a_node_that_only_answers_and_holds_too_much_is_loaded_anew_with_l
     assert recorder.caches() == [8 * 2**20, 4 * 2**20]
     assert scene.notices() == [
         "At most 4 answers are given at once, as memory allows.",
-        "Too much. The model is loaded anew, with less at once.",
+        "Too much. The model is reloaded, with less at once.",
     ]
     assert scene.node.counters.micro_batch == 0
     await scene.node.close()

@@ -124,7 +124,7 @@ def test_an_invite_to_this_computer_or_a_local_network_asks_first() -> None:
         joined(Settings(), link, ALICE.key, NOW)
     values = joined(Settings(), link, ALICE.key, NOW, nearby=True)
     assert values["peers"] == "wss://a.example:8765, wss://169.254.169.254:8765"
-    assert values["invited"] == "wss://a.example:8765", "a name that is public to look at must lead there"
+    assert values["invited"] == "wss://a.example:8765", "a name that is public to check must lead there"
 
 
 def test_an_address_that_cannot_be_dialled_is_refused() -> None:
@@ -281,7 +281,7 @@ async def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_
     assert (await one.handle(GetIdentity())) == new
     shown = (tmp_path / "control" / "rotation").read_bytes()
     assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
-    await one.handle(ChangeIdentity(action="protect", passphrase="eight signs"))
+    await one.handle(ChangeIdentity(action="protect", passphrase="eight characters"))
     assert (tmp_path / "control" / "rotation").read_bytes() == shown, "it is the same key"
     await one.handle(ChangeIdentity(action="new"))
     assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"

@@ -122,7 +122,7 @@ async def test_what_keeps_it_out_says_its_commands_last(tmp_path: Path, monkeypa
     await side.follow(Settings(silo=False))
     await until(lambda: str(side.reason).startswith("The swarm"))
     assert str(side.reason) == (
-        "The swarm cannot be joined: There is no key. Make one. Training goes on alone. In a terminal: sapo-desktop "
+        "The swarm cannot be joined: There is no key. Make one. Training continues alone. In a terminal: sapo-desktop "
         "identity new"
     )
     await side.close()

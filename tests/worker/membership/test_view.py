@@ -40,8 +40,8 @@ def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
     ("peers", "words"),
     [
         ((), "Name one"),
-        (("a.example",), "nobody answers at wss://a.example:8765. Training"),
-        (("a.example", "b.example", "c.example"), "nobody answers at wss://a.example:8765 and 2 other addresses."),
+        (("a.example",), "nothing answers at wss://a.example:8765. Training"),
+        (("a.example", "b.example", "c.example"), "nothing answers at wss://a.example:8765 and 2 other addresses."),
     ],
 )
 def test_where_peers_are_named_it_says_who_does_not_answer(peers: tuple[str, ...], words: str) -> None:
@@ -102,7 +102,7 @@ def test_who_refuses_this_node_is_named_until_it_is_linked() -> None:
     said = sent_away(partings, [])
     assert list(said) == ["wss://relay.example:1", "wss://other.example:2"]
     assert "relay.example:1" in str(said[str(relay)])
-    assert "refuses this node's key; ask whoever runs it" in str(said[str(relay)])
+    assert "refuses this node's key; ask its operator" in str(said[str(relay)])
     assert "tries again by itself" in str(sent_away(partings, [relay])[str(other)])
     assert sent_away(partings, [relay, other]) == sent_away({}, []) == {}
     own = {relay: Closed("blocked", 86400, False)}

@@ -63,7 +63,7 @@ def _against(why: Why) -> str:
     """What ends it."""
     match why:
         case NotKept():
-            return "Do what the sentence says: the node continues by itself."
+            return "Do what the sentence says: the node continues automatically."
         case Paused() | PausedAfterRound():
             return "To continue: sapo-desktop resume"
         case Failed():
@@ -186,7 +186,7 @@ async def peers(settings: Settings, info: SwarmInfo, dial: Dial) -> Check:
     if not silent:
         return Check(name, "good", found)
     bad = len(silent) == len(named) and not info.links
-    advice = "Look whether this computer is online and needs a proxy; else ask whoever runs the peer, or take it out: "
+    advice = "Check whether this computer is online and needs a proxy; else ask whoever runs the peer, or take it out: "
     return Check(
         name, "bad" if bad else "limited", " ".join([found, *silent]), f"{advice}sapo-desktop peers remove URL"
     )

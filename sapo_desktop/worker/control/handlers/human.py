@@ -142,8 +142,8 @@ class HumanAnswers:
             why = sentence("Answers to this task are not shared.")
         else:
             return member, sentence(
-                "Your answer is published with {count} of the model's beside it, under this node's key {key}, in the "
-                "public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.",
+                "Your answer is published with {count} of the model's, under this node's key {key}, in the "
+                "public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn.",
                 count=self._answers - 1,
                 key=member.key.hex()[:16],
             )
@@ -231,7 +231,7 @@ def written(answer: str, reasoning: str, grammar: str) -> str:
         )
     if not may_be_shared(text) or not belongs(text, grammar):
         raise UsageError(
-            "Only letters, digits and signs of calculation may stand in an answer, in at most {most} "
+            "Only letters, digits and arithmetic signs may stand in an answer, in at most {most} "
             "bytes. Type it again without others.",
             most=limits.MAX_ANSWER,
         )

@@ -24,7 +24,7 @@ from sapo_desktop.worker.node import Node
 
 _SHOWN = 3
 """Questions of a file that was only read."""
-_WHEN = sentence("The node takes it up now, or once its round in hand is done.")
+_WHEN = sentence("The node takes it up now, or once its current round is done.")
 _LATER = sentence("Whether its questions fit into the model is checked once the node takes it up.")
 _PATIENCE, _LOOK_AGAIN = 20.0, 0.1
 """Seconds that the model's work is waited for, and between two looks."""

@@ -156,7 +156,7 @@ class Requests:
         except asyncio.CancelledError:
             if own not in self._given_up or own.uncancel():  # whoever asked has gone
                 raise
-            text = sentence("The node starts anew, so this was given up: ask again once it has started.")
+            text = sentence("The node restarts, so this was given up: ask again once it has started.")
             raise SapoError(text) from None
         finally:
             self._asking.discard(own)

@@ -35,7 +35,7 @@ from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SESSION_IDENTITY
 
 LEFT_IN_KEYRING = sentence(
-    "The keyring does not open, so this is a new identity. What the keyring holds is no longer used."
+    "The keyring does not open, so this is a new identity. The old key in the keyring is no longer used."
 )
 
 
