@@ -4623,11 +4623,11 @@
     </message>
     <message>
         <source>Engine that answers. Auto: PyTorch if it also learns, otherwise llama.cpp. Remote: the server at remote_url.</source>
-        <translation>Das Programm, das antwortet. Automatisch: PyTorch, wenn es auch lernt, sonst llama.cpp. Server: der unter remote_url.</translation>
+        <translation>Rechenprozess, der antwortet. Automatisch: PyTorch, wenn es auch lernt, sonst llama.cpp. Server: der unter remote_url.</translation>
     </message>
     <message>
         <source>Engine that learns. Auto: PyTorch, or none if memory or the GGUF file allows answering only.</source>
-        <translation>Das Programm, das lernt. Automatisch: PyTorch; keines, wenn Speicher oder GGUF-Datei nur das Antworten zulassen.</translation>
+        <translation>Rechenprozess, der lernt. Automatisch: PyTorch; keiner, wenn Speicher oder GGUF-Datei nur das Antworten zulassen.</translation>
     </message>
     <message>
         <source>Equations with one unknown</source>
@@ -4979,7 +4979,7 @@
     </message>
     <message>
         <source>Reward of an answer. Strict: 1 if right, otherwise 0. Auto: also 0.1 if readable, until nine in ten are. Partial: the examiner&apos;s own score.</source>
-        <translation>Was eine Antwort einbringt. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: dasselbe, und 0,1 für eine lesbare Antwort, bis neun von zehn lesbar sind. Teilweise: die Bewertung des Prüfers.</translation>
+        <translation>Belohnung einer Antwort. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: auch 0,1, wenn sie lesbar ist, bis es neun von zehn sind. Teilweise: die Bewertung des Prüfers.</translation>
     </message>
     <message>
         <source>Round {round} is in the history already; reconcile first.</source>
