@@ -114,10 +114,10 @@ def test_naming_a_peer_or_sharing_is_joining_for_this_run(tmp_path: Path, capsys
         "weighting": "paper",
     }
     # Consent is asked for once and outlives the run.
-    assert "cannot be called back" in capsys.readouterr().err
+    assert "cannot be withdrawn" in capsys.readouterr().err
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.share
     assert run(tmp_path, FakeDoor(), "--rounds", "1", *words) == 0
-    assert "cannot be called back" not in capsys.readouterr().err
+    assert "cannot be withdrawn" not in capsys.readouterr().err
 
 
 def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
