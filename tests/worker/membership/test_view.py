@@ -119,7 +119,7 @@ def test_a_peers_own_words_are_never_repeated_as_this_programs(words: str) -> No
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("making room for others", "made room"),
+        ("making room for others", "gave its place"),
         ("silent for too long", "silent"),
         ("handshake: too slow", "took too long"),
         ("handshake: malformed", "do not understand"),
