@@ -341,7 +341,7 @@ def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
     losing = ", ".join(outcome.fault for outcome in outcomes if outcome.lost)
     return [
         exactly(f"checkpointed rounds lost to {len(outcomes)} faults", lost, "rounds", 0, losing),
-        exactly("faults not told", len(silent), "faults", 0, ", ".join(silent)),
+        exactly("faults not reported", len(silent), "faults", 0, ", ".join(silent)),
         exactly("nodes that hung", len(hung), "nodes", 0, ", ".join(hung)),
     ]
 

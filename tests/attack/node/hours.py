@@ -199,7 +199,7 @@ def figures(samples: Sequence[Sample], *, leaks: list[str] | None = None, ended:
     minutes = (counted[-1].seconds - counted[0].seconds) / 60
     about = f"{end / 60:.0f} minutes, {samples[-1].rounds} rounds; the last {minutes:.0f} minutes count"
     yield Figure("minutes played", end / 60, "minutes", note=about)
-    yield exactly("programs that ended by themselves", float(bool(ended)), "programs", 0, ended)
+    yield exactly("programs that ended unexpectedly", float(bool(ended)), "programs", 0, ended)
     for name in samples[-1].memory:
         yield _drift(f"drift of memory, {name}", trend([sample.memory.get(name, 0) for sample in counted]))
     yield _queues(counted)

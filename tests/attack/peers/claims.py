@@ -96,7 +96,7 @@ def asked() -> Figure:
     mesh.wait(20)
     keys = {author.signer.key for author in authors}
     got = sum(entry.name.author in keys for entry in victim.exchange.pool)
-    return at_least("honest groups got beside a link that filled the pool", got, "groups", 8)  # half of what it wants
+    return at_least("honest groups got next to a link that filled the pool", got, "groups", 8)  # half of what it wants
 
 
 def invites() -> Figure:

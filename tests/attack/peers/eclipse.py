@@ -45,7 +45,7 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
     """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link, when, how often?"""
     tries = 10 if quick else 300
     cases = {  # in how many of the parts of the internet the attacker is
-        "in a quarter of parts": Internet(PARTS // 3),
+        "in a quarter of networks": Internet(PARTS // 3),
         "in half": Internet(PARTS),
         "in 4/5": Internet(HOSTILE),
         "in 4/5, hanging up": Internet(HOSTILE, hang_up=True),

@@ -65,10 +65,10 @@ def sybils(quick: bool, rng: Random) -> Iterator[Figure]:
     rounds = 50 if quick else 300
     few, every = range(HONEST, HONEST + 2), range(HONEST, HONEST * (1 + SYBILS_EACH))
     cases = {
-        "fresh, two parts of the internet": (few, True, NEW_SHARE),
-        "a day old, two parts of the internet": (few, False, 3 / (HONEST + 2)),  # 1.5 times their share
-        "fresh, a part each": (every, True, NEW_SHARE),
-        "a day old, a part each": (every, False, NEW_SHARE),
+        "fresh, two networks": (few, True, NEW_SHARE),
+        "a day old, two networks": (few, False, 3 / (HONEST + 2)),  # 1.5 times their share
+        "fresh, one network each": (every, True, NEW_SHARE),
+        "a day old, one network each": (every, False, NEW_SHARE),
     }
     for name, (places, fresh, most) in cases.items():
         theirs = drawn = 0
@@ -102,13 +102,13 @@ PLACES = 1024
 
 
 def filled(quick: bool, rng: Random) -> Iterator[Figure]:
-    """Addresses of two parts of the internet that all answer fill a book before it hears of honest ones: how many of
+    """Addresses of two networks that all answer fill a book before it hears of honest ones: how many of
     those does it take, and how many would it in one bucket of the same size?"""
     tries = 1 if quick else 5
     for name, buckets in (("", book_module._BUCKETS), (", in one bucket", 1)):
         with patch.multiple(book_module, _BUCKETS=buckets, _PER_BUCKET=PLACES // buckets):
             taken = sum(taken_of_honest(rng) for _ in range(tries))
-        name, of = f"honest addresses that a book takes after {PLACES} of two parts{name}", tries * PARTS
+        name, of = f"honest addresses that a book takes after {PLACES} from two networks{name}", tries * PARTS
         yield at_least(name, taken / of, "share", None if buckets == 1 else 0.9, f"{taken} of {of}")
 
 
@@ -168,14 +168,14 @@ def clocks(quick: bool, rng: Random) -> Iterator[Figure]:
         for number in range(4):
             clock.heard(bytes([number]) * 32, START.unix + rng.uniform(-2, 2), START.unix + wrong)
         unsaid += not clock.is_wrong
-    yield share("clocks an hour or a day off not told", unsaid, 4, 0)
+    yield share("clocks an hour or a day off not reported", unsaid, 4, 0)
     kept = 0
     for off in (-900, -300, 300, 900):
         clock = Clock()
         for number in range(4):
             clock.heard(bytes([number]) * 32, START.unix, START.unix + off)
         kept += clock.slot(START.unix + off) == SLOT
-    yield share("clocks up to 15 minutes off not put right", 4 - kept, 4, 0)
+    yield share("clocks up to 15 minutes off not corrected", 4 - kept, 4, 0)
     moved = 0.0
     for wrong in (HOUR, -HOUR, DAY, -DAY):
         clock = Clock()
@@ -246,7 +246,7 @@ def relays(quick: bool, rng: Random) -> Iterator[Figure]:
         minted += sum(one.index == 0 for one in taken)
     fair = favoured / HONEST
     most = fair + 1 / 3  # its share and a link's
-    yield share("draws of a quarter that one of three relays hands on alone", liked, drawn, most)
+    yield share("draws of a quarter that one of three relays forwards alone", liked, drawn, most)
     yield share("draws by one relay of three that mints tags", minted, of_minted, LINK_SHARE)
     mesh, victim, minter = Mesh(), Peer(1), Peer(2)
     mesh.join(victim, minter)
@@ -328,13 +328,13 @@ def crowd(quick: bool, rng: Random) -> Iterator[Figure]:
     """A thousand links send more than there is time for: how long do twenty honest ones wait, and how long would they
     in one line with all others?"""
     seconds = 60.0 if quick else 600.0
-    for name, one_place in (("of one place", True), ("of newcomers of a part each", False)):
+    for name, one_place in (("of one place", True), ("of newcomers from one network each", False)):
         for in_turns in (True, False):
             waits = sorted(waited(seconds, rng, one_place=one_place, in_turns=in_turns))
             late = waits[int(0.99 * len(waits))]
             line = "" if in_turns else ", all in one line"
             note = f"99% of {len(waits)} messages, half of them within {waits[len(waits) // 2]:.3f} s"
-            name_of = f"99% of honest messages wait beside {CROWD} links, {name}{line}"
+            name_of = f"99% of honest messages wait next to {CROWD} links, {name}{line}"
             yield at_most(name_of, late, "s", 1 if in_turns else None, note)
 
 

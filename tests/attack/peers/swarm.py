@@ -337,7 +337,7 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
             f"killed after round {outcome.resumed_after}",
         ),
         Figure(
-            "frames of rubbish until the talker is shut out",
+            "invalid frames until the sender is shut out",
             talker.frames / max(shut, 1),
             "frames",
             "≤100",

@@ -145,7 +145,7 @@ async def lossy(seconds: float, rng: Random) -> list[Figure]:
         links = line.connections
     return [
         exactly("groups lost at 10% loss and 200 ms", missing, f"of {len(it.shared)}", 0),
-        exactly("links made anew", links - 1, "links", 0),
+        exactly("links made again", links - 1, "links", 0),
     ]
 
 

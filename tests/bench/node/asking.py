@@ -43,7 +43,7 @@ def main() -> None:
     given = arguments(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         alone, busy = asyncio.run(play(Path(folder) / "node", 4 if given.quick else 20, gives_way=not given.quick))
-    for where, waited in (("", alone), (f", beside {LOOPS} loops", busy)):
+    for where, waited in (("", alone), (f", next to {LOOPS} loops", busy)):
         for name, values, most in (
             ("first words", [one.first for one in waited], FIRST_SECONDS),
             ("whole answer", [one.whole for one in waited], WHOLE_SECONDS),
