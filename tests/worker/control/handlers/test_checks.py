@@ -132,7 +132,7 @@ def test_a_host_name_to_listen_at_is_looked_up_by_nobody(monkeypatch: pytest.Mon
         ([OnBattery()], "limited", "on battery (BAT0, 55%)", "on_battery=continue"),
         ([Ready(), OnBattery(below=60)], "limited", "below 60%", "Plug the computer in"),
         ([OutOfHours(until=0.0)], "limited", "schedule", "set schedule"),
-        ([NotKept(text="The disk is full.")], "limited", "The disk is full.", "by itself"),
+        ([NotKept(text="The disk is full.")], "limited", "The disk is full.", "automatically"),
         ([Failed(text="It died.", failures=5)], "bad", "It died.", "sapo-desktop run"),
     ],
 )
