@@ -228,7 +228,7 @@ def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes |
         (tmp_path / "wishes.json").write_bytes(content)
     told = again_in(tmp_path)
     assert told.gate.state is NodeState.IDLE
-    said = ["saved state could not be read"] if content not in (None, b"{}") else []
+    said = ["The node's saved state could not be read"] if content not in (None, b"{}") else []
     assert [text.partition(" (")[0] for text in told.notices] == said
 
 
