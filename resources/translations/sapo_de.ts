@@ -4878,7 +4878,7 @@
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Die Hälfte der Vorsicht endet.</translation>
     </message>
     <message>
-        <source>No skill was lost for {count} held-out scores: learning goes on as before.</source>
+        <source>No skill was lost for {count} held-out scores: learning continues as before.</source>
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
     </message>
     <message>

@@ -215,7 +215,7 @@ def _decide(action: Action, state: GuardState) -> Decision:
         learning_rate_factor=factor,
         remedy_left=REMEDY_EVALUATIONS if remains else 0,
     )
-    whole = sentence("No skill was lost for {count} held-out scores: learning goes on as before.", count=_LASTED)
+    whole = sentence("No skill was lost for {count} held-out scores: learning continues as before.", count=_LASTED)
     part = sentence("No skill was lost for {count} held-out scores: half of the caution ends.", count=_LASTED)
     return Decision(action=action, state=eased, reason=part if remains else whole)
 

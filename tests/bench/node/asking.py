@@ -41,7 +41,7 @@ class Waited(NamedTuple):
 
 def main() -> None:
     given = arguments(__doc__).parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         alone, busy = asyncio.run(play(Path(folder) / "node", 4 if given.quick else 20, gives_way=not given.quick))
     for where, waited in (("", alone), (f", next to {LOOPS} loops", busy)):
         for name, values, most in (

@@ -195,7 +195,7 @@ def test_sharing_takes_consent(scene: Scene, qtbot: QtBot) -> None:
     qtbot.keyClick(switch, Qt.Key.Key_Space)
     sheet = scene.sheet(ConsentSheet)
     assert not switch.isChecked() and scene.bridge.asked_for(SetSettings) == []
-    assert "cannot be called back" in all_texts(sheet)
+    assert "cannot be withdrawn" in all_texts(sheet)
     qtbot.keyClick(sheet, Qt.Key.Key_Escape)
     assert scene.bridge.asked_for(SetSettings) == []
     qtbot.keyClick(switch, Qt.Key.Key_Space)

@@ -145,13 +145,13 @@ async def test_a_status_is_told_while_there_is_no_node_and_says_that_the_compute
         async with await connect(tmp_path) as late:
             for client in (early, late):
                 event = await anext(client.events())
-                assert isinstance(event, StateChanged) and event.reason == "Starting. The computer is busy"
+                assert isinstance(event, StateChanged) and event.reason == "Starting. The computer is busy."
             found = await late.call(GetStatus(wait=False))
             assert isinstance(found, StartingStatus) and found.why.busy == "The computer is busy."
             starting._step("reading the model, step 3 of 4")
             event = await anext(late.events())
             assert isinstance(event, StateChanged)
-            assert event.reason == "Starting: reading the model, step 3 of 4. The computer is busy"
+            assert event.reason == "Starting: reading the model, step 3 of 4. The computer is busy."
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -233,8 +233,8 @@ async def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Pa
     await served.handle(JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
     await served.handle(SetSilo(on=False))
     side = served._side
-    await until(lambda: side.info(()).state == "failed")
-    assert "not admitted to the private swarm (no admission)" in str(side.info(()).reason)
+    await until(lambda: side.info().state == "failed")
+    assert "not admitted to the private swarm (no admission)" in str(side.info().reason)
     await side.close()
 
 

@@ -66,7 +66,7 @@ async def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
     before = sockets()
     side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
     await side.follow(settings)
-    assert side.info(()).state == "silo" and sockets() == before
+    assert side.info().state == "silo" and sockets() == before
     await side.close()
 
 
@@ -144,7 +144,7 @@ async def test_while_the_keyring_waits_for_its_password_the_reason_is_shown_and_
     monkeypatch.setattr(side_module, "late_call", lambda: None if question.done() else question)
     await side.follow(Settings(silo=False))
     await until(lambda: "once the keyring is open" in str(side.reason))
-    assert side.info(()).state == "failed" and "It waits for its password." in str(side.reason)
+    assert side.info().state == "failed" and "It waits for its password." in str(side.reason)
     if answered:
         question.set_result(None)
     else:
