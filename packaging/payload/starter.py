@@ -9,7 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from sapo_desktop.core.settings import Settings  # noqa: E402
 from sapo_desktop.models.describe import describe  # noqa: E402
 from sapo_desktop.models.fit.ways import weights_of  # noqa: E402
 
@@ -24,7 +23,7 @@ def write(resources: Path, python: Path | str) -> None:
     from sapo_desktop.engines.gguf.folder import write_folder
 
     folder = resources / "starter"
-    weights = weights_of(describe(folder), Settings()).lower()
+    weights = weights_of(describe(folder)).lower()
     plain = resources / "starter.plain"
     write_folder(folder, plain, "F16")
     file = resources / f"starter-{weights}.gguf"
