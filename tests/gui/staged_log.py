@@ -28,7 +28,7 @@ SAID = (
             remedy=sentence("half the learning rate"),
         ),
     ),
-    ("info", sentence("No skill was lost for {count} held-out scores: learning goes on as before.", count="20")),
+    ("info", sentence("No skill was lost for {count} held-out scores: learning continues as before.", count="20")),
     ("error", given_up(sentence("Out of memory."), 3)),
 )
 """As the node says them: tests/gui/log/test_page.py looks."""

@@ -73,7 +73,9 @@ class ChartCard(Card):
         self._legends = self._make_legends()
         lines = Flow(*(one for of_kind in self._legends.values() for one in of_kind), spacing=18)
         self._about = Label("", "caption")
-        self.add(Flow(self.shown, self._range, self._as_table), lines, (self._stack, 1), self._words, self._about)
+        self.add(
+            Flow(self.shown, self._range, self._as_table, spacing=4), lines, (self._stack, 1), self._words, self._about
+        )
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )

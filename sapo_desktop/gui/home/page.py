@@ -80,7 +80,6 @@ class HomePage(Page):
 
     def opened(self) -> None:
         self._clock.start()
-        self._ask_usage()
 
     def closed(self) -> None:
         self._clock.stop()
@@ -92,6 +91,8 @@ class HomePage(Page):
             self._now.refresh()
         if changed & {"link", "rounds", "swarm"}:
             self._counts.refresh()
+        if "link" in changed:
+            self._ask_usage()
         if changed & {"link", "state", "swarm"}:
             self._warn()
         if changed & {"link", "settings", "curves"}:
@@ -260,7 +261,7 @@ class Counts(QWidget):
             *(self._held_out, self._here, self._peers),
             *(self._rounds, self._answers, self._drawn, self._energy),
         ]
-        self._box = Columns(*self._figures, narrowest=150, most=6, shares=(3, 3, 2, 2, 2, 2))
+        self._box = Columns(*self._figures, narrowest=140, most=6, shares=(3, 3, 2, 2, 2, 2))
         self._silo: bool | None = None
         self.setLayout(column(self._box))
 

@@ -148,3 +148,11 @@ def test_only_a_model_that_can_be_had_and_is_quick_enough_is_offered(
     plain = {"downloaded": False, "round_seconds": 12.0, "badge": "fits", "gate": "open"}
     offered = msgspec.structs.replace(badge, **(plain | changes))
     assert (next_model([offered], 60, silo=silo) is not None) == found
+
+
+def test_the_energy_is_known_as_soon_as_there_is_a_node(qtbot: QtBot) -> None:
+    page, bridge = home(qtbot)
+    bridge.tell(Lost(reason="It was killed."))
+    bridge.tell(scenes.a_view().link)
+    page.refresh(frozenset({"link"}))
+    assert "0.81 kWh" in texts(page)
