@@ -54,7 +54,7 @@ def test_rounds_are_answered_by_llama_cpp_and_learned_from_by_torch(tmp_path: Pa
     assert [line["round"] for line in rounds] == [1, 2]
     assert all(line["step"] for line in rounds)
     weights = list((tmp_path / "cache" / "gguf").iterdir())
-    assert [path.name.endswith("-f16.gguf") for path in weights] == [True]
+    assert [path.name.endswith("-q8_0.gguf") for path in weights] == [True]
     before = weights[0].stat().st_mtime_ns
     # Everything that answers goes the same way, with any state of the adapter, and nothing is converted again.
     answers = {
@@ -72,7 +72,7 @@ async def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_tor
         assert "libllama" in maps(generator) and "libtorch" not in maps(generator)
         assert "libtorch" in maps(trainer) and "libllama" not in maps(trainer)
     facts = await client.call(Examine())
-    assert isinstance(facts, Facts) and facts.values["library generator weights"] == "F16"
+    assert isinstance(facts, Facts) and facts.values["library generator weights"] == "Q8_0"
     await until(client, is_state("idle"))
     await ended(client)
 
