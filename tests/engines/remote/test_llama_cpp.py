@@ -55,8 +55,8 @@ def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["qwen2.5", "llama3", "smollm3"])
 def test_prompts_are_read_there_as_they_are_meant(tmp_path: Path, kind: str) -> None:
     """A random model writes halves of characters, which this server drops: one that writes whole ones is looked for."""
-    prompts = [f"What is {i} + {i * i}?" for i in range(16)]
-    for seed in range(17, 60):
+    prompts = [f"What is {i} + {i * i}?" for i in range(8)]
+    for seed in range(17, 100):
         folder = save_real_model(tmp_path / f"{kind}-{seed}", kind, seed)
         near = answer(loaded_engine(folder), prompts, greedy=True, max_tokens=3)
         if all(group[0].text.isascii() for group in near.completions):
