@@ -70,7 +70,7 @@ class Left(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Moment(Record, frozen=True, kw_only=True, tag=True):
-    """A time of day by this computer's clock, with its day where it is told."""
+    """A time of day by this computer's clock. `day`: whether the weekday is written too."""
 
     unix: float
     day: bool = False

@@ -182,7 +182,7 @@ def given_up(text: Text, failures: int) -> Sentence:
 
 
 def said(why: Why, now: float) -> Sentence:
-    """The one sentence that every client says. `now`: Unix time, by which a moment is told with or without its day."""
+    """The one sentence that every client says. `now`: Unix time, by which a moment has its weekday or not."""
     match why:
         case Starting(step=step, busy=busy):
             start = sentence("Starting: {step}", step=step) if step else sentence("Starting")

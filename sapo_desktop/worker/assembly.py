@@ -148,6 +148,13 @@ async def assemble(
     around = Surroundings(
         folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick, handed_over, keeper.patiently
     )
+    return _with_side(node, around, publish, keeper, before)
+
+
+def _with_side(
+    node: Node, around: Surroundings, publish: Publish, keeper: Keeper, before: Assembled | None
+) -> Assembled:
+    """The node with its side of the swarm; what it takes over from the one before it."""
     identity = before.side.identity if before else None
     if before:
         node.human_groups = before.node.human_groups

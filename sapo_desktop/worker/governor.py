@@ -46,7 +46,7 @@ from sapo_desktop.system.presence.watch import Presence
 AWAY_MINUTES = 10
 """Without keyboard and mouse, after which the computer counts as unused: longer than one reads a page."""
 LEAST_CHARGE = 30
-"""Percent of a battery, below which a node that goes on computing on battery pauses: some is left for its owner."""
+"""Percent of a battery, below which a node that computes on battery pauses: some is left for its owner."""
 CARD_SHARE = 50
 """Percent of a card's memory in other programs' hands, above which the node pauses: a game or a training runs there."""
 COOLER = 5

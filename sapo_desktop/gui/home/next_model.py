@@ -52,7 +52,7 @@ class NextModelCard(Banner):
         self.button.setEnabled(not self._fetching)
 
     def follow(self) -> None:
-        """A download ended: the node goes on with what it brought."""
+        """A download ended: the node switches to the model that it brought."""
         news = self._view.model_news
         if self._fetching and news is not None:
             fetched, self._fetching = self._fetching, ""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sapo_desktop.gui.link.attachment import Attachment
 
 FRAME_MS = 40
-"""Arrivals within this time are told at once."""
+"""Arrivals within this time are reported together."""
 HIDDEN_MS = 500
 """The same where only the tray shows something."""
 SWARM_MS = 3000
@@ -98,8 +98,8 @@ class Bridge(QObject):
         self.link.try_again()
 
     def watch_swarm(self, on: bool) -> None:
-        """Whether a window is seen: then arrivals are told at once, and what only asking tells is asked for (links
-        and their traffic)."""
+        """Whether a window is seen: then arrivals are shown immediately, and links and their traffic, which are
+        known only by asking, are asked for."""
         self._frame.setInterval(FRAME_MS if on else HIDDEN_MS)
         self._closely = on
         if self._link is not None:

@@ -389,8 +389,8 @@ class Desktop(QObject):
         theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
 
     def _speak(self) -> None:
-        """Another language: all widgets are made anew, where they were. What was typed and not sent is gone; an answer
-        under way ends."""
+        """Another language: all widgets are built again, in the same places. What was typed and not sent is gone, and
+        a running answer ends."""
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window(looks)

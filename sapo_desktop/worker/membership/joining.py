@@ -92,7 +92,7 @@ class Identified:
 
 @dataclass(frozen=True, kw_only=True)
 class Joining(Identified):
-    """What a node brings along beside. `yardstick`: see Intake."""
+    """What else a node brings along. `yardstick`: see Intake."""
 
     yardstick: Callable[[], Yardstick]
     instance: bytes = bytes(16)
