@@ -40,8 +40,7 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
         try:
             return _main(words, out, door)
         finally:
-            with written():
-                sys.stdout.flush()  # here a reader that has gone is noticed quietly; at exit Python would complain
+            _flush()
     except SapoError as error:
         if debug:
             traceback.print_exc()
@@ -51,16 +50,24 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
         out.warn("Interrupted.")
         return 1
     except BrokenPipeError:
-        # Whoever read our output has gone (`... | head`): not a failure to speak of. What Python would still flush
-        # at exit goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 1  # the reader has gone (`... | head`): no failure to speak of
     except Exception as error:  # noqa: BLE001  the process's edge: a bug is shown as one
         if debug:
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}"
         out.warn(f"This is a bug in SAPO Desktop: {what}. Please report it, with what the command says with --debug.")
         return 1
+
+
+def _flush() -> None:
+    """Write what is still buffered. What cannot be written goes nowhere: Python would try it again at exit, complain,
+    and end with 120."""
+    try:
+        with written():
+            sys.stdout.flush()
+    except (BrokenPipeError, SapoError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
 
 
 def _open_streams() -> None:

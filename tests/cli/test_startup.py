@@ -49,7 +49,9 @@ def printing_to(stdout: int | IO[str], *words: str) -> subprocess.CompletedProce
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
 
 
-def test_a_closed_pipe_is_quiet() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch, unbuffered: str) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     reader, writer = os.pipe()
     os.close(reader)
     done = printing_to(writer, "--help")
@@ -58,7 +60,11 @@ def test_a_closed_pipe_is_quiet() -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
-def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_the_output_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unbuffered: str
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with Path("/dev/full").open("w") as full:
         done = printing_to(full, "settings", "get", "seed", "--data", str(tmp_path))
     assert (done.returncode, done.stderr) == (1, "What was printed could not be written: No space left on device.\n")
