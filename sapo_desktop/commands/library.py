@@ -22,7 +22,7 @@ from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
 from sapo_desktop.core.sentences import Text, quoted
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size

@@ -23,7 +23,7 @@ from sapo_desktop.core.why import OnBattery
 from sapo_desktop.system import diagnosis
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence import sensors
-from sapo_desktop.system.secrets import remote_key
+from sapo_desktop.system.secrets.kept_secrets import remote_key
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed

@@ -17,7 +17,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.processes import python_environment
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.replies import Reply

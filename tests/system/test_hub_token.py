@@ -5,7 +5,7 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
 from sapo_desktop.core.errors import IdentityError, UsageError
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from tests.system.test_identity import LOCKED, Memory, in_memory
 
 HUB, TOKEN = "https://hub.example", "hf_abcdefgh"
@@ -30,7 +30,7 @@ def test_the_environment_goes_first_for_its_own_hub(memory: Memory, monkeypatch:
     monkeypatch.setenv("HF_TOKEN", "hf_of_the_environment")
     hub_token.keep(HUB, TOKEN)
     assert hub_token.load("https://huggingface.co") == "hf_of_the_environment"
-    assert hub_token.load(HUB) == TOKEN, "a mirror from the settings could ask for what is not meant for it"
+    assert hub_token.load(HUB) == TOKEN, "a mirror that was configured before could ask for what is not meant for it"
     monkeypatch.setenv("HF_ENDPOINT", f"{HUB}/")
     assert hub_token.load(HUB) == "hf_of_the_environment"
 

@@ -10,7 +10,8 @@ import pytest
 
 from sapo_desktop.core.errors import IdentityError, KeyringClosed
 from sapo_desktop.system.identity import Keeper
-from sapo_desktop.system.secrets import hub_token, system_keyring
+from sapo_desktop.system.secrets import system_keyring
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from tests.system.test_identity import PASSPHRASE, Memory, in_memory
 
 TOKEN = "hf_abcdefgh"

@@ -6,15 +6,18 @@ They belong to the user, not to a data folder. An environment variable goes befo
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sapo_desktop.core.errors import IdentityError, UsageError
+from sapo_desktop.core.models import PUBLIC_HUB
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system.secrets.system_keyring import SystemKeyring, opened
 
 
-@dataclass(frozen=True)
+@dataclass
 class KeptSecrets:
     """All secrets of one kind."""
 
@@ -26,13 +29,19 @@ class KeptSecrets:
     """Of the environment."""
     shortest: int
     longest: int
+    is_meant_for: Callable[[str], bool] = lambda address: True
+    """Whether the variable is meant for this address."""
 
     def load(self, address: str) -> str | None:
         """The secret for that address; None where there is none.
 
         Raises:
             KeyringClosed: it is locked, or does not answer.
+            UsageError: what the environment has is none.
         """
+        given = os.environ.get(self.variable, "").strip()
+        if given and self.is_meant_for(address):
+            return self.checked(given)
         backend = opened(self._unlock())
         return None if backend is None else backend.load(self._user(address))
 
@@ -62,7 +71,7 @@ class KeptSecrets:
         return secret
 
     def _user(self, address: str) -> str:
-        return f"{self.kind} {address.rstrip('/')}"
+        return f"{self.kind} {address.strip().rstrip('/').removesuffix('/v1')}"
 
     def _unlock(self) -> Text:
         return sentence("Unlock it in the system's password program, or set {variable}.", variable=self.variable)
@@ -77,3 +86,14 @@ class KeptSecrets:
                 variable=self.variable,
             )
         return backend
+
+
+def _of_the_environment(hub: str) -> bool:
+    return hub.rstrip("/") in (PUBLIC_HUB, os.environ.get("HF_ENDPOINT", "").rstrip("/"))
+
+
+hub_token = KeptSecrets("hub token", sentence("hub token"), "HF_TOKEN", 8, 500, _of_the_environment)
+"""For a model hub, one for each endpoint."""
+remote_key = KeptSecrets("remote key", sentence("remote key"), "SAPO_REMOTE_KEY", 1, 2000)
+"""For a server that answers for this node. One from the environment is bound to no address: who starts the node with
+it names the server in the same breath."""

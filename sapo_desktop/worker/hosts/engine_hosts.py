@@ -28,7 +28,7 @@ from sapo_desktop.models.fit.ways import weights_of
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Gpu, card_environment, gpus, wake_cards
 from sapo_desktop.system.installation import can_learn
-from sapo_desktop.system.secrets import remote_key
+from sapo_desktop.system.secrets.kept_secrets import remote_key
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost

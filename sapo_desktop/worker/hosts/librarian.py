@@ -31,7 +31,7 @@ from sapo_desktop.core.models import (
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder, shared_models
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages.models import FoundAre
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 

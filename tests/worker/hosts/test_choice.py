@@ -18,7 +18,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system.hardware import Gpu
-from sapo_desktop.system.secrets import kept_secrets, remote_key
+from sapo_desktop.system.secrets import kept_secrets
+from sapo_desktop.system.secrets.kept_secrets import remote_key
 from sapo_desktop.worker.hosts import choice
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
 from sapo_desktop.worker.hosts.generator import GeneratorHost
@@ -237,15 +238,15 @@ def test_the_key_comes_from_the_environment_before_the_keyring(monkeypatch: pyte
             return kept.pop(user, None) is not None
 
     monkeypatch.setattr(kept_secrets, "opened", lambda advice: Keyring())
-    monkeypatch.delenv(remote_key.VARIABLE, raising=False)
+    monkeypatch.delenv(remote_key.variable, raising=False)
     assert remote_key.load("http://gpu:8000") is None
     remote_key.keep("http://gpu:8000/v1/", "from-keyring")
     assert remote_key.load("http://gpu:8000") == "from-keyring"
     assert remote_key.load("http://other:8000") is None
-    monkeypatch.setenv(remote_key.VARIABLE, "from-environment")
+    monkeypatch.setenv(remote_key.variable, "from-environment")
     assert remote_key.load("http://gpu:8000") == "from-environment"
-    monkeypatch.setenv(remote_key.VARIABLE, "two words\n")
+    monkeypatch.setenv(remote_key.variable, "two words\n")
     with pytest.raises(UsageError, match="one word"):
         remote_key.load("http://gpu:8000")
-    remote_key.keep("http://gpu:8000", "")
+    assert remote_key.forget("http://gpu:8000")
     assert kept == {}

@@ -17,7 +17,7 @@ from sapo_desktop.core.models import Access, Contents, Fetch, Kept, Look, Transf
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.hosts import librarian
 from sapo_desktop.worker.hosts.hosting import Host
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network

@@ -16,7 +16,7 @@ from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, Take
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.replies import Ok

@@ -13,7 +13,7 @@ from sapo_desktop.core.models import Contents, Fetch, Installed, Kept, Removed, 
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.secrets import hub_token
+from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.base import Message
